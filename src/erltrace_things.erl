@@ -10,9 +10,10 @@
 -module(erltrace_things).
 -export([plan/2, list/1, new_pass/0, row/3, forget/2]).
 -export([hold/1, release/1]).
+-export([owner/1]). % for erltrace_waits
 -export_type([kind/0, plan/0, thing/0]).
 
--type kind() :: process | table | port | socket | scheduler | memory | node.
+-type kind() :: process | wait | table | port | socket | scheduler | memory | node.
 -type thing() :: term().
 
 -record(plan, {kind :: kind(),
@@ -108,6 +109,7 @@ binary_bytes(Binaries) ->
 %% @doc All things of a kind. One that ends meanwhile has no row.
 -spec list(kind()) -> [thing()].
 list(process) -> processes();
+list(wait) -> processes();
 list(table) -> ets:all();
 list(port) -> erlang:ports();
 list(socket) -> erlang:ports() ++ sockets();
@@ -129,6 +131,9 @@ sockets() ->
 hold(scheduler) ->
     _ = erlang:system_flag(scheduler_wall_time, true), % as long as this process lives
     [microstate_accounting || not erlang:system_flag(microstate_accounting, true)];
+hold(wait) ->
+    _ = erltrace_vm:layout(), % where stacks are
+    [];
 hold(_) ->
     [].
 
@@ -142,6 +147,7 @@ release(Held) ->
 %% @doc A pass begins: what owners are called is asked anew.
 -spec new_pass() -> ok.
 new_pass() ->
+    erltrace_waits:new_pass(),
     _ = [erase(K) || {owner, _} = K <- get_keys()],
     ok.
 
@@ -250,7 +256,8 @@ call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_list(A) -> {M, F, length(A
 call(_, {erlang, apply, 2}, Pid) -> Pid;
 call(_, Initial, _) -> Initial.
 
-%% Of the owner of something; in a pass it is asked once.
+%% @doc What the owner of something is called; in a pass it is asked once.
+-spec owner(pid()) -> term().
 owner(Pid) when is_pid(Pid) ->
     case get({owner, Pid}) of
         undefined ->
@@ -273,6 +280,17 @@ owner_name(Pid) ->
 
 %% ---- the other kinds -------------------------------------------------------------------------
 
+about(wait, Pid, Members, {Tab, Pass}) ->
+    case erltrace_waits:call(Pid) of
+        none ->
+            throw(gone);
+        Call ->
+            Callee = erltrace_waits:callee(Call),
+            Now = erlang:monotonic_time(nanosecond),
+            Since = case ets:lookup(Tab, Pid) of [{_, _, {Callee, S}}] -> S; _ -> Now end,
+            ets:insert(Tab, {Pid, Pass, {Callee, Since}}),
+            list_to_tuple([Pid | erltrace_waits:members(Members, Pid, Call, Now - Since)])
+    end;
 about(table, Tab, Members, Kept) ->
     Owner = ets:info(Tab, owner),
     is_pid(Owner) orelse throw(gone),

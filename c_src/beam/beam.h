@@ -55,6 +55,7 @@
  *   code_names.c       frames of stacks as words, and their texts
  *   sampler.h          profile-N that interrupts the schedulers: the map of sampler*.c
  *   things.c           the provider state: what there is in the node, thing by thing (probe path)
+ *   top_words.c        pids and atoms on a stack: whom a process has called (probe path)
  *   watchdog.c         what events cost; scripts that cost too much are ended
  *
  * What others need of a file is in the header of its name. Besides there are beam_handle.h, a

@@ -25,6 +25,7 @@
 #include "sizes.h"
 #include "term_print.h"
 #include "texts.h"
+#include "top_words.h"
 #include "tracer.h"
 #include "vtime.h"
 
@@ -34,7 +35,7 @@ static __attribute__((noinline)) ERL_NIF_TERM enabled_slow(ErlNifEnv *env, ERL_N
 	bool gone;
 
 	if (!beam_number(env, state, &number))
-		return state == atom_layout ? atom_trace : atom_remove;
+		return state == atom_layout || state == atom_top_words ? atom_trace : atom_remove;
 	if (beam_live(number, &gone))
 		return atom_trace;
 	return gone ? atom_remove : atom_discard;
@@ -459,13 +460,15 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 	}
 }
 
-/* An event of the process that the layout of stacks is found out with. */
+/* An event of the process that the layout of stacks is found out with, or whose words are asked for. */
 static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
 		beam_layout_sample(env, argv[0] == atom_return_to, argv[3]);
 	else if (argv[1] == atom_layout && argv[0] == atom_receive)
 		beam_layout_message(env, argv[3] == atom_timeout);
+	else if (argv[1] == atom_top_words && argv[0] == atom_in)
+		beam_top_words(env, argv[2]);
 	return atom_ok;
 }
 

@@ -180,6 +180,18 @@ look sockets "^$ends +[^ ]+ +0 +0 +54321 +54321\$" 5
 at $node '[gen_tcp:close(S) || S <- get(sockets)], ok.' >/dev/null
 look runq '^ +1 normal +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
 
+# Three that call each other, one that calls one of them, and one that calls another node.
+at scripts_b 'register(demo_mute, spawn(fun() -> receive never -> ok end end)).' >/dev/null
+at $node "demo_exact:deadlock(3), spawn(fun() -> register(demo_client, self()), gen_server:call(demo_ring_2, x, infinity) end), spawn(fun() -> register(demo_far, self()), gen_server:call({demo_mute, '$host'}, x, infinity) end), ok." >/dev/null
+look waits '^DEADLOCK demo_ring_1 -> demo_ring_2 -> demo_ring_3 -> demo_ring_1$'
+row 'waits: behind it' '1 0 2 demo_client -> demo_ring_2 -> demo_ring_3 -> demo_ring_1 -> demo_ring_2 (gen:do_call/4)'
+has 'waits: for another node' "^ +1 +0 +0 demo_far -> \\{demo_mute,'?$host'?\\} \\(\\)$"
+at $node '[exit(whereis(N), kill) || N <- [demo_far, demo_client, demo_ring_1, demo_ring_2, demo_ring_3]], ok.' >/dev/null
+at $node 'spawn(fun() -> {ok, S} = gen_server:start({local, demo_server}, demo_exact, [], []), register(demo_client, self()), gen_server:call(S, {nap, 600000}, infinity) end), ok.' >/dev/null
+look waits '^ +1 +[1-9][0-9]* +0 demo_client -> demo_server \(demo_exact:nap/1\)$'
+hasnt 'waits: nobody is stuck' DEADLOCK
+at $node '[exit(whereis(N), kill) || N <- [demo_client, demo_server]], ok.' >/dev/null
+
 # ---- messages -----------------------------------------------------------------------------
 
 node=scripts_one
