@@ -326,7 +326,10 @@ await_call(P) ->
 -spec init([]) -> {ok, []}.
 init([]) -> {ok, []}.
 
--spec handle_call({nap, non_neg_integer()}, gen_server:from(), []) -> {reply, ok, []}.
+-spec handle_call({nap, non_neg_integer()} | {other, gen_server:server_ref(), term()}, gen_server:from(), []) ->
+          {reply, term(), []}.
+handle_call({other, Server, Request}, _From, State) ->
+    {reply, gen_server:call(Server, Request, infinity), State};
 handle_call({nap, 0}, _From, State) -> {reply, ok, State};
 handle_call({nap, Ms}, _From, State) -> {reply, nap(Ms), State}.
 

@@ -308,6 +308,10 @@ name_layout(_) -> erlang:nif_error(not_loaded).
 -spec top_words(start | get) -> ok | [pid() | atom()].
 top_words(_) -> erlang:nif_error(not_loaded).
 
+%% @doc Steps of the check that erltrace_run_state makes.
+-spec run_state(start | none | yields | waits | find | get) -> ok | boolean() | undefined.
+run_state(_) -> erlang:nif_error(not_loaded).
+
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).
 

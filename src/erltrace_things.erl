@@ -10,7 +10,7 @@
 -module(erltrace_things).
 -export([plan/2, list/1, new_pass/0, row/3, forget/2]).
 -export([hold/1, release/1]).
--export([owner/1]). % for erltrace_waits
+-export([owner/1, owner_name/1, name_text/1]). % for erltrace_waits, erltrace_vm
 -export_type([kind/0, plan/0, thing/0]).
 
 -type kind() :: process | wait | table | port | socket | scheduler | memory | node.
@@ -23,6 +23,7 @@
                keeps = false :: boolean()}).     % something until the next round
 -opaque plan() :: #plan{}.
 
+-define(DEPTH, 12). % of a label that is shown
 -define(INET, ["tcp_inet", "udp_inet", "sctp_inet"]).
 
 %% ---- plans -----------------------------------------------------------------------------------
@@ -270,6 +271,8 @@ owner(Pid) when is_pid(Pid) ->
 owner(_) ->
     throw(gone).
 
+%% @doc The same, asked now.
+-spec owner_name(pid()) -> term().
 owner_name(Pid) ->
     Items = name_items(),
     try process_info(Pid, Items) of
@@ -277,6 +280,18 @@ owner_name(Pid) ->
         Info -> (name_maker(Items))(list_to_tuple([Pid, undefined | [V || {_, V} <- Info]]))
     catch error:badarg -> Pid % of another node
     end.
+
+%% @doc What processes are called, as text.
+-spec name_text(term()) -> binary().
+name_text({M, F, A}) ->
+    unicode:characters_to_binary([printed(M), ":", printed(F), "/", integer_to_list(A)]);
+name_text({label, Label}) -> printed(Label);
+name_text(Pid) when is_pid(Pid) -> list_to_binary(pid_to_list(Pid));
+name_text(Text) when is_binary(Text) -> Text;
+name_text(Name) -> printed(Name).
+
+printed(Term) ->
+    unicode:characters_to_binary(io_lib:format("~0tP", [Term, ?DEPTH])).
 
 %% ---- the other kinds -------------------------------------------------------------------------
 

@@ -17,7 +17,6 @@
 -export_type([call/0]).
 
 -define(LONGEST, 64). % calls of a chain
--define(DEPTH, 12).   % of a label that is shown
 -define(ANSWERS, 3).  % reductions: for an answer, and for some to others. A call takes 15 and more
 -define(LOOKS, 10).   % for a look at the stack
 
@@ -136,7 +135,7 @@ member(age, _, _, _, Age) -> Age.
 
 text(unknown) -> <<>>;
 text(Pid) when is_pid(Pid) -> list_to_binary(pid_to_list(Pid));
-text(Remote) -> printed(Remote).
+text(Remote) -> erltrace_things:name_text({label, Remote}).
 
 name(Pid) when is_pid(Pid), node(Pid) =:= node() -> erltrace_things:owner(Pid);
 name(unknown) -> <<"?">>;
@@ -218,13 +217,4 @@ calls_next([First | Rest], Calls) ->
     lists:all(fun({P, {P, _}}) -> true; (_) -> false end, lists:zip(Rest ++ [First], Calls)).
 
 names(Path) ->
-    unicode:characters_to_binary(lists:join(<<" -> ">>, [shown(name(P)) || P <- Path])).
-
-shown({M, F, A}) -> io_lib:format("~ts:~ts/~b", [printed(M), printed(F), A]);
-shown({label, Label}) -> printed(Label);
-shown(Pid) when is_pid(Pid) -> pid_to_list(Pid);
-shown(Text) when is_binary(Text) -> Text;
-shown(Name) -> printed(Name).
-
-printed(Term) ->
-    unicode:characters_to_binary(io_lib:format("~0tP", [Term, ?DEPTH])).
+    iolist_to_binary(lists:join(<<" -> ">>, [erltrace_things:name_text(name(P)) || P <- Path])).

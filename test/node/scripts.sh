@@ -192,6 +192,34 @@ look waits '^ +1 +[1-9][0-9]* +0 demo_client -> demo_server \(demo_exact:nap/1\)
 hasnt 'waits: nobody is stuck' DEADLOCK
 at $node '[exit(whereis(N), kill) || N <- [demo_client, demo_server]], ok.' >/dev/null
 
+# It waits for ten naps, collects its garbage, and waits for a server that naps.
+at $node 'gen_server:start({local, demo_server}, demo_exact, [], []), gen_server:start({local, demo_other}, demo_exact, [], []), ok.' >/dev/null
+run states '[gen_server:call(demo_server, {nap, 20}) || _ <- lists:seq(1, 10)], [erlang:garbage_collect(whereis(demo_server)) || _ <- lists:seq(1, 10)], gen_server:call(demo_server, {other, demo_other, {nap, 100}}), [{flags, F} || P <- [whereis(demo_other), whereis(kernel_sup), new], {flags, F} <- [erlang:trace_info(P, flags)], F =/= []].' demo_server
+[ "$(at $node 'erltrace_vm:has_sessions().')" = true ] || is 'states: no other process is traced' '[]' "$value"
+has 'states: who' '^demo_server <0\.[0-9]+\.0>: [0-9]+ us$'
+state() { # what, where, for whom: times, us
+	awk -v what="$1" -v where="$2" -v for_="${3:-}" '$1 == what && (where == "" || $5 == where) && $6 == for_ { t += $2; us += $3 } END { print t + 0, us + 0 }' o
+}
+read -r times us < <(state waiting demo_exact:nap/1)
+ok 'states: ten naps' [ "$times" -ge 10 ]
+ok 'states: of 20 ms and more' [ "$us" -ge 200000 ]
+read -r times us < <(state waiting gen:do_call/4 demo_other)
+ok 'states: a call' [ "$times" -ge 1 ]
+ok 'states: for whom it waits' [ "$us" -ge 100000 ]
+read -r times us < <(state collecting '')
+ok 'states: garbage collections' [ "$times" -ge 10 ]
+read -r times us < <(state running '')
+ok 'states: it runs' [ "$us" -gt 0 ]
+ok 'states: they add up' awk '/^demo_server .*: [0-9]+ us$/ { wall = $(NF - 1) } $1 ~ /^(running|runnable|collecting|waiting)$/ { sum += $3 }
+	END { d = wall - sum; exit !(wall > 0 && d * 100 <= wall && -d * 100 <= wall) }' o
+# It is in a call when the script starts, and never runs.
+at $node 'gen_server:cast(demo_other, {call, nobody, self()}), receive {_, ready} -> ok end, gen_server:cast(demo_server, {call, demo_other, self()}), receive {S, ready} -> S ! {self(), go} end.' >/dev/null
+run states 'timer:sleep(300).' demo_server
+has 'states: a call that began before' '^waiting +[0-9]+ +[0-9]+ +[0-9]+ gen:do_call/4 +demo_other$'
+run states 'exit(whereis(demo_server), kill).' demo_server
+has 'states: it ends' '^demo_server <0\.[0-9]+\.0> has ended: killed$'
+at $node 'exit(whereis(demo_other), kill).' >/dev/null
+
 # ---- messages -----------------------------------------------------------------------------
 
 node=scripts_one
