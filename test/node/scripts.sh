@@ -41,6 +41,22 @@ row() { # name, the row
 	head -n 60 o e | sed 's/^/    /'
 }
 
+# The script, until it has printed such a line.
+look() { # script, expression, arguments of the script
+	local script=$1 expression=$2 i
+	shift 2
+	done_[$script]=1
+	trace $node -qs "$lib/$script.d" "$@" || return 1
+	for ((i = 0; i < 2400; i++)); do
+		grep -qE "$expression" o && break
+		sleep 0.025
+	done
+	untrace
+	is "$script: exit" 0 "$status"
+	is "$script: nothing on stderr" '' "$(cat e)"
+	has "$script: $expression" "$expression"
+}
+
 # So many writes by a process called writer.
 writes() { # how many
 	echo "S = self(), spawn(fun() -> register(writer, self()), {ok, F} = file:open(\"x\", [write, raw]), [demo_exact:write(F, <<1>>) || _ <- lists:seq(1, $1)], unregister(writer), S ! done end), receive done -> ok end."
@@ -110,27 +126,16 @@ is 'busy: exit' 0 "$status"
 has 'busy: header' '^PROCESS +PID +RUN US$'
 has 'busy: rows' "^demo_exact:worker/1 +($value) +[0-9]{4,}\$"
 
+at $node 'spawn(fun() -> register(demo_hog, self()), Data = binary:copy(<<"x">>, 1 bsl 19), (fun F() -> demo_exact:burn(Data), F() end)() end), ok.' >/dev/null
+look hogs '^demo_hog +<0\.[0-9]+\.0> +[1-9][0-9]+$' 0 3
+has 'hogs: where' '^demo_exact:burn/1 \(demo_exact.erl:[0-9]+\)$'
+at $node 'exit(whereis(demo_hog), kill).' >/dev/null
+
 run hibernate 'demo_exact:hibernates(6).'
 row 'hibernate: times' "demo_exact:worker/1 demo_exact:sleeper/1 6"
 is 'hibernate: awake again' 6 "$(sum 'ms asleep')"
 
 # ---- what there is ------------------------------------------------------------------------
-
-# The script, until it has printed such a line.
-look() { # script, expression, arguments of the script
-	local script=$1 expression=$2 i
-	shift 2
-	done_[$script]=1
-	trace $node -qs "$lib/$script.d" "$@" || return 1
-	for ((i = 0; i < 2400; i++)); do
-		grep -qE "$expression" o && break
-		sleep 0.025
-	done
-	untrace
-	is "$script: exit" 0 "$status"
-	is "$script: nothing on stderr" '' "$(cat e)"
-	has "$script: $expression" "$expression"
-}
 
 # It never gets to its mailbox; it holds a binary.
 stuck=$(at $node 'P = spawn(fun() -> register(demo_stuck, self()), put(b, binary:copy(<<1>>, 12345678)), receive stop -> ok end end), [P ! N || N <- lists:seq(1, 3500)], pid_to_list(P).')
