@@ -95,7 +95,7 @@ called(undefined) ->
 called(Name) ->
     case as_pid(Name) ++ registered_as(Name) of
         [] -> [P || P <- processes(), P =/= self(),
-                    erltrace_things:name_text(erltrace_things:owner_name(P)) =:= Name];
+                    erltrace_waits:name_text(erltrace_waits:name(P)) =:= Name];
         Pids -> Pids
     end.
 

@@ -13,9 +13,11 @@
 %% run in between: there was an instant then when all of them waited. The VM counts a reduction for an
 %% answer, or none; to return from a call and make another takes many.
 -module(erltrace_waits).
--export([call/1, callee/1, members/4, new_pass/0]).
+-export([call/1, callee/1, members/4, new_pass/1]).
+-export([name/1, name_text/1]). % for erltrace_vm
 -export_type([call/0]).
 
+-define(DEPTH, 12).   % of a label that is shown
 -define(LONGEST, 64). % calls of a chain
 -define(ANSWERS, 3).  % reductions: for an answer, and for some to others. A call takes 15 and more
 -define(LOOKS, 10).   % for a look at the stack
@@ -106,10 +108,13 @@ words(Pid) ->
 
 %% ---- members ---------------------------------------------------------------------------------
 
-%% @doc A pass begins: what is known of callees is asked anew.
--spec new_pass() -> ok.
-new_pass() ->
-    _ = [erase(K) || {What, _} = K <- get_keys(), What =:= ?MODULE],
+%% @doc In a new pass what is known of callees is asked anew.
+-spec new_pass(Pass :: term()) -> ok.
+new_pass(Pass) ->
+    get(?MODULE) =:= Pass orelse begin
+        _ = [erase(K) || {What, _} = K <- get_keys(), What =:= ?MODULE],
+        put(?MODULE, Pass)
+    end,
     ok.
 
 %% @doc Values of these members, for a process that waits.
@@ -122,9 +127,9 @@ members(Members, Pid, {Callee, _}, Age) ->
     [member(M, Pid, Callee, Chain, Age) || M <- Members].
 
 member(pid, Pid, _, _, _) -> Pid;
-member(name, Pid, _, _, _) -> erltrace_things:owner(Pid);
+member(name, Pid, _, _, _) -> called(Pid);
 member(callee, _, Callee, _, _) -> text(Callee);
-member(callee_name, _, Callee, _, _) -> name(Callee);
+member(callee_name, _, Callee, _, _) -> name_of(Callee);
 member(node, _, Callee, _, _) -> node_of(Callee);
 member(callee_function, _, Callee, _, _) -> info(Callee, current_function, <<>>);
 member(mailbox, _, Callee, _, _) -> info(Callee, message_queue_len, 0);
@@ -135,11 +140,11 @@ member(age, _, _, _, Age) -> Age.
 
 text(unknown) -> <<>>;
 text(Pid) when is_pid(Pid) -> list_to_binary(pid_to_list(Pid));
-text(Remote) -> erltrace_things:name_text({label, Remote}).
+text(Remote) -> name_text({label, Remote}).
 
-name(Pid) when is_pid(Pid), node(Pid) =:= node() -> erltrace_things:owner(Pid);
-name(unknown) -> <<"?">>;
-name(Callee) -> text(Callee).
+name_of(Pid) when is_pid(Pid), node(Pid) =:= node() -> called(Pid);
+name_of(unknown) -> <<"?">>;
+name_of(Callee) -> text(Callee).
 
 node_of(unknown) -> <<>>;
 node_of(Pid) when is_pid(Pid) -> node(Pid);
@@ -217,4 +222,51 @@ calls_next([First | Rest], Calls) ->
     lists:all(fun({P, {P, _}}) -> true; (_) -> false end, lists:zip(Rest ++ [First], Calls)).
 
 names(Path) ->
-    iolist_to_binary(lists:join(<<" -> ">>, [erltrace_things:name_text(name(P)) || P <- Path])).
+    iolist_to_binary(lists:join(<<" -> ">>, [name_text(name_of(P)) || P <- Path])).
+
+%% ---- what processes are called ---------------------------------------------------------------
+
+called(Pid) ->
+    known({name, Pid}, fun() -> name(Pid) end).
+
+%% @doc As erlproc: registered name, label, the function that it began with, else its pid.
+-spec name(pid()) -> term().
+name(Pid) ->
+    case process_info(Pid, [registered_name, initial_call]) of
+        [{_, Name}, _] when is_atom(Name) -> Name;
+        [_, {_, Initial}] -> first(Pid, word(Pid, '$process_label'), word(Pid, '$initial_call'), Initial);
+        undefined -> Pid
+    end.
+
+first(_, Label, _, _) when Label =/= undefined -> {label, Label};
+first(_, _, {M, F, A}, _) when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
+first(_, _, {M, F, As}, _) when is_atom(M), is_atom(F), is_list(As) -> {M, F, length(As)};
+first(Pid, _, _, {erlang, apply, 2}) -> Pid;
+first(_, _, _, Initial) -> Initial.
+
+%% Of its dictionary; before OTP 27 it answers with all of it.
+word(Pid, Key) ->
+    case erltrace_vm:has_sessions() of
+        true -> value(process_info(Pid, {dictionary, Key}));
+        false when Key =:= '$process_label' -> undefined;
+        false ->
+            case process_info(Pid, dictionary) of
+                {_, Words} -> proplists:get_value(Key, Words);
+                undefined -> undefined
+            end
+    end.
+
+value({_, V}) -> V;
+value(undefined) -> undefined.
+
+%% @doc The same as text.
+-spec name_text(term()) -> binary().
+name_text({M, F, A}) ->
+    unicode:characters_to_binary([printed(M), ":", printed(F), "/", integer_to_list(A)]);
+name_text({label, Label}) -> printed(Label);
+name_text(Pid) when is_pid(Pid) -> list_to_binary(pid_to_list(Pid));
+name_text(Text) when is_binary(Text) -> Text;
+name_text(Name) -> printed(Name).
+
+printed(Term) ->
+    unicode:characters_to_binary(io_lib:format("~0tP", [Term, ?DEPTH])).

@@ -168,7 +168,7 @@ drive(A, B) ->
 look(_, 0, Found) ->
     Found;
 look(A, N, Found) ->
-    erltrace_waits:new_pass(),
+    erltrace_waits:new_pass(make_ref()),
     case erltrace_waits:call(A) of
         none -> look(A, N - 1, Found);
         Call ->
@@ -183,8 +183,8 @@ cycle_that_has_gone_is_no_deadlock_test() ->
     in_call(A),
     Call = erltrace_waits:call(A),
     ?assertEqual(B, erltrace_waits:callee(Call)),
-    erltrace_waits:new_pass(),
+    erltrace_waits:new_pass(make_ref()),
     put({erltrace_waits, B}, {A, 0}),
     ?assertEqual([0], erltrace_waits:members([deadlock], A, Call, 0)),
-    erltrace_waits:new_pass(),
+    erltrace_waits:new_pass(make_ref()),
     stop([A, B, C]).
