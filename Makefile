@@ -8,6 +8,7 @@
 #   make demo-node  that node alone, named demo, until ^C: to try things on
 #   make test-kernel  every golden test on both engines, ten million system calls; needs root
 #   make test-rabbit  RabbitMQ under load, traced (where it is installed)
+#   make test-incidents  problems planted in RabbitMQ, each found by one command
 #   make test       every test; the last line is "N passed, N failed"
 #   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
 #   make test-otp   the same on Debian's packages of OTP 27 and 29, in chroots; needs root
@@ -204,7 +205,7 @@ SHARED := $(LIB)/liberltrace.so.$(VERSION)
 COMMAND := $(BIN)/erltrace
 TEST_COMMAND := $(BUILD)/test/bin/erltrace
 
-.PHONY: all demo demo-node test test-rabbit bench fuzz asan install clean deps deps-demo tests \
+.PHONY: all demo demo-node test test-rabbit test-incidents bench fuzz asan install clean deps deps-demo tests \
 	san-tests san-cli fuzzers manual print-version
 
 all: $(COMMAND) $(STATIC) $(LIB)/liberltrace.so $(BUILD)/erltrace.pc
@@ -429,6 +430,10 @@ test-kernel: all $(TEST_COMMAND)
 # A real application under load, traced; where rabbitmq-server is installed.
 test-rabbit: all
 	@BIN=$(BIN) tools/test-rabbit.sh
+
+# Problems planted there, each of which one command finds.
+test-incidents: all
+	@BIN=$(BIN) tools/test-incidents.sh
 
 asan: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" all san-cli san-tests fuzzers $(SAN)/example

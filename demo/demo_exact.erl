@@ -5,7 +5,8 @@
 -module(demo_exact).
 -export([spawns/1, exits/2, sends/2, sends/3, pairs/2, fan_in/2, calls/1, burns/1, nested/1,
          body/1, tail/1, throws/1, raises/3, naps/2, naps/3, server/1, slow_server/2, port/2, gcs/1,
-         grow/1, queue/1, stuck/2, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1, write/2]).
+         grow/1, queue/1, stuck/2, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1, write/2,
+         deadlock/1]).
 -export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, catcher/2, raiser/2,
          nap/1, deep/2, sink/1, sleeper/1, worker/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
@@ -299,14 +300,45 @@ slow_server(N, Ms) ->
     gen_server:stop(S),
     Caller.
 
+%% @doc So many gen_servers, demo_ring_1 and so on, each of which calls the next one, and the last one
+%% the first: a deadlock.
+-spec deadlock(pos_integer()) -> [pid()].
+deadlock(N) ->
+    Servers = [begin
+                   Name = list_to_atom("demo_ring_" ++ integer_to_list(I)),
+                   {ok, S} = gen_server:start({local, Name}, ?MODULE, [], []),
+                   S
+               end || I <- lists:seq(1, N)],
+    [First | Rest] = Servers,
+    [gen_server:cast(S, {call, Next, self()}) || {S, Next} <- lists:zip(Servers, Rest ++ [First])],
+    [receive {S, ready} -> ok end || S <- Servers],
+    [S ! {self(), go} || S <- Servers],
+    [await_call(S) || S <- Servers],
+    Servers.
+
+%% The process waits for an answer.
+await_call(P) ->
+    case process_info(P, [current_function, status, message_queue_len]) of
+        [{_, {gen, do_call, 4}}, {_, waiting}, {_, 1}] -> ok; % of the one before
+        _ -> erlang:yield(), await_call(P)
+    end.
+
 -spec init([]) -> {ok, []}.
 init([]) -> {ok, []}.
 
--spec handle_call({nap, non_neg_integer()}, gen_server:from(), []) -> {reply, ok, []}.
+-spec handle_call({nap, non_neg_integer()} | {other, gen_server:server_ref(), term()}, gen_server:from(), []) ->
+          {reply, term(), []}.
+handle_call({other, Server, Request}, _From, State) ->
+    {reply, gen_server:call(Server, Request, infinity), State};
 handle_call({nap, 0}, _From, State) -> {reply, ok, State};
 handle_call({nap, Ms}, _From, State) -> {reply, nap(Ms), State}.
 
 -spec handle_cast(term(), []) -> {noreply, []}.
+handle_cast({call, Other, Owner}, State) ->
+    Owner ! {self(), ready},
+    receive {Owner, go} -> ok end,
+    ok = gen_server:call(Other, {nap, 0}, infinity),
+    {noreply, State};
 handle_cast(_, State) -> {noreply, State}.
 
 %% ---- memory ---------------------------------------------------------------------------------

@@ -110,13 +110,14 @@ start_rearm(Needs, Known, #arming{armed = Armed, fast = Fast} = A) ->
     case lists:member(modules, Needs) of
         true ->
             Patterns = [N || {_, _, _, _} = N <- Needs],
-            rearm(A#arming{rearm = erltrace_rearm:new(Known, Patterns, {Armed, Fast})});
+            rearm_modules(A#arming{rearm = erltrace_rearm:new(Known, Patterns, {Armed, Fast})});
         false ->
             A
     end.
 
 prepare(Nif, Needs) ->
     [code:ensure_loaded(M) || M <- [dyntrace, erl_ddll], lists:member(M, Needs)],
+    lists:member(run_state, Needs) andalso erltrace_run_state:find(),
     lists:member(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports(), drivers()),
     lists:member(tables, Needs) andalso name_tables(Nif),
     case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
@@ -198,17 +199,32 @@ uncount(#arming{counters = Counters} = A) ->
 
 %% @doc Arm what has been loaded since the last time.
 -spec rearm(arming()) -> arming().
-rearm(#arming{rearm = undefined} = A) ->
+rearm(#arming{nif = Nif, armed = Armed} = A) ->
+    case erltrace_vm:follow(Armed) of
+        none ->
+            rearm_modules(A);
+        {Pid, Armed1} ->
+            _ = [erltrace_nif:set_name(Nif, Pid, Name, true) ||
+                    {registered_name, Name} <- [process_info(Pid, registered_name)]],
+            rearm_modules(A#arming{armed = Armed1})
+    end.
+
+rearm_modules(#arming{rearm = undefined} = A) ->
     A;
-rearm(#arming{nif = Nif, rearm = Rearm, armed = Armed, fast = Fast, counters = Counters} = A) ->
+rearm_modules(#arming{nif = Nif, rearm = Rearm, armed = Armed, fast = Fast, counters = Counters} = A) ->
     {Rearm1, {Armed1, Fast1}, Counters1} =
         erltrace_rearm:poll(Nif, Rearm, {Armed, Fast}, Counters),
     A#arming{rearm = Rearm1, armed = Armed1, fast = Fast1, counters = Counters1}.
 
 %% @doc ms until the next rearm/1.
 -spec rearm_interval(arming()) -> pos_integer() | infinity.
-rearm_interval(#arming{rearm = undefined}) -> infinity;
-rearm_interval(_) -> erltrace_rearm:interval().
+rearm_interval(#arming{rearm = undefined, armed = Armed}) ->
+    case Armed =/= undefined andalso erltrace_vm:is_selective(Armed) of
+        true -> erltrace_rearm:interval();
+        false -> infinity
+    end;
+rearm_interval(_) ->
+    erltrace_rearm:interval().
 
 %% @doc Is what is kept of processes freed by erltrace_nif:sweep/1?
 -spec sweeps(arming()) -> boolean().

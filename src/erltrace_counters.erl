@@ -32,8 +32,8 @@
                erltrace_code, erltrace_compile, erltrace_counters, erltrace_fastcalls,
                erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper, erltrace_monitor,
                erltrace_names, erltrace_nif, erltrace_patterns, erltrace_rearm, erltrace_records,
-               erltrace_sampling, erltrace_state, erltrace_sub, erltrace_suggest, erltrace_sup,
-               erltrace_things, erltrace_vm, erltrace_wall, erltrace_watchdog, erltrace_web]).
+               erltrace_run_state, erltrace_sampling, erltrace_state, erltrace_sub, erltrace_suggest, erltrace_sup,
+               erltrace_things, erltrace_vm, erltrace_waits, erltrace_wall, erltrace_watchdog, erltrace_web]).
 
 -record(counters, {nif, number, owner,
                    session,          % from OTP 27 on, if there is any counter

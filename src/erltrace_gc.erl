@@ -6,7 +6,7 @@
 %% already, we refuse to arm. If one starts after us, we can neither detect nor prevent it.
 -module(erltrace_gc).
 -behaviour(gen_server).
--export([join/0, leave/1]).
+-export([join/1, add/2, leave/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
 
@@ -15,19 +15,19 @@
 -record(st, {session :: term(), % undefined until the first handle joins
              users = #{} :: #{pid() => Monitor :: reference()}}).
 
-%% @doc Returns the process that holds the session. The caller is a user of it until it leaves or
-%% ends.
--spec join() -> pid() | {error, Tag :: binary(), Text :: binary()}.
-join() ->
+%% @doc Returns the process that holds the session, which traces these processes. The caller is a user
+%% of it until it leaves or ends.
+-spec join(all | [pid()]) -> pid() | {error, Tag :: binary(), Text :: binary()}.
+join(Pids) ->
     erltrace_vm:locked(fun() ->
                                Server = erltrace_nif:kept(gc_server, undefined),
-                               case call(Server, join) of
+                               case call(Server, {join, Pids}) of
                                    joined -> Server;
-                                   gone -> start()
+                                   gone -> start(Pids)
                                end
                        end).
 
-start() ->
+start(Pids) ->
     case is_traced() of
         true ->
             {error, <<"ET_GC_SESSION">>,
@@ -36,11 +36,17 @@ start() ->
         false ->
             {ok, Server} = gen_server:start(?MODULE, [], []),
             ok = erltrace_nif:keep(gc_server, Server),
-            case call(Server, join) of
+            case call(Server, {join, Pids}) of
                 joined -> Server;
-                gone -> start() % somebody killed it
+                gone -> start(Pids) % somebody killed it
             end
     end.
+
+%% @doc A user wants these processes traced too.
+-spec add(pid(), [pid()]) -> ok.
+add(Server, Pids) ->
+    _ = call(Server, {add, Pids}),
+    ok.
 
 %% @doc When the last user has left, the session and its process have ended.
 -spec leave(pid()) -> ok.
@@ -62,13 +68,16 @@ init([]) ->
     process_flag(priority, high),
     {ok, #st{}, ?UNUSED}.
 
--spec handle_call(join | leave, gen_server:from(), #st{}) ->
-          {reply, joined | left, #st{}} | {stop, normal, #st{}}.
-handle_call(join, {Pid, _}, #st{session = undefined} = St) ->
-    {reply, joined, add(Pid, St#st{session = erltrace_vm:gc_session()})};
-handle_call(join, {Pid, _}, #st{session = Session} = St) ->
-    erltrace_vm:gc_trace(Session),
-    {reply, joined, add(Pid, St)};
+-spec handle_call({join, all | [pid()]} | {add, [pid()]} | leave, gen_server:from(), #st{}) ->
+          {reply, joined | added | left, #st{}} | {stop, normal, #st{}}.
+handle_call({join, Pids}, {Pid, _}, #st{session = undefined} = St) ->
+    {reply, joined, add_user(Pid, St#st{session = erltrace_vm:gc_session(Pids)})};
+handle_call({join, Pids}, {Pid, _}, #st{session = Session} = St) ->
+    erltrace_vm:gc_trace(Session, Pids),
+    {reply, joined, add_user(Pid, St)};
+handle_call({add, Pids}, _, #st{session = Session} = St) ->
+    erltrace_vm:gc_trace(Session, Pids),
+    {reply, added, St};
 handle_call(leave, {Pid, _}, #st{users = Users} = St) ->
     case maps:take(Pid, Users) of
         {Mon, Rest} when map_size(Rest) > 0 ->
@@ -109,7 +118,7 @@ format_status(#{state := #st{users = Users}} = Status) ->
 format_status(Status) ->
     Status.
 
-add(Pid, #st{users = Users} = St) ->
+add_user(Pid, #st{users = Users} = St) ->
     St#st{users = Users#{Pid => erlang:monitor(process, Pid)}}.
 
 %% Does anybody trace garbage collections? Called while no session of ours does.

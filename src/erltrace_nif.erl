@@ -312,6 +312,16 @@ wanted_names(_) -> erlang:nif_error(not_loaded).
 -spec name_layout(atom() | {sample | look, Name :: atom()}) -> ok | unknown | undefined | boolean().
 name_layout(_) -> erlang:nif_error(not_loaded).
 
+%% @doc Of a process that is traced with the state `top_words' (erltrace_waits): `start' before it is
+%% scheduled, `get' afterwards: pids and atoms among the newest words of its stack, the newest
+%% first.
+-spec top_words(start | get) -> ok | [pid() | atom()].
+top_words(_) -> erlang:nif_error(not_loaded).
+
+%% @doc Steps of the check that erltrace_run_state makes.
+-spec run_state(start | none | yields | waits | find | get) -> ok | boolean() | undefined.
+run_state(_) -> erlang:nif_error(not_loaded).
+
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).
 

@@ -225,7 +225,7 @@ list(#group{todo = [#probe{kind = Kind} | _], chunks = Chunks} = G) ->
                        [monitor, {min_heap_size, 10000 + 5 * room(Kind)}]),
     G#group{listing = M}.
 
-room(process) -> erlang:system_info(process_count);
+room(Kind) when Kind =:= process; Kind =:= wait -> erlang:system_info(process_count);
 room(table) -> erlang:system_info(ets_count);
 room(Kind) when Kind =:= port; Kind =:= socket -> 2 * erlang:system_info(port_count);
 room(_) -> 0.

@@ -12,7 +12,7 @@
 -export([hold/1, release/1]).
 -export_type([kind/0, plan/0, thing/0]).
 
--type kind() :: process | table | port | socket | scheduler | memory | node.
+-type kind() :: process | wait | table | port | socket | scheduler | memory | node.
 -type thing() :: term().
 
 -record(plan, {kind :: kind(),
@@ -167,6 +167,7 @@ one(false) -> 0.
 %% @doc All things of a kind. One that ends meanwhile has no row.
 -spec list(kind()) -> [thing()].
 list(process) -> processes();
+list(wait) -> processes();
 list(table) -> ets:all();
 list(port) -> erlang:ports();
 list(socket) -> erlang:ports() ++ sockets();
@@ -188,6 +189,9 @@ sockets() ->
 hold(scheduler) ->
     _ = erlang:system_flag(scheduler_wall_time, true), % as long as this process lives
     [microstate_accounting || not erlang:system_flag(microstate_accounting, true)];
+hold(wait) ->
+    _ = erltrace_vm:layout(), % where stacks are
+    [];
 hold(_) ->
     [].
 
@@ -458,6 +462,18 @@ name_plan() ->
 
 %% ---- the other kinds -------------------------------------------------------------------------
 
+about(wait, Pid, Members, {Tab, Pass} = Kept) ->
+    erltrace_waits:new_pass(Pass),
+    case erltrace_waits:call(Pid) of
+        none ->
+            throw(gone);
+        Call ->
+            Callee = erltrace_waits:callee(Call),
+            Now = erlang:monotonic_time(nanosecond),
+            Since = case ets:lookup(Tab, Pid) of [{_, _, _, {Callee, S}}] -> S; _ -> Now end,
+            keep(Pid, [], all, Kept, fun() -> {Callee, Since} end),
+            list_to_tuple([Pid | erltrace_waits:members(Members, Pid, Call, Now - Since)])
+    end;
 about(table, Tab, Members, Kept) ->
     Owner = ets:info(Tab, owner),
     is_pid(Owner) orelse throw(gone),

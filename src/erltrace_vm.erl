@@ -14,10 +14,10 @@
 %% Processes and ports are armed one by one, never by `all' or `existing': on OTP 25, tracing all of
 %% them in one call can crash a node whose dirty schedulers are busy.
 -module(erltrace_vm).
--export([load/0, arm/3, disarm/1, forget/1, rearm/2, is_traced/2, skipped/1, left/1, about/1,
+-export([load/0, arm/3, disarm/1, forget/1, rearm/2, follow/1, is_selective/1, is_traced/2, skipped/1, left/1, about/1,
          layout/0, leave_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
--export([gc_session/0, gc_trace/1, attempt/3]). % for erltrace_gc
+-export([gc_session/1, gc_trace/2, attempt/3]). % for erltrace_gc
 -export([end_session/1, sessions/0]). % for erltrace_rearm
 -export([layout_body/1, layout_tail/1, layout_raise/1]). % traced by the layout check
 -export_type([armed/0]).
@@ -32,7 +32,9 @@
 %% With every send event comes the sender's sequential trace token.
 -define(TOKEN, [{'_', [], [{message, {get_seq_token}}]}]).
 
--record(want, {number, flags = [], port_flags = [], patterns = #{}, token = false}).
+%% name: no other processes than those of this name are traced, pids.
+-record(want, {number, flags = [], port_flags = [], patterns = #{}, token = false,
+               name, pids = all}).
 -record(armed, {want, session, gc, skipped = 0, left = 0}). % gc: the process of erltrace_gc
 -opaque armed() :: #armed{}.
 -type need() :: atom() | {erltrace_patterns:kind(), module(), atom(), arity()}.
@@ -55,7 +57,17 @@ arm(Number, Needs, Owner) ->
     end.
 
 arm(Number, Needs) ->
-    Want = #want{number = Number,
+    Name = proplists:get_value(processes, Needs),
+    case called(Name) of
+        [] ->
+            {error, <<"ET_NO_PROCESS">>,
+             <<"option processes: there is no process called ", Name/binary>>};
+        Pids ->
+            arm(Number, Needs, Name, Pids)
+    end.
+
+arm(Number, Needs, Name, Pids) ->
+    Want = #want{number = Number, name = Name, pids = Pids,
                  flags = [N || N <- [call, arity, return_to, procs, running_procs, send, 'receive',
                                      garbage_collection], lists:member(N, Needs)],
                  port_flags = [ports || lists:member(ports, Needs)] ++
@@ -75,6 +87,56 @@ arm(Number, Needs) ->
                         "trace token">>}
             end;
         {_, false} -> arm_shared(Want)
+    end.
+
+%% Processes of a name, or a pid; all, if there is none.
+called(undefined) ->
+    all;
+called(Name) ->
+    case as_pid(Name) ++ registered_as(Name) of
+        [] -> [P || P <- processes(), P =/= self(),
+                    erltrace_waits:name_text(erltrace_waits:name(P)) =:= Name];
+        Pids -> Pids
+    end.
+
+as_pid(Name) ->
+    try list_to_pid(binary_to_list(Name)) of
+        Pid -> [Pid || node(Pid) =:= node(), is_process_alive(Pid)]
+    catch error:badarg -> []
+    end.
+
+%% With the quotes that Erlang writes, or without them.
+registered_as(Name) ->
+    try whereis(binary_to_existing_atom(string:trim(Name, both, "'"), utf8)) of
+        Pid when is_pid(Pid) -> [Pid];
+        _ -> []
+    catch error:_ -> []
+    end.
+
+%% @doc Are there processes that it does not trace, because the script has named those it is about?
+-spec is_selective(armed()) -> boolean().
+is_selective(#armed{want = #want{name = Name}}) -> Name =/= undefined.
+
+%% @doc Does another process have the registered name by now that the script has asked for? It is the
+%% one then.
+-spec follow(armed() | undefined) -> none | {pid(), armed()}.
+follow(undefined) ->
+    none;
+follow(#armed{want = #want{name = undefined}}) ->
+    none;
+follow(#armed{session = Session, gc = Gc, want = #want{name = Name, pids = Pids} = Want} = Armed) ->
+    case registered_as(Name) of
+        [Pid] when Pids =/= [Pid] ->
+            Want1 = Want#want{pids = [Pid]},
+            _ = case Session of
+                    undefined -> share(Want#want.number, [Want1]);
+                    _ ->
+                        Gc =:= false orelse erltrace_gc:add(Gc, [Pid]),
+                        trace_processes(Session, Want#want.flags -- [garbage_collection], [Pid])
+                end,
+            {Pid, Armed#armed{want = Want1}};
+        _ ->
+            none
     end.
 
 arm_shared(#want{number = Number} = Want) ->
@@ -120,7 +182,7 @@ arm_calls(#armed{session = Session, want = #want{flags = Flags, patterns = Ps} =
                      A;
                  {true, _} ->
                      set_patterns(Session, New),
-                     trace_processes(Session, [call, arity]),
+                     trace_processes(Session, [call, arity], Want#want.pids),
                      Armed;
                  {false, _} ->
                      {ok, A} = arm_shared(Want1),
@@ -211,7 +273,7 @@ share(Number, Wants) ->
 
 share_changed(Old, New, Both) ->
     keep_wants(Both),
-    N = change(union(Old), union(New)),
+    N = change(Old, New),
     case New of
         [] ->
             erltrace_nif:drop(armed),
@@ -283,17 +345,23 @@ unlock({Pid, Mon}) ->
 union([#want{} = Want]) ->
     Want;
 union(Wants) ->
+    #want{token = lists:any(fun(W) -> W#want.token end, Wants),
+          flags = flags(Wants),
+          port_flags = lists:usort(lists:append([W#want.port_flags || W <- Wants])),
+          patterns = lists:foldl(fun(#want{patterns = New}, Ps) ->
+                                         maps:fold(fun add_patterns/3, Ps, New)
+                                 end, #{}, Wants)}.
+
+flags(Wants) ->
     Flags = lists:usort(lists:append([W#want.flags || W <- Wants])),
     %% If one handle reads arguments, all get them: a call may have arguments or just the arity.
     Args = lists:any(fun(#want{flags = Fs}) ->
                              lists:member(call, Fs) andalso not lists:member(arity, Fs)
                      end, Wants),
-    #want{token = lists:any(fun(W) -> W#want.token end, Wants),
-          flags = case Args of true -> Flags -- [arity]; false -> Flags end,
-          port_flags = lists:usort(lists:append([W#want.port_flags || W <- Wants])),
-          patterns = lists:foldl(fun(#want{patterns = New}, Ps) ->
-                                         maps:fold(fun add_patterns/3, Ps, New)
-                                 end, #{}, Wants)}.
+    case Args of
+        true -> Flags -- [arity];
+        false -> Flags
+    end.
 
 add_patterns(Module, New, Ps) ->
     case Ps of
@@ -312,16 +380,27 @@ add_pattern(F, Kind, Fs) ->
 
 scope(Kind) -> erltrace_patterns:scope(Kind).
 
-change(Old, New) ->
+change(OldWants, NewWants) ->
+    Old = union(OldWants),
+    New = union(NewWants),
     Left = change_patterns(New#want.patterns),
     case {Old#want.token, New#want.token} of
         {Same, Same} -> ok;
         {_, true} -> attempt(erlang, trace_pattern, [send, ?TOKEN, []]);
         {_, false} -> attempt(erlang, trace_pattern, [send, true, []])
     end,
-    N = change(new_processes, fun erlang:processes/0, Old#want.flags, New#want.flags),
+    N = change_processes(OldWants, NewWants),
     _ = change(new_ports, fun erlang:ports/0, Old#want.port_flags, New#want.port_flags),
     {N, Left}.
+
+%% Processes that scripts have named, and all others.
+change_processes(Old, New) ->
+    Named = lists:usort(lists:append([Ps || #want{pids = Ps} <- Old ++ New, is_list(Ps)])),
+    N = change(new_processes, fun() -> processes() -- Named end, flags(any, Old), flags(any, New)),
+    N + length([x || P <- Named, others <- [change_one(P, flags(P, Old), flags(P, New))]]).
+
+flags(Who, Wants) ->
+    flags([W || #want{pids = Ps} = W <- Wants, Ps =:= all orelse lists:member(Who, Ps)]).
 
 %% Patterns apply to the whole node. One that somebody else has set (dbg, for example) stays. We
 %% record our own, and take one back only if it still looks like ours. Returns how many functions
@@ -475,21 +554,21 @@ has_sessions() ->
     list_to_integer(erlang:system_info(otp_release)) >= 27.
 
 arm_session(#want{flags = Flags} = Want) ->
-    case lists:member(garbage_collection, Flags) andalso erltrace_gc:join() of
+    case lists:member(garbage_collection, Flags) andalso erltrace_gc:join(Want#want.pids) of
         {error, Tag, Text} -> {error, Tag, Text};
         Gc ->
             S = session(Want#want.number, Want#want.patterns, Flags -- [garbage_collection],
-                        Want#want.port_flags),
+                        Want#want.port_flags, Want#want.pids),
             Want#want.token andalso apply(trace, send, [S, ?TOKEN, []]),
             {ok, #armed{want = Want, session = S, gc = Gc}}
     end.
 
 %% The session lives as long as a process holds this term.
-session(State, Patterns, Flags, PortFlags) ->
+session(State, Patterns, Flags, PortFlags, Pids) ->
     S = apply(trace, session_create, [?APP, {erltrace_nif, State}, []]),
     lists:member(return_to, Flags) andalso erltrace_nif:session(State, session_number(S)),
     set_patterns(S, Patterns),
-    trace_processes(S, Flags),
+    trace_processes(S, Flags, Pids),
     PortFlags =/= [] andalso attempt(trace, port, [S, new, true, PortFlags]),
     [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [], P <- erlang:ports()],
     S.
@@ -499,22 +578,25 @@ session_number({_, {_, Number}}) when is_integer(Number) -> Number;
 session_number(_) -> 1 bsl 59 - 1.
 
 %% New processes first: one that exists afterwards is in the list, or was traced from birth.
-trace_processes(_, []) ->
+trace_processes(_, [], _) ->
     ok;
-trace_processes(Session, Flags) ->
+trace_processes(Session, Flags, Pids) when is_list(Pids) ->
+    [attempt(trace, process, [Session, P, true, Flags]) || P <- Pids],
+    ok;
+trace_processes(Session, Flags, all) ->
     attempt(trace, process, [Session, new, true, Flags]),
     [attempt(trace, process, [Session, P, true, Flags]) || P <- processes(), P =/= self()],
     ok.
 
-%% @doc For erltrace_gc: a session that traces the garbage collections of all processes.
--spec gc_session() -> term().
-gc_session() ->
-    session(?ALL, #{}, [garbage_collection], []).
+%% @doc For erltrace_gc: a session that traces the garbage collections of processes.
+-spec gc_session(all | [pid()]) -> term().
+gc_session(Pids) ->
+    session(?ALL, #{}, [garbage_collection], [], Pids).
 
-%% @doc Trace all processes again: while no handle is alive the tracer removes itself.
--spec gc_trace(term()) -> ok.
-gc_trace(Session) ->
-    trace_processes(Session, [garbage_collection]).
+%% @doc Trace more processes, or the same again: while no handle is alive the tracer removes itself.
+-spec gc_trace(term(), all | [pid()]) -> ok.
+gc_trace(Session, Pids) ->
+    trace_processes(Session, [garbage_collection], Pids).
 
 %% @doc The process, port or function may have gone meanwhile.
 -spec attempt(module(), atom(), [term()]) -> term().
@@ -583,7 +665,7 @@ events() ->
     Off = case has_sessions() of
               true ->
                   S = session(layout, erltrace_patterns:from_needs(
-                                        [{local, M1, F1, A1} || {M1, F1, A1} <- Fns]), [], []),
+                                        [{local, M1, F1, A1} || {M1, F1, A1} <- Fns]), [], [], all),
                   erltrace_nif:layout(session_number(S)),
                   apply(trace, process, [S, P, true, Flags]),
                   fun() -> end_session(S) end;

@@ -25,6 +25,13 @@ uint64_t api_option(const erltrace_t *h, enum et_opt opt)
 	return h->opts.val[opt];
 }
 
+const char *api_text_option(const erltrace_t *h, enum et_opt opt)
+{
+	uint64_t n = h->opts.val[opt];
+
+	return n != 0 ? h->opts.str[opt][n - 1] : "";
+}
+
 bool api_is_destructive(const erltrace_t *h)
 {
 	const struct prog *prog = &h->comp->prog;

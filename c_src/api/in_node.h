@@ -20,6 +20,7 @@ void api_set_inside(erltrace_t *h); /* it is in a node: before anything is compi
 struct en *api_engine(erltrace_t *h); /* the same from open to close: for the probe path */
 const struct prog *api_program(const erltrace_t *h); /* of all scripts compiled so far */
 uint64_t api_option(const erltrace_t *h, enum et_opt opt);
+const char *api_text_option(const erltrace_t *h, enum et_opt opt); /* "": it is not set */
 bool api_is_destructive(const erltrace_t *h); /* has any script destructive actions? */
 /* The record whose fields the last compilation did not know and needed; NULL: none. */
 const char *api_no_record(const erltrace_t *h);

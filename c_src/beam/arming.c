@@ -562,6 +562,8 @@ static void need_processes(const struct beam_handle *b, struct needs *n, bool ke
 		need(n, "sweep");
 	if (n->route[ROUTE_RUNNING] || b->vts)
 		need(n, "running_procs");
+	if (reads(b, BP_PROCESS_UNSCHEDULED, ARG_BIT(PROCESS_UNSCHEDULED, runnable)))
+		need(n, "run_state");
 	if (n->route[ROUTE_SEND])
 		need(n, "send");
 	if (n->route[ROUTE_RECEIVE] || b->hibernate)
@@ -592,6 +594,19 @@ static void need_monitor(const struct beam_handle *b, struct needs *n)
 		need(n, "busy_port");
 	if (n->route[ROUTE_BUSY_DIST_PORT])
 		need(n, "busy_dist_port");
+}
+
+/* {processes, Name} */
+static void need_only(const struct beam_handle *b, struct needs *n)
+{
+	const char *name = api_text_option(b->h, OPT_PROCESSES);
+	ERL_NIF_TERM text;
+
+	if (name[0] == '\0')
+		return;
+	memcpy(enif_make_new_binary(n->env, strlen(name), &text), name, strlen(name));
+	n->list = enif_make_list_cell(n->env,
+		enif_make_tuple2(n->env, enif_make_atom(n->env, "processes"), text), n->list);
 }
 
 static void need_others(struct beam_handle *b, struct needs *n)
@@ -661,6 +676,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	need_processes(b, &n, keeps);
 	need_ports(b, &n);
 	need_others(b, &n);
+	need_only(b, &n);
 	return n.list;
 }
 

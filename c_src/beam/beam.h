@@ -32,6 +32,7 @@
  *   sweep.c            frees what is kept of processes whose exits nobody tells
  *   vm_facts.c         what is assumed of the VM's terms; checked when the library is loaded
  *   layout.c           where the VM keeps the stack pointer of a process; found out, not assumed
+ *   run_state.c        whether a process that is scheduled out waits; found out, not assumed
  *   pid_node.c         the node of a pid of another node (probe path)
  *   texts.c            pids, functions, atoms as texts (probe path)
  *   sizes.c            how large terms are (probe path)
@@ -59,6 +60,7 @@
  *   code_names.c       frames of stacks as words, and their texts
  *   sampler.h          profile-N that interrupts the schedulers: the map of sampler*.c
  *   things.c           the provider state: what there is in the node, thing by thing (probe path)
+ *   top_words.c        pids and atoms on a stack: whom a process has called (probe path)
  *   watchdog.c         what events cost; scripts that cost too much are ended
  *
  * What others need of a file is in the header of its name. Besides there are beam_handle.h, a

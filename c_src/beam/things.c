@@ -178,7 +178,7 @@ static const char *why_none(const struct d_pdesc *d)
 	if (d->name == NULL || strcmp(d->prov, "state") != 0)
 		return NULL;
 	if (!parse(d->name, &kind, &period))
-		return "it has process, table, port, socket, scheduler, memory, node and round, each "
+		return "it has process, wait, table, port, socket, scheduler, memory, node and round, each "
 		       "with a rate, as in process-5s, or without: once";
 	return period != 0 && period < LEAST
 		       ? "it would fire too often: the shortest interval is 100 milliseconds"
@@ -243,7 +243,7 @@ static int member_index(enum kind kind, const char *name)
 
 static const char *called_member(enum kind kind)
 {
-	return kind == KIND_PROCESS ? "name" : "owner";
+	return kind <= KIND_WAIT ? "name" : "owner";
 }
 
 /* What clauses read of it: members by name, and those that stand for erlname and erlproc. */

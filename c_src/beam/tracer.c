@@ -22,9 +22,11 @@
 #include "nif.h"
 #include "pid_node.h"
 #include "ports.h"
+#include "run_state.h"
 #include "sizes.h"
 #include "term_print.h"
 #include "texts.h"
+#include "top_words.h"
 #include "tracer.h"
 #include "vtime.h"
 
@@ -34,7 +36,9 @@ static __attribute__((noinline)) ERL_NIF_TERM enabled_slow(ErlNifEnv *env, ERL_N
 	bool gone;
 
 	if (!beam_number(env, state, &number))
-		return state == atom_layout ? atom_trace : atom_remove;
+		return state == atom_layout || state == atom_top_words || state == atom_run_state
+			       ? atom_trace
+			       : atom_remove;
 	if (beam_live(number, &gone))
 		return atom_trace;
 	return gone ? atom_remove : atom_discard;
@@ -96,7 +100,7 @@ static const struct et_str *mfa_text(ErlNifEnv *env, ERL_NIF_TERM mfa)
 	return beam_mfa_text(t[0], t[1], arity);
 }
 
-/* process-spawn, process-scheduled; process-unscheduled, which has no function. */
+/* process-spawn, process-scheduled. */
 static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM mfa)
 {
 	struct en_probe *p = ev->b->probe[id];
@@ -118,7 +122,6 @@ static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM m
 }
 BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_SCHEDULED, process);
 BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_SCHEDULED, function);
-BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_UNSCHEDULED, process);
 
 /* ---- processes ------------------------------------------------------------------------- */
 
@@ -180,6 +183,28 @@ static void on_hibernate(struct beam_event *ev, ERL_NIF_TERM mfa)
 	proc->hib_mod = 0;
 }
 
+static void on_unscheduled(struct beam_event *ev, ERL_NIF_TERM mfa)
+{
+	struct en_probe *p = ev->b->probe[BP_PROCESS_UNSCHEDULED];
+	unsigned strings = STRINGS(PROCESS_UNSCHEDULED);
+	const struct et_str *function;
+	uint64_t arg[3];
+
+	if (!en_enabled(p))
+		return;
+	BEAM_MAKE_ARG(p, arg, PROCESS_UNSCHEDULED, process, pid_arg(ev));
+	if (p->argmask & ARG_BIT(PROCESS_UNSCHEDULED, function)) {
+		function = mfa_text(ev->env, mfa);
+		arg[ARG(PROCESS_UNSCHEDULED, function)] =
+			function != NULL ? beam_str(function) : (uint64_t)(uintptr_t)"\0";
+		if (function == NULL)
+			strings &= ~ARG_BIT(PROCESS_UNSCHEDULED, function);
+	}
+	BEAM_MAKE_ARG(p, arg, PROCESS_UNSCHEDULED, runnable,
+		(uint64_t)(int64_t)beam_is_runnable(ev->env, ev->cur.key));
+	en_fire(p, arg, strings, &ev->cur);
+}
+
 static void on_out(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	struct beam_proc *p = ev->proc;
@@ -187,7 +212,7 @@ static void on_out(struct beam_event *ev, ERL_NIF_TERM mfa)
 	if (ev->b->hibernate && p != NULL)
 		on_hibernate(ev, mfa);
 
-	on_pid_mfa(ev, BP_PROCESS_UNSCHEDULED, mfa);
+	on_unscheduled(ev, mfa);
 	if (p != NULL && ev->b->vts) {
 		if (p->in_at != 0)
 			beam_vts_now(p, ev->began);
@@ -459,13 +484,17 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 	}
 }
 
-/* An event of the process that the layout of stacks is found out with. */
+/* An event of the process that the layout of stacks is found out with, or whose words are asked for. */
 static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
 		beam_layout_sample(env, argv[0] == atom_return_to, argv[3]);
 	else if (argv[1] == atom_layout && argv[0] == atom_receive)
 		beam_layout_message(env, argv[3] == atom_timeout);
+	else if (argv[1] == atom_run_state && argv[0] == atom_out)
+		beam_run_state_sample(env, argv[2]);
+	else if (argv[1] == atom_top_words && argv[0] == atom_in)
+		beam_top_words(env, argv[2]);
 	return atom_ok;
 }
 

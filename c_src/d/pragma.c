@@ -60,6 +60,23 @@ static int malformed(struct d_comp *c, int line, const char *form)
 
 /* ---- option --------------------------------------------------------------------------- */
 
+/* A value that is $$1 or the like is that argument of the script. NULL: an error. */
+static const char *argument_of(struct d_comp *c, const char *value, int line)
+{
+	size_t len = strlen(value), used;
+	const char *text;
+	bool missing;
+
+	if (len < 3 || value[0] != '$' || value[1] != '$')
+		return value;
+	text = d_macro_text(c, value + 2, value + len, &used, &missing, line, 0);
+	if (text != NULL && used != len - 2) {
+		d_error(c, D_PRAGMA_MALFORM, line, 0, "the value of an option is $$1 or text, not both");
+		return NULL;
+	}
+	return text;
+}
+
 static int p_option(struct d_comp *c, const struct words *w, int line)
 {
 	struct et_error e = {0};
@@ -78,6 +95,8 @@ static int p_option(struct d_comp *c, const struct words *w, int line)
 	if (value != NULL && value[0] == '"' && strlen(value) > 1 &&
 		value[strlen(value) - 1] == '"')
 		value = arena_strdup(c->arena, value + 1, strlen(value) - 2);
+	if (value != NULL && (value = argument_of(c, value, line)) == NULL)
+		return -1;
 	if (c->opts != NULL && et_setopt_script(c->opts, name, value, &e) != 0)
 		return d_error(c, D_PRAGMA_OPTSET, line, 0, "%s", e.text);
 	if (c->opts != NULL && c->scan != NULL)

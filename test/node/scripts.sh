@@ -41,6 +41,22 @@ row() { # name, the row
 	head -n 60 o e | sed 's/^/    /'
 }
 
+# The script, until it has printed such a line.
+look() { # script, expression, arguments of the script
+	local script=$1 expression=$2 i
+	shift 2
+	done_[$script]=1
+	trace $node -qs "$lib/$script.d" "$@" || return 1
+	for ((i = 0; i < 2400; i++)); do
+		grep -qE "$expression" o && break
+		sleep 0.025
+	done
+	untrace
+	is "$script: exit" 0 "$status"
+	is "$script: nothing on stderr" '' "$(cat e)"
+	has "$script: $expression" "$expression"
+}
+
 # So many writes by a process called writer.
 writes() { # how many
 	echo "S = self(), spawn(fun() -> register(writer, self()), {ok, F} = file:open(\"x\", [write, raw]), [demo_exact:write(F, <<1>>) || _ <- lists:seq(1, $1)], unregister(writer), S ! done end), receive done -> ok end."
@@ -110,27 +126,16 @@ is 'busy: exit' 0 "$status"
 has 'busy: header' '^PROCESS +PID +RUN US$'
 has 'busy: rows' "^demo_exact:worker/1 +($value) +[0-9]{4,}\$"
 
+at $node 'spawn(fun() -> register(demo_hog, self()), Data = binary:copy(<<"x">>, 1 bsl 19), (fun F() -> demo_exact:burn(Data), F() end)() end), ok.' >/dev/null
+look hogs '^demo_hog +<0\.[0-9]+\.0> +[1-9][0-9]+$' 0 3
+has 'hogs: where' '^demo_exact:burn/1 \(demo_exact.erl:[0-9]+\)$'
+at $node 'exit(whereis(demo_hog), kill).' >/dev/null
+
 run hibernate 'demo_exact:hibernates(6).'
 row 'hibernate: times' "demo_exact:worker/1 demo_exact:sleeper/1 6"
 is 'hibernate: awake again' 6 "$(sum 'ms asleep')"
 
 # ---- what there is ------------------------------------------------------------------------
-
-# The script, until it has printed such a line.
-look() { # script, expression, arguments of the script
-	local script=$1 expression=$2 i
-	shift 2
-	done_[$script]=1
-	trace $node -qs "$lib/$script.d" "$@" || return 1
-	for ((i = 0; i < 2400; i++)); do
-		grep -qE "$expression" o && break
-		sleep 0.025
-	done
-	untrace
-	is "$script: exit" 0 "$status"
-	is "$script: nothing on stderr" '' "$(cat e)"
-	has "$script: $expression" "$expression"
-}
 
 # It never gets to its mailbox; it holds a binary.
 stuck=$(at $node 'P = spawn(fun() -> register(demo_stuck, self()), put(b, binary:copy(<<1>>, 12345678)), receive stop -> ok end end), [P ! N || N <- lists:seq(1, 3500)], pid_to_list(P).')
@@ -179,6 +184,46 @@ ends=$(at $node '{ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127
 look sockets "^$ends +[^ ]+ +0 +0 +54321 +54321\$" 5
 at $node '[gen_tcp:close(S) || S <- get(sockets)], ok.' >/dev/null
 look runq '^ +1 normal +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
+
+# Three that call each other, one that calls one of them, and one that calls another node.
+at scripts_b 'register(demo_mute, spawn(fun() -> receive never -> ok end end)).' >/dev/null
+at $node "demo_exact:deadlock(3), spawn(fun() -> register(demo_client, self()), gen_server:call(demo_ring_2, x, infinity) end), spawn(fun() -> register(demo_far, self()), gen_server:call({demo_mute, '$host'}, x, infinity) end), ok." >/dev/null
+look waits '^DEADLOCK demo_ring_1 -> demo_ring_2 -> demo_ring_3 -> demo_ring_1$'
+row 'waits: behind it' '1 0 2 demo_client -> demo_ring_2 -> demo_ring_3 -> demo_ring_1 -> demo_ring_2 (gen:do_call/4)'
+has 'waits: for another node' "^ +1 +0 +0 demo_far -> \\{demo_mute,'?$host'?\\} \\(\\)$"
+at $node '[exit(whereis(N), kill) || N <- [demo_far, demo_client, demo_ring_1, demo_ring_2, demo_ring_3]], ok.' >/dev/null
+at $node 'spawn(fun() -> {ok, S} = gen_server:start({local, demo_server}, demo_exact, [], []), register(demo_client, self()), gen_server:call(S, {nap, 600000}, infinity) end), ok.' >/dev/null
+look waits '^ +1 +[1-9][0-9]* +0 demo_client -> demo_server \(demo_exact:nap/1\)$'
+hasnt 'waits: nobody is stuck' DEADLOCK
+at $node '[exit(whereis(N), kill) || N <- [demo_client, demo_server]], ok.' >/dev/null
+
+# It waits for ten naps, collects its garbage, and waits for a server that naps.
+at $node 'gen_server:start({local, demo_server}, demo_exact, [], []), gen_server:start({local, demo_other}, demo_exact, [], []), ok.' >/dev/null
+run states '[gen_server:call(demo_server, {nap, 20}) || _ <- lists:seq(1, 10)], [erlang:garbage_collect(whereis(demo_server)) || _ <- lists:seq(1, 10)], gen_server:call(demo_server, {other, demo_other, {nap, 100}}), [{flags, F} || P <- [whereis(demo_other), whereis(kernel_sup), new], {flags, F} <- [erlang:trace_info(P, flags)], F =/= []].' demo_server
+[ "$(at $node 'erltrace_vm:has_sessions().')" = true ] || is 'states: no other process is traced' '[]' "$value"
+has 'states: who' '^demo_server <0\.[0-9]+\.0>: [0-9]+ us$'
+state() { # what, where, for whom: times, us
+	awk -v what="$1" -v where="$2" -v for_="${3:-}" '$1 == what && (where == "" || $5 == where) && $6 == for_ { t += $2; us += $3 } END { print t + 0, us + 0 }' o
+}
+read -r times us < <(state waiting demo_exact:nap/1)
+ok 'states: ten naps' [ "$times" -ge 10 ]
+ok 'states: of 20 ms and more' [ "$us" -ge 200000 ]
+read -r times us < <(state waiting gen:do_call/4 demo_other)
+ok 'states: a call' [ "$times" -ge 1 ]
+ok 'states: for whom it waits' [ "$us" -ge 100000 ]
+read -r times us < <(state collecting '')
+ok 'states: garbage collections' [ "$times" -ge 10 ]
+read -r times us < <(state running '')
+ok 'states: it runs' [ "$us" -gt 0 ]
+ok 'states: they add up' awk '/^demo_server .*: [0-9]+ us$/ { wall = $(NF - 1) } $1 ~ /^(running|runnable|collecting|waiting)$/ { sum += $3 }
+	END { d = wall - sum; exit !(wall > 0 && d * 100 <= wall && -d * 100 <= wall) }' o
+# It is in a call when the script starts, and never runs.
+at $node 'gen_server:cast(demo_other, {call, nobody, self()}), receive {_, ready} -> ok end, gen_server:cast(demo_server, {call, demo_other, self()}), receive {S, ready} -> S ! {self(), go} end.' >/dev/null
+run states 'timer:sleep(300).' demo_server
+has 'states: a call that began before' '^waiting +[0-9]+ +[0-9]+ +[0-9]+ gen:do_call/4 +demo_other$'
+run states 'exit(whereis(demo_server), kill).' demo_server
+has 'states: it ends' '^demo_server <0\.[0-9]+\.0> has ended: killed$'
+at $node 'exit(whereis(demo_other), kill).' >/dev/null
 
 # ---- messages -----------------------------------------------------------------------------
 

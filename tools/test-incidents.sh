@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# make test-incidents: problems planted in RabbitMQ, as Debian packages it, each of which one command
+# finds. They are planted by rabbitmqctl eval; the command is erltrace with a script of the library. As
+# root it becomes nobody, without capabilities, who then runs the server and the commands.
+#
+#	tools/test-incidents.sh [NAME ...]      some of them; without names all
+
+if [ "$(id -u)" = 0 ]; then
+	scratch=$(mktemp -d)
+	chown nobody "$scratch"
+	setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps=-all --bounding-set=-all \
+		env -u XDG_RUNTIME_DIR TMPDIR="$scratch" BIN="${BIN:-}" "$0" "$@"
+	code=$?
+	rm -rf "$scratch"
+	exit $code
+fi
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../test/lib/nodelib.sh"
+# shellcheck disable=SC2034 # for server.sh
+messages=1000 bytes=200
+# shellcheck source=tools/rabbit/server.sh
+. "$root/tools/rabbit/server.sh"
+rabbit_begin
+wanted=" $* "
+
+# Evaluated in the server; prints the value.
+plant() { # expressions
+	/usr/lib/rabbitmq/bin/rabbitmqctl -q -n "$rabbit" eval "$1" 2>plant.err || {
+		echo "FAILED: rabbitmqctl eval '$1'"
+		cat plant.err
+		failed=$((failed + 1))
+	}
+}
+
+# One command, until it has printed such a line or ends: a minute at most.
+finds() { # name of the incident, line, script, its arguments
+	local name=$1 line=$2 script=$3 i
+	shift 3
+	trace "$rabbit" -qs "$root/scripts/$script.d" "$@" || return
+	for ((i = 0; i < 2400; i++)); do
+		grep -qE "$line" o && break
+		kill -0 "$command" 2>/dev/null || break
+		sleep 0.025
+	done
+	untrace
+	has "$name: $script" "$line"
+	printf '%-12s -s %-10s %s\n' "$name" "$script $*" "$(grep -m 1 -E "$line" o | tr -s ' ')"
+}
+
+is_wanted() { # name
+	[ "$wanted" = '  ' ] || [[ $wanted == *" $1 "* ]]
+}
+
+# The end of what was planted: processes by their names.
+uproot() { # names
+	local n
+	for n in "$@"; do
+		plant "case whereis($n) of undefined -> ok; P -> exit(P, kill) end." >/dev/null
+	done
+}
+
+
+# ---- what there is ------------------------------------------------------------------------
+
+# It is at work all the time, and never gets to its mailbox. The length is exact, at each look.
+mailbox() {
+	plant 'P = spawn(fun() -> register(incident_busy, self()), (fun F() -> lists:sum(lists:seq(1, 1000)), F() end)() end), [P ! {work, N} || N <- lists:seq(1, 5000)], ok.' >/dev/null
+	finds mailbox '^incident_busy +<[0-9.]+> +0 +5000 ' mailbox 1000
+	plant '[incident_busy ! {work, N} || N <- lists:seq(1, 777)], ok.' >/dev/null
+	finds mailbox '^incident_busy +<[0-9.]+> +0 +5777 ' mailbox 1000
+	uproot incident_busy
+}
+
+# 200 parts of 200 binaries of 256 kB.
+binary() {
+	plant 'spawn(fun() -> register(incident_leak, self()), put(leak, [binary:part(binary:copy(<<1>>, 262144), 0, 100) || _ <- lists:seq(1, 200)]), receive stop -> ok end end), ok.' >/dev/null
+	finds binary '^incident_leak +<[0-9.]+> +2[0-9]{2} +52[0-9]{6}$' memory
+	uproot incident_leak
+}
+
+table() {
+	plant 'spawn(fun() -> register(incident_owner, self()), ets:new(incident_table, [named_table, public]), (fun F(N) -> ets:insert(incident_table, {N, N}), receive after 1 -> F(N + 1) end end)(1) end), ok.' >/dev/null
+	finds table '^incident_table +(incident_table +)?incident_owner +[0-9]+ +[1-9][0-9]*$' tables
+	uproot incident_owner
+}
+
+# The first row is the one of most bytes.
+socket() {
+	plant 'spawn(fun() -> register(incident_sender, self()), {ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), {ok, C} = gen_tcp:connect({127, 0, 0, 1}, No, [binary, {active, false}]), {ok, S} = gen_tcp:accept(L), D = binary:copy(<<1>>, 10000), (fun F() -> ok = gen_tcp:send(C, D), {ok, _} = gen_tcp:recv(S, 10000), receive after 1 -> F() end end)() end), ok.' >/dev/null
+	finds socket '^127\.0\.0\.1:[0-9]+ +127\.0\.0\.1:[0-9]+ +incident_sender +0 +0 +[1-9][0-9]* +[1-9][0-9]*$' sockets
+	is 'socket: it is the first' incident_sender "$(awk '/^LOCAL/ { getline; print $3; exit }' o)"
+	uproot incident_sender
+}
+
+# ---- what happens -------------------------------------------------------------------------
+
+hog() {
+	plant 'spawn(fun() -> register(incident_hog, self()), D = binary:copy(<<1>>, 1000000), (fun F() -> erlang:md5(D), F() end)() end), ok.' >/dev/null
+	finds hog '^incident_hog +<[0-9.]+> +[3-9][0-9]$' hogs 0 1
+	uproot incident_hog
+}
+
+# Two gen_servers that call each other: pg, because every node has it.
+deadlock() {
+	plant 'Names = [incident_a, incident_b], [{ok, _} = pg:start(N) || N <- Names], Call = fun(Me, Other) -> spawn(fun() -> sys:replace_state(Me, fun(_) -> receive go -> ok end, gen_server:call(Other, hello, infinity) end, infinity) end) end, Call(incident_a, incident_b), Call(incident_b, incident_a), Wait = fun W(N) -> case process_info(whereis(N), current_function) of {_, {prim_eval, _, _}} -> ok; _ -> timer:sleep(1), W(N) end end, [Wait(N) || N <- Names], [N ! go || N <- Names], ok.' >/dev/null
+	finds deadlock '^DEADLOCK incident_(a -> incident_b -> incident_a|b -> incident_a -> incident_b)$' waits
+	uproot incident_a incident_b
+}
+
+# States of a process that waits for another one.
+states() {
+	plant '{ok, P} = pg:start(incident_slow), spawn(fun() -> sys:replace_state(P, fun(S) -> receive stop -> S end end, infinity) end), spawn(fun() -> register(incident_waits, self()), gen_server:call(incident_slow, hello, infinity) end), ok.' >/dev/null
+	trace "$rabbit" -qs "$root/scripts/states.d" incident_waits || return
+	sleep 1
+	untrace
+	has 'states: for whom' '^waiting +[0-9]+ +[0-9]+ +9[0-9]{2} gen:do_call/4 +incident_slow$'
+	printf '%-12s -s %-10s %s\n' states 'states incident_waits' "$(grep -m 1 ^waiting o | tr -s ' ')"
+	uproot incident_slow
+}
+
+# Timers that are started and cancelled all the time.
+timers() {
+	[ -f "$root/scripts/timers.d" ] || return 0
+	plant 'spawn(fun() -> register(incident_timers, self()), (fun F() -> R = erlang:start_timer(60000, self(), x), erlang:cancel_timer(R), receive after 1 -> F() end end)() end), ok.' >/dev/null
+	finds timers '^incident_timers +[1-9][0-9]*$' timers 3
+	uproot incident_timers
+}
+
+# Eight processes that write to one table all the time.
+convoy() {
+	grep -q ets-return "$root/scripts/ets.d" || return 0
+	plant 'spawn(fun() -> register(incident_owner, self()), ets:new(incident_convoy, [named_table, public]), [spawn_link(fun() -> register(list_to_atom("incident_caller_" ++ integer_to_list(I)), self()), (fun F(N) -> ets:insert(incident_convoy, {x, N}), F(N + 1) end)(1) end) || I <- lists:seq(1, 8)], receive stop -> ok end end), ok.' >/dev/null
+	finds convoy '^incident_caller_[1-8] +incident_convoy +[1-9][0-9]* ' ets 3
+	uproot incident_owner
+}
+
+for incident in mailbox binary table socket hog deadlock states timers convoy; do
+	is_wanted $incident && $incident
+done
+line=$(plant 'rabbit:is_running().')
+is 'the server still runs' true "$line"
+finish
