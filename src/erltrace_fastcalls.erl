@@ -13,8 +13,8 @@
 %% (c_src/beam/fast_find.c) and tests it on functions of this module. If anything is not as known, the
 %% answer is why, and calls are traced.
 -module(erltrace_fastcalls).
--export([available/0, arm/3, add/2, disarm/1, forget/1, renew/1, is_armed/2, count/1, breakpoints/0,
-         ours/0]).
+-export([available/0, arm/3, add/2, disarm/1, forget/1, renew/1, is_armed/2, can_be_armed/2, count/1,
+         breakpoints/0, ours/0]).
 -export([find/0]). % for tests
 -export([one/1, timed/1, body/1, tail/1, raise/1, grow/1]). % what is looked at, and tested
 -export_type([fast/0]).
@@ -343,6 +343,11 @@ disarm(#fast{session = Session}) ->
 %% @doc Is this function armed in the code that is loaded now?
 -spec is_armed(fast(), mfa()) -> boolean().
 is_armed(#fast{session = Session}, MFA) -> is_integer(counter(Session, MFA)).
+
+%% @doc Before OTP 27 a function that somebody traces by [global] is left to them.
+-spec can_be_armed(fast(), mfa()) -> boolean().
+can_be_armed(#fast{session = undefined}, MFA) -> erlang:trace_info(MFA, traced) =/= {traced, global};
+can_be_armed(_, _) -> true.
 
 counter(Session, MFA) -> erltrace_counters:counter(Session, MFA).
 

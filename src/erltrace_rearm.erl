@@ -5,8 +5,8 @@
 %% new code.
 %%
 %% The only event for this would come from tracing the code server, which others may trace. So the
-%% handle's process polls every ?INTERVAL ms: which modules has it not seen yet, and, for one armed
-%% function of each armed module, is that function still armed?
+%% handle's process polls every ?INTERVAL ms: which modules has it not seen yet, and, for one function
+%% of each armed module, is that function still armed?
 %%
 %% When a trace session ends, anybody's, OTP 27 forgets of all BIFs that they are traced, although their
 %% breakpoints stay. Which sessions there are is looked at too: if one has gone, BIFs are armed again.
@@ -15,14 +15,13 @@
 -export_type([rearm/0]).
 
 -define(INTERVAL, 100).
--define(AGAIN, 5).
 
 -record(rearm, {known = #{} :: #{module() => true},
-                samples = #{} :: #{module() => {atom(), mfa()}}, % one armed function of each module
-                again = #{} :: #{module() => pos_integer()}, % armed so many times, but no function shows it
+                samples = #{} :: samples(), % one function of each armed module
                 bifs = [] :: [term()], % patterns of modules that have them, where the VM may forget them
                 sessions = none :: none | {integer(), [term()]}}).
 -opaque rearm() :: #rearm{}.
+-type samples() :: #{module() => {atom(), mfa()}}.
 -type both() :: {erltrace_vm:armed(), erltrace_fastcalls:fast()}.
 
 %% @doc ms between two polls.
@@ -44,16 +43,31 @@ forgets_bifs() -> erltrace_vm:has_sessions() andalso erlang:system_info(otp_rele
 sessions([]) -> none;
 sessions(_) -> erltrace_vm:sessions().
 
-%% One function of each module that shows as armed. Not every function does: [global] arms only
-%% those that are exported.
+%% One function of each module. A module that was loaded again while it was being armed has functions
+%% that are not armed: one of those, so that the next poll arms the module again.
+-spec samples(both(), [term()]) -> samples().
 samples(Armed, Patterns) ->
-    lists:foldl(fun({Kind, M, F, A}, Samples) ->
-                        case not is_map_key(M, Samples) andalso
-                            is_armed(Armed, {Kind, {M, F, A}}) of
-                            true -> Samples#{M => {Kind, {M, F, A}}};
-                            false -> Samples
-                        end
-                end, #{}, Patterns).
+    {Missed, Shown} =
+        lists:foldl(fun({_, M, _, _}, {Missed, _} = Acc) when is_map_key(M, Missed) -> Acc;
+                       ({Kind, M, F, A}, {Missed, Shown}) ->
+                            Sample = {Kind, {M, F, A}},
+                            case is_armed(Armed, Sample) of
+                                true -> {Missed, Shown#{M => Sample}};
+                                false -> {missed(Armed, Sample, Missed), Shown}
+                            end
+                    end, {#{}, #{}}, Patterns),
+    maps:merge(Shown, Missed).
+
+missed(Armed, {_, {M, _, _}} = Sample, Missed) ->
+    case can_be_armed(Armed, Sample) of
+        true -> Missed#{M => Sample};
+        false -> Missed
+    end.
+
+%% [global] arms only functions that are exported.
+can_be_armed(_, {global, {M, F, A}}) -> erlang:function_exported(M, F, A);
+can_be_armed({_, Fast}, {fast, MFA}) -> erltrace_fastcalls:can_be_armed(Fast, MFA);
+can_be_armed(_, _) -> true.
 
 is_armed({_, Fast}, {fast, MFA}) -> erltrace_fastcalls:is_armed(Fast, MFA);
 is_armed({Armed, _}, {_, MFA}) -> erltrace_vm:is_traced(Armed, MFA).
@@ -79,17 +93,8 @@ poll(Nif, #rearm{known = Known, samples = Samples, bifs = Bifs} = Old, {Traced, 
         {Patterns, Counters2} ->
             Armed1 = rearm(Armed, Patterns),
             Rearm1 = Rearm#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
-            {add_bifs(Patterns, missed(Patterns, Rearm1)), Armed1, Counters2}
+            {add_bifs(Patterns, Rearm1), Armed1, Counters2}
     end.
-
-%% A module that was loaded again while it was being armed shows no armed function: next time it counts
-%% as new. There are also modules that never show one, so that is tried a few times.
-missed(Patterns, #rearm{known = Known, samples = Samples, again = Again} = Rearm) ->
-    Missed = [M || M <- lists:usort([M || {_, M, _, _} <- Patterns]), not is_map_key(M, Samples),
-                   maps:get(M, Again, 0) < ?AGAIN],
-    Again1 = maps:filter(fun(M, _) -> not is_map_key(M, Samples) end, Again),
-    Rearm#rearm{known = maps:without(Missed, Known),
-                again = lists:foldl(fun(M, A) -> A#{M => maps:get(M, A, 0) + 1} end, Again1, Missed)}.
 
 arm_bifs(#rearm{bifs = []}, _, Armed) -> Armed;
 arm_bifs(#rearm{bifs = Bifs, sessions = Before}, Now, Armed) ->

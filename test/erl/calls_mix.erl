@@ -21,6 +21,7 @@
 -module(calls_mix).
 -export([plan/2, kinds/0, model/1, expected/2, told/2, total/2, sum/1]).
 -export([script/0, script/1, counts/1, run/2, foreign/1, tool/2, tools/0, quiet/0]).
+-export([load/3, count_loads/0, loads/0]).
 -export([ops/1, finish/1, resume/1, id/1, term/1, hop/1]). % what the programs run
 -export_type([plan/0, counts/0]).
 
@@ -402,8 +403,22 @@ ended(How, Ps) ->
 reload() ->
     {?CODE, Code, File} = code:get_object_code(?CODE),
     true = code:soft_purge(?CODE),
-    {module, ?CODE} = code:load_binary(?CODE, File, Code),
-    ok.
+    load(?CODE, File, Code).
+
+%% What has been loaded since count_loads/0, and how often.
+-spec count_loads() -> ok.
+count_loads() -> persistent_term:put({?MODULE, loads}, ets:new(?MODULE, [public])).
+
+-spec loads() -> [{module(), pos_integer(), file:filename(), Code :: binary()}].
+loads() -> lists:sort(ets:tab2list(persistent_term:get({?MODULE, loads}))).
+
+-spec load(module(), file:filename(), Code :: binary()) -> ok.
+load(Module, File, Code) ->
+    {module, Module} = code:load_binary(Module, File, Code),
+    case persistent_term:get({?MODULE, loads}, none) of
+        none -> ok;
+        Table -> _ = ets:update_counter(Table, Module, 1, {Module, 0, File, Code}), ok
+    end.
 
 start(Kind, Program, Times) ->
     Me = self(),
@@ -457,7 +472,7 @@ load(_) ->
 
 load_again(Codes, N) ->
     Code = lists:nth(1 + N rem 2, Codes),
-    {module, calls_mix_other} = code:load_binary(calls_mix_other, "made", Code),
+    ok = load(calls_mix_other, "made", Code),
     _ = apply(calls_mix_other, f, []),
     N rem 3 =:= 0 andalso code:delete(calls_mix_other),
     code:purge(calls_mix_other),

@@ -103,6 +103,36 @@ reload_test() ->
     gone(late_one),
     ?assertEqual([{["f/1"], 21}, {["g/1"], 3}, {["h/1"], 2}], Got).
 
+%% Loaded again and again, also while it is being armed: when that ends it is armed.
+restless_test_() ->
+    [{atom_to_list(Way), {timeout, 60, fun() -> restless(atom_to_list(Way)) end}}
+     || Way <- calls_mix_tests:ways()].
+
+restless(Way) ->
+    Code = make(late_one, [{f, int(1)}, {g, int(2)}]),
+    {module, late_one} = code:load_binary(late_one, "made", Code),
+    H = open("#pragma D option calls=" ++ Way ++ "\n"
+             "erlang*:late_one:[fg]:function-entry { @[probefunc] = count(); }"),
+    {P, M} = spawn_monitor(fun() -> load_until_stop(late_one, Code) end),
+    [armed(H) || _ <- lists:seq(1, 30)],
+    P ! stop,
+    receive {'DOWN', M, process, P, normal} -> ok end,
+    armed(H), % if it was loaded again during the last one
+    armed(H),
+    Before = counts(H),
+    call(late_one, f, 7),
+    call(late_one, g, 3),
+    After = counts(H),
+    ok = erltrace:close(H),
+    gone(late_one),
+    Of = fun(F, Counts) -> proplists:get_value([F], Counts, 0) end,
+    ?assertEqual({7, 3}, {Of("f/1", After) - Of("f/1", Before), Of("g/1", After) - Of("g/1", Before)}).
+
+load_until_stop(Module, Code) ->
+    code:purge(Module),
+    {module, Module} = code:load_binary(Module, "made", Code),
+    receive stop -> ok after 0 -> load_until_stop(Module, Code) end.
+
 %% Exceptions of a module that comes later.
 exceptions_test() ->
     gone(late_one),
