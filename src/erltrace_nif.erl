@@ -230,9 +230,14 @@ samples(_) -> erlang:nif_error(not_loaded).
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
 
+%% @doc Compute only the predicates of a probe's clauses, for rows of what these read. The processes for
+%% which one is true; `false': the script does not run any more.
+-spec gate(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> [pid()] | false.
+gate(_, _, _) -> erlang:nif_error(not_loaded).
+
 %% @doc Fire a probe of the provider state once for each row: `{Process, Value, ...}'. Is the script
-%% still running?
--spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean().
+%% still running? A list has the rows that there was no time for: call it again with these.
+-spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean() | [tuple()].
 state(_, _, _) -> erlang:nif_error(not_loaded).
 
 %% @doc The CPU time of the scheduler that this process runs on, in nanoseconds.
@@ -288,6 +293,11 @@ set_node(_, _) -> erlang:nif_error(not_loaded).
 
 -spec set_record(nif(), Name :: binary(), Fields :: [binary()]) -> ok | failure().
 set_record(_, _, _) -> erlang:nif_error(not_loaded).
+%% What probes of ETS tables and atoms need to know when they are armed.
+-spec vm_fact(nif(), atoms, non_neg_integer()) -> ok | failure();
+             (nif(), ets:tid(), Name :: atom()) -> ok | failure().
+vm_fact(_, _, _) -> erlang:nif_error(not_loaded).
+
 -spec set_name(nif(), pid(), atom(), boolean()) -> ok | failure().
 set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
 -spec claim_names(nif(), [pid()]) -> [Token :: non_neg_integer()] | failure().
@@ -326,7 +336,7 @@ look(_, _, _) -> erlang:nif_error(not_loaded).
 -spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.
 print(_, _, _) -> erlang:nif_error(not_loaded).
 
--spec fire(non_neg_integer(), atom(), pid(), [atom() | pid() | port() | binary()]) -> boolean().
+-spec fire(non_neg_integer(), atom(), pid() | port(), [atom() | pid() | port() | binary() | integer()]) -> boolean().
 fire(_, _, _, _) -> erlang:nif_error(not_loaded).
 
 -spec user_enabled() -> boolean().

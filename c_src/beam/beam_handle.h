@@ -23,6 +23,7 @@
 
 struct beam_event;
 struct beam_ports;
+struct beam_tables;
 struct state_probe;
 
 struct beam_want { /* a description that may name functions */
@@ -67,6 +68,7 @@ struct beam_handle {
 	struct beam_names names;
 	struct beam_proc_names proc_names;
 	struct beam_patterns patterns; /* of terms */
+	struct beam_tables *tables; /* for probes of certain functions; NULL: none is enabled */
 	struct et_str *node_text;
 	struct beam_event *host;  /* asked by BEGIN, tick and the like */
 	_Atomic uint64_t beat;	/* ns: its process looked after it; 0: nobody has to */

@@ -11,6 +11,8 @@
  *   the NIF		   a word of the process points to its module, function and arity; the word
  *			   below the registers is where it returns to
  *   a dirty NIF	   a word of the process points behind its module, function and arity
+ *   sensitive		   a flag in one of the words in front of the heap's: erltrace's own processes
+ *			   have it, and are not seen
  *   the oldest word	   of the stack, the same in every process
  *   a BIF		   the only call of the JIT's shared code through a register after which all of
  *			   the process is read anew; an export has its module, function and arity
@@ -58,6 +60,7 @@ static struct sampler_facts found;
 static unsigned nschedulers;
 static _Atomic bool known;
 static char why[256];
+static bool again; /* it could not be found out, and is to be tried again */
 static uint64_t nwords, flip; /* tests */
 
 bool sampler_known(void)
@@ -211,6 +214,27 @@ static bool look_at_dirty(ErlNifEnv *env)
 	return found.i != 0 || no("no word of a process, or several, point to its dirty NIF");
 }
 
+/* {sensitive, 0}, {sensitive, 1}: before and after the process became it. */
+static bool look_at_flags(ErlNifEnv *env, uint64_t after)
+{
+	static uintptr_t seen[2][SAMPLER_PROC];
+	uintptr_t at = ((const uintptr_t *)(const void *)env)[BEAM_ENV_PROC];
+	unsigned hits = 0;
+
+	if (nschedulers == 0 || after > 1 || !words(seen[after], at, found.htop))
+		return no("a process cannot be read");
+	for (uint32_t i = 0; after && i < found.htop; i++) {
+		uintptr_t changed = seen[0][i] ^ seen[1][i];
+
+		if (changed == 0 || (changed & (changed - 1)) != 0)
+			continue;
+		found.flags = i;
+		found.sensitive = changed;
+		hits++;
+	}
+	return !after || hits == 1 || no("%u words of a process tell that it is sensitive", hits);
+}
+
 /* {export, fun lists:map/2} */
 static bool look_at_export(ErlNifEnv *env, ERL_NIF_TERM fun)
 {
@@ -235,7 +259,7 @@ static bool look_at_code(void)
 {
 	uintptr_t target;
 
-	if (nschedulers == 0 || found.i == 0 || found.export == 0)
+	if (nschedulers == 0 || found.i == 0 || found.export == 0 || found.sensitive == 0)
 		return why[0] != '\0' ? false : no("not all was looked for");
 	sampler_find_ranges(found.ret_nif);
 	if (sampler_code(found.ret_nif) == 0 || sampler_code(found.normal_exit) == 0)
@@ -271,35 +295,34 @@ static ERL_NIF_TERM text_term(ErlNifEnv *env, const char *text)
 
 /* {State, Pid, Scheduler, Times, [Frame]} */
 static void tell(
-	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uintptr_t *w)
+	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uint64_t *frames)
 {
 	struct told *told = arg;
 	ErlNifEnv *env = told->env;
-	uint64_t frames[SAMPLER_FRAMES + 4];
-	unsigned n = sampler_frames(h, w, frames, SAMPLER_FRAMES + 4, false);
 	ERL_NIF_TERM list = enif_make_list(env, 0);
 	char text[512];
 
-	for (unsigned i = n; i-- > 0;) {
+	for (unsigned i = h->nframes; i-- > 0;) {
 		if (!beam_frame_text(frames[i], text, sizeof(text)) &&
 			!sampler_frame_text(frames[i], text, sizeof(text)))
 			snprintf(text, sizeof(text), "0x%llx", (unsigned long long)frames[i]);
 		list = enif_make_list_cell(env, text_term(env, text), list);
 	}
 	told->list = enif_make_list_cell(env,
-		enif_make_tuple5(env, text_term(env, sampler_state(h)),
+		enif_make_tuple5(env, text_term(env, h->state),
 			h->pid != 0 ? (ERL_NIF_TERM)h->pid : atom_undefined,
 			enif_make_uint(env, t->sched), enif_make_uint(env, h->times), list),
 		told->list);
 }
 
+/* Of CPU time. */
 static void burn(uint64_t us)
 {
 	struct timespec from, now;
 
-	clock_gettime(CLOCK_MONOTONIC, &from);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 	do
-		clock_gettime(CLOCK_MONOTONIC, &now);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	while ((uint64_t)(now.tv_sec - from.tv_sec) * 1000000 + (uint64_t)(now.tv_nsec / 1000) -
 			(uint64_t)(from.tv_nsec / 1000) <
 		us);
@@ -339,6 +362,7 @@ static void start_again(void)
 	memset(&found, 0, sizeof(found));
 	nschedulers = 0;
 	why[0] = '\0';
+	again = false;
 	sampler_pid = getpid();
 }
 
@@ -364,6 +388,8 @@ static ERL_NIF_TERM step_with(
 	enif_get_uint64(env, arg, &n);
 	if (strcmp(step, "scheduler") == 0)
 		return done(env, look_at_scheduler(env, argv, n));
+	if (strcmp(step, "sensitive") == 0)
+		return done(env, look_at_flags(env, n));
 	if (strcmp(step, "export") == 0)
 		return done(env, look_at_export(env, arg));
 	if (strcmp(step, "burn") == 0) {
@@ -383,8 +409,9 @@ static ERL_NIF_TERM step_with(
 		sampler_hold(n != 0);
 		return atom_ok;
 	}
-	if (strcmp(step, "refuse") != 0)
+	if (strcmp(step, "refuse") != 0 && strcmp(step, "busy") != 0)
 		return enif_make_badarg(env);
+	again = strcmp(step, "busy") == 0;
 	text = beam_get_text(env, arg, NULL);
 	no("%s", text != NULL ? text : "out of memory");
 	free(text);
@@ -413,9 +440,9 @@ static ERL_NIF_TERM about(ErlNifEnv *env)
 }
 
 /*
- * sampling(Step): start, {scheduler, N}, {export, Fun}, sampling_dirty(dirty), code look for what is
- * needed; test_start, test_read, test_stop are the self-test; passed, {refuse, Why} its result; get it,
- * and what was found. ok | {refused, Why}.
+ * sampling(Step): start, {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}, sampling_dirty(dirty), code
+ * look for what is needed; test_start, test_read, test_stop are the self-test; passed, {refuse, Why},
+ * {busy, Why} its result, the last to be tried again; get it, and what was found. ok | {refused, Why}.
  */
 ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -443,9 +470,9 @@ ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	} else if (strcmp(step, "passed") == 0) {
 		atomic_store_explicit(&known, true, memory_order_release);
 	} else if (strcmp(step, "get") == 0) {
-		return sampler_known()	? atom_ok
-		       : why[0] != '\0' ? done(env, false)
-					: atom_undefined;
+		return sampler_known()		  ? atom_ok
+		       : why[0] != '\0' && !again ? done(env, false)
+						  : atom_undefined;
 	} else if (strcmp(step, "about") == 0) {
 		return about(env);
 	} else if (strcmp(step, "facts") == 0) { /* for tests */
