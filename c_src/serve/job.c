@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "web/process.h"
+#include "web/child_process.h"
 
 enum { READ_SIZE = 64 << 10 };
 

@@ -20,7 +20,7 @@
 
 #include "array.h"
 #include "pack.h"
-#include "process.h"
+#include "child_process.h"
 #include "script_child.h"
 #include "session.h"
 

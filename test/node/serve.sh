@@ -37,7 +37,7 @@ shows() { # name, extended regular expression
 	local i
 	for ((i = 0; i < 600; i++)); do
 		curl -s "$url" >o && grep -qE -- "$2" o && break
-		sleep 0.05
+		sleep 0.1
 	done
 	has "$1" "$2"
 }
@@ -111,7 +111,7 @@ shows 'calls runs on' '^erltrace_script_up\{script="calls",target="served"\} 1$'
 for ((i = 0; i < 600; i++)); do
 	curl -s "$url" >o
 	grep -q 'text' o || break
-	sleep 0.05
+	sleep 0.1
 done
 hasnt 'a removed file takes its metrics with it' 'text'
 echo "$leaf { @keys[arg0 % 10000 + n++] = count(); }" >scripts/bad.d
@@ -127,7 +127,7 @@ total() { awk '/^erltrace_bad_keys_total/ { n += $NF } END { print n + 0 }' o; }
 for ((i = 0; i < 600; i++)); do
 	curl -s "$url" >o
 	[ "$(total)" = 10000 ] && break
-	sleep 0.05
+	sleep 0.1
 done
 is '10,000 keys: all are counted' 10000 "$(total)"
 is '100 of them by their own labels' 101 "$(grep -c '^erltrace_bad_keys_total' o)"
@@ -151,7 +151,7 @@ if command -v prometheus >/dev/null; then
 	for ((i = 0; i < 600; i++)); do
 		curl -s "http://127.0.0.1:$port/api/v1/query?query=erltrace_calls_calls_total" >o
 		grep -q '"10345"' o && break
-		sleep 0.05
+		sleep 0.1
 	done
 	has 'Prometheus has the counter' "\"node\":\"$node\".*\"10345\""
 else

@@ -3,7 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "process.h"
+#include "child_process.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A child that runs this same command, with pipes to read what it says. */
-#ifndef WEB_PROCESS_H
-#define WEB_PROCESS_H
+#ifndef WEB_CHILD_PROCESS_H
+#define WEB_CHILD_PROCESS_H
 
 #include <sys/types.h>
 
