@@ -144,7 +144,7 @@ BPF_SRC := $(addprefix c_src/engine/,agg.c dyn.c fire.c ring.c rt_cpu.c rt_json.
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/bpf/%.o)
 endif
 
-# The live page's server, where libwebsockets and jansson are there (WEB=: without).
+# The live page's server and that of metrics, where libwebsockets and jansson are there (WEB=: without).
 WEB ?= $(shell pkg-config --exists libwebsockets jansson libcrypto 2>/dev/null && echo yes)
 ifneq ($(WEB),)
 WEB_CFLAGS := $(shell pkg-config --cflags libwebsockets jansson libcrypto)
@@ -170,8 +170,8 @@ else
 LEFT_OUT := $(filter-out %/paths.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) \
 	c_src/cli/bridge.c c_src/web/list_nodes.c
 endif
-LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c))
-CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/node c_src/web))))
+LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c c_src/serve/*.c))
+CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/node c_src/web c_src/serve))))
 
 # Inside a node; beam/erlang_provider.c has the list of providers that holds there. Its functions and many
 # threads are tested with a VM that is none.
@@ -261,7 +261,7 @@ $(1)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
 $(addprefix $(1)/c_src/,node/%.o cli/node_%.o web/list_nodes.o): CPPFLAGS += $(EI_CFLAGS)
-$(1)/c_src/web/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
+$(1)/c_src/web/%.o $(1)/c_src/serve/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
 $(1)/c_src/beam/fast_core.o: $(CORE)
 $(1)/c_src/beam/fast_core.o: CPPFLAGS += $(CORE:%=-DERLTRACE_CORE='"%"')
 $(1)/c_src/node/paths.o: $(BUILD)/.prefix
@@ -327,7 +327,7 @@ $(LIB)/liberltrace.so: $(SHARED)
 	$(Q)ln -sf $(SONAME) $@
 
 $(COMMAND): $(CLI_OBJ) $(STATIC)
-	$(call link,$(CC) -pie $(ALL_LDFLAGS),$(EI_LIB) $(WEB_LIB))
+	$(call link,$(CC) -pie $(ALL_LDFLAGS),$(EI_LIB) $(WEB_LIB) -lm)
 
 # Built elsewhere: -s NAME finds the scripts beside the command all the same.
 ifneq ($(realpath $(O)),$(CURDIR))
@@ -348,14 +348,14 @@ $(TESTS) $(BENCHES) $(PROMISES): $(BUILD)/%: $(BUILD)/%.o $(STATIC)
 
 # The command with what only tests have in it: test/hooks/, and the list of providers with it.
 $(TEST_COMMAND): $(CLI_OBJ) $(HOOK_SRC:%.c=$(BUILD)/%.o) $(BUILD)/test/hooks/providers.o $(STATIC)
-	$(call link,$(CC) -pie $(ALL_LDFLAGS),$(EI_LIB) $(WEB_LIB))
+	$(call link,$(CC) -pie $(ALL_LDFLAGS),$(EI_LIB) $(WEB_LIB) -lm)
 
 $(BUILD)/test/hooks/providers.o: c_src/provider/providers.c $(BUILD)/.flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -DHAVE_KERNEL -DTEST_HOOKS -MMD -MP -c -o $@ $<
 
 $(SAN)/bin/erltrace: $(SAN_CLI_OBJ) $(SAN)/liberltrace.a | $(addprefix $(SAN)/,scripts ebin priv)
-	$(call link,$(CLANG) $(SANITIZE) -pthread,$(EI_LIB) $(WEB_LIB))
+	$(call link,$(CLANG) $(SANITIZE) -pthread,$(EI_LIB) $(WEB_LIB) -lm)
 
 # What it finds beside itself, and brings to nodes, is as shipped.
 $(SAN)/scripts:

@@ -82,6 +82,7 @@ if [[ ${1-} == test ]]; then
 	want_other bpftrace has_tool bpftrace
 	want_other bpftool has_tool bpftool
 	want_other xz-utils command -v xz
+	want_other prometheus command -v prometheus # and with it promtool
 	want_page chromium has_browser
 	want_page openssl command -v openssl
 fi

@@ -22,7 +22,7 @@
  *   bridge.c          nodes of a script that runs in the kernel
  *   without_nodes.c, without_web.c  instead of these, where libei or the page's libraries are missing
  *
- * "erltrace web" is another program in the same file: ../web.
+ * "erltrace web" and "erltrace serve" are other programs in the same file: ../web, ../serve.
  *
  * Of the library it uses include/erltrace.h, the JSON writer (json/json.h) and the reader of
  * symbols (symbols/elf.h); of nodes ../node. This header has the state of the command, which all
@@ -117,5 +117,7 @@ struct cli {
 
 /* ../web/web_main.c; where its libraries are missing, without_web.c */
 int web_main(int argc, char **argv);
+/* ../serve/serve_main.c, or the same */
+int serve_main(int argc, char **argv);
 
 #endif

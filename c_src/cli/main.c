@@ -134,6 +134,8 @@ int main(int argc, char **argv)
 	hold_closed();
 	if (argc > 1 && strcmp(argv[1], "web") == 0)
 		return web_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "serve") == 0)
+		return serve_main(argc - 1, argv + 1);
 	status = cli_args(&c, argc, argv);
 	if (status == -1)
 		status = run(&c);

@@ -14,14 +14,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "array.h"
 #include "pack.h"
+#include "child_process.h"
 #include "script_child.h"
 #include "session.h"
 
@@ -176,82 +175,17 @@ static int script_file(const struct run_spec *spec)
 	return fd;
 }
 
-/*
- * What a child needs of our environment, and no more: options of the server's own (DTRACE_OPT_*)
- * are not those of a browser, and what else is in it is nobody's business there.
- */
-static char **environment(void)
-{
-	static const char *const names[] = {"HOME", "XDG_CONFIG_HOME", "ERL_COOKIE_FILE",
-		"ERL_EPMD_PORT", "ERL_EPMD_ADDRESS", "LANG", "LC_ALL", "LC_CTYPE", "TZ",
-		"LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"};
-	static char *env[sizeof(names) / sizeof(names[0]) + 1];
-	int n = 0;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t len = strlen(names[i]);
-
-		for (char **p = environ; *p != NULL; p++)
-			if (strncmp(*p, names[i], len) == 0 && (*p)[len] == '=') {
-				env[n++] = *p;
-				break;
-			}
-	}
-	env[n] = NULL;
-	return env;
-}
-
-/* After fork: nothing of ours but the three descriptors. */
-static void become(const struct argv *a, pid_t parent, int in, int out, int err)
-{
-	sigset_t none;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1); /* it died before that */
-	setpgid(0, 0);	  /* the terminal's ^C is the server's */
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL); /* who was started by a shell's & ignores SIGINT */
-	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
-		_exit(1);
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, 3, ~0u, 0) < 0)
-#endif
-		for (int fd = 3; fd < 4096; fd++)
-			close(fd);
-	execve("/proc/self/exe", (char **)a->v, environment());
-	_exit(127);
-}
-
 static int spawn(struct run *r, const struct argv *a, int in)
 {
-	int out[2], err[2];
-	pid_t self = getpid();
+	struct process p;
 
-	if (pipe2(out, O_CLOEXEC) < 0)
+	if (process_spawn(&p, a->v, in) < 0)
 		return -1;
-	if (pipe2(err, O_CLOEXEC) < 0) {
-		close(out[0]), close(out[1]);
-		return -1;
-	}
-	r->pid = fork();
-	if (r->pid == 0)
-		become(a, self, in, out[1], err[1]);
-	close(out[1]), close(err[1]);
-	r->out.fd = out[0];
-	r->err.fd = err[0];
-	fcntl(out[0], F_SETFL, O_NONBLOCK);
-	fcntl(err[0], F_SETFL, O_NONBLOCK);
-	if (r->pid > 0)
-		r->end.fd = (int)syscall(SYS_pidfd_open, r->pid, 0);
-	if (r->pid > 0 && r->end.fd < 0) {
-		kill(r->pid, SIGKILL);
-		waitpid(r->pid, NULL, 0);
-	}
-	return r->end.fd >= 0 ? 0 : -1;
+	r->pid = p.pid;
+	r->out.fd = p.out;
+	r->err.fd = p.err;
+	r->end.fd = p.end;
+	return 0;
 }
 
 /* ---- life ------------------------------------------------------------------------------- */

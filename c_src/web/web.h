@@ -8,6 +8,7 @@
  *   conn_limit.c    bounds on connections of those who have not logged in
  *   session.c       one web socket: messages in, a bounded queue out
  *   script_child.c  child processes: one for each script or question; their lines, their end
+ *   child_process.c how they are started
  *   pack.c          ticks in a compact form, for pages that ask for it
  *   assets.c        the page, and the scripts of the menu
  *   node_names.c    which nodes the page may name

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prometheus' text format 0.0.4, and OpenMetrics 1.0. They differ in the name of a counter's
+ * family, which has _total in the first, and in the line that ends the second.
+ *
+ * Values are integers, so that what a bucket of D holds below `hi` is what is at most hi - 1: this
+ * is the bound `le`. Distributions have no _sum: D does not keep it, and one that is computed from
+ * buckets would be a guess.
+ */
+#include "exposition.h"
+#include "serve.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "erltrace.h"
+#include "job.h"
+#include "labels.h"
+
+struct expo {
+	FILE *f;
+	bool openmetrics;
+};
+
+static void family(const struct expo *x, const char *name, const char *type, const char *help)
+{
+	const char *total = strcmp(type, "counter") == 0 && !x->openmetrics ? "_total" : "";
+
+	fprintf(x->f, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, total, help, name, total, type);
+}
+
+/* ---- aggregations ----------------------------------------------------------------------- */
+
+static const char *type_of(const struct metric *m)
+{
+	switch (m->kind) {
+	case METRIC_COUNT: return "counter";
+	case METRIC_SUM: return m->goes_down ? "gauge" : "counter";
+	case METRIC_AVG: return "summary";
+	case METRIC_BUCKETS: return "histogram";
+	default: return "gauge";
+	}
+}
+
+/* NAME SUFFIX {labels} */
+static void head(const struct expo *x, const struct metric *m, const char *suffix, const struct series *s)
+{
+	fprintf(x->f, "%s%s", m->name, suffix);
+	if (s->labels[0] != '\0')
+		fprintf(x->f, "{%s}", s->labels);
+	fputc(' ', x->f);
+}
+
+static void bucket(const struct expo *x, const struct metric *m, const struct series *s,
+	const char *le, uint64_t count)
+{
+	fprintf(x->f, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", m->name, s->labels,
+		s->labels[0] != '\0' ? "," : "", le, count);
+}
+
+static void histogram(const struct expo *x, const struct metric *m, const struct series *s)
+{
+	uint64_t below = 0;
+	size_t at = 0;
+	char le[32];
+
+	for (size_t i = 0; i < m->nbounds; i++) {
+		while (at < s->nbuckets && s->buckets[at].le <= m->bounds[i])
+			below += s->buckets[at++].count;
+		snprintf(le, sizeof(le), x->openmetrics ? "%" PRId64 ".0" : "%" PRId64, m->bounds[i]);
+		bucket(x, m, s, le, below);
+	}
+	bucket(x, m, s, "+Inf", s->count);
+	head(x, m, "_count", s);
+	fprintf(x->f, "%" PRIu64 "\n", s->count);
+}
+
+static void series(const struct expo *x, const struct metric *m, const struct series *s)
+{
+	switch (m->kind) {
+	case METRIC_BUCKETS: histogram(x, m, s); return;
+	case METRIC_AVG:
+		head(x, m, "_sum", s);
+		fprintf(x->f, "%.17g\n", s->sum);
+		head(x, m, "_count", s);
+		fprintf(x->f, "%" PRIu64 "\n", s->count);
+		return;
+	default:
+		head(x, m, strcmp(type_of(m), "counter") == 0 ? "_total" : "", s);
+		fprintf(x->f, "%" PRId64 "\n", s->value);
+	}
+}
+
+static void metric(const struct expo *x, const struct metric *m)
+{
+	static const char *const functions[] = {
+		"count()", "sum()", "min()", "max()", "avg()", "distribution"};
+	char help[512];
+
+	if (m->nseries == 0)
+		return;
+	snprintf(help, sizeof(help), "%s of @%s in %s.d", functions[m->kind],
+		strcmp(m->aggregation, "_") == 0 ? "" : m->aggregation, m->script);
+	family(x, m->name, type_of(m), help);
+	for (size_t i = 0; i < m->nchains; i++)
+		for (const struct series *s = m->chains[i]; s != NULL; s = s->next)
+			series(x, m, s);
+}
+
+/* ---- the server's own ------------------------------------------------------------------- */
+
+static void labelled(const struct expo *x, const char *name, const char *value)
+{
+	fprintf(x->f, "%s=\"", name);
+	label_value(x->f, value, strlen(value));
+	fputc('"', x->f);
+}
+
+/* NAME{script="",by=""[,kind=""]} VALUE */
+static void sample(const struct expo *x, const char *name, const struct job *j, const char *by,
+	const char *value_of_by, const char *kind, double value)
+{
+	fprintf(x->f, "%s{", name);
+	labelled(x, "script", j->script);
+	fputc(',', x->f);
+	labelled(x, by, value_of_by);
+	if (kind != NULL) {
+		fputc(',', x->f);
+		labelled(x, "kind", kind);
+	}
+	fprintf(x->f, "} %.17g\n", value);
+}
+
+static double up(const struct job *j)
+{
+	return j->up && j->pid > 0;
+}
+
+static double restarts(const struct job *j)
+{
+	return j->starts > 0 ? (double)(j->starts - 1) : 0;
+}
+
+static double errors(const struct job *j)
+{
+	return (double)j->errors;
+}
+
+static double lost(const struct job *j)
+{
+	return (double)j->lost_lines;
+}
+
+static void each_job(const struct expo *x, const struct serve *v, const char *name, const char *type,
+	const char *help, double (*value)(const struct job *))
+{
+	char full[128];
+
+	family(x, name, type, help);
+	snprintf(full, sizeof(full), "%s%s", name, strcmp(type, "counter") == 0 ? "_total" : "");
+	for (const struct job *j = v->jobs; j != NULL; j = j->next)
+		sample(x, full, j, "target", j->target, NULL, value(j));
+}
+
+static void jobs(const struct expo *x, const struct serve *v)
+{
+	each_job(x, v, "erltrace_script_up", "gauge", "1: the script runs.", up);
+	each_job(x, v, "erltrace_script_restarts", "counter",
+		"How often the script was started again.", restarts);
+	each_job(x, v, "erltrace_errors", "counter",
+		"Errors of the script: it did not compile, or a clause failed.", errors);
+	each_job(x, v, "erltrace_lost_results", "counter",
+		"Results of the script that could not be taken.", lost);
+	family(x, "erltrace_drops", "counter", "What was lost because a buffer was full.");
+	for (const struct job *j = v->jobs; j != NULL; j = j->next)
+		for (size_t i = 0; i < j->ndrops; i++)
+			sample(x, "erltrace_drops_total", j, "target", j->target, j->drops[i].kind,
+				(double)j->drops[i].n);
+}
+
+static void nodes(const struct expo *x, const struct serve *v)
+{
+	family(x, "erltrace_events", "counter", "Events that fired the script's probes.");
+	for (const struct job *j = v->jobs; j != NULL; j = j->next)
+		for (size_t i = 0; i < j->nnodes; i++)
+			sample(x, "erltrace_events_total", j, "node", j->nodes[i].name, NULL,
+				(double)(j->nodes[i].before + j->nodes[i].fired));
+	family(x, "erltrace_cost_ratio", "gauge",
+		"The part of the schedulers' busy time that the script takes.");
+	for (const struct job *j = v->jobs; j != NULL; j = j->next)
+		for (size_t i = 0; i < j->nnodes; i++)
+			if (j->nodes[i].cost >= 0)
+				sample(x, "erltrace_cost_ratio", j, "node", j->nodes[i].name, NULL,
+					j->nodes[i].cost / 100);
+}
+
+static void labels_dropped(const struct expo *x, const struct serve *v)
+{
+	family(x, "erltrace_labels_dropped", "counter",
+		"Updates of keys beyond --max-labels, which were added to the labels other.");
+	for (const struct metric *m = v->totals.metrics; m != NULL; m = m->next) {
+		fputs("erltrace_labels_dropped_total{", x->f);
+		labelled(x, "script", m->script);
+		fputc(',', x->f);
+		labelled(x, "aggregation", m->aggregation);
+		fprintf(x->f, "} %" PRIu64 "\n", m->to_other);
+	}
+}
+
+static void server(const struct expo *x, const struct serve *v)
+{
+	family(x, "erltrace_build_info", "gauge", "The version of erltrace.");
+	fputs("erltrace_build_info{", x->f);
+	labelled(x, "version", erltrace_version());
+	fputs("} 1\n", x->f);
+	family(x, "erltrace_scrapes", "counter", "Answers before this one.");
+	fprintf(x->f, "erltrace_scrapes_total %" PRIu64 "\n", v->scrapes);
+	family(x, "erltrace_scrape_duration_seconds", "gauge", "What the last answer took to make.");
+	fprintf(x->f, "erltrace_scrape_duration_seconds %.9g\n", v->scrape_seconds);
+}
+
+char *exposition(const struct serve *v, bool openmetrics, size_t *len)
+{
+	char *text = NULL;
+	struct expo x = {open_memstream(&text, len), openmetrics};
+	bool failed;
+
+	if (x.f == NULL)
+		return NULL;
+	for (const struct metric *m = v->totals.metrics; m != NULL; m = m->next)
+		metric(&x, m);
+	jobs(&x, v);
+	nodes(&x, v);
+	labels_dropped(&x, v);
+	server(&x, v);
+	if (openmetrics)
+		fputs("# EOF\n", x.f);
+	failed = ferror(x.f);
+	if (fclose(x.f) == 0 && !failed)
+		return text;
+	free(text);
+	return NULL;
+}

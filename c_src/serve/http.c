@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GET /metrics, by libwebsockets' loop. It watches one more descriptor, the epoll of the children,
+ * and a timer for the folder.
+ */
+#include "serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "exposition.h"
+#include "job.h"
+
+struct conn {
+	char *text; /* the reply */
+	size_t at, len;
+};
+
+static int reply(struct lws *wsi, struct conn *c, unsigned status, const char *type, char *text, size_t len)
+{
+	unsigned char buf[LWS_PRE + 1024], *p = buf + LWS_PRE, *start = p, *end = buf + sizeof(buf);
+
+	free(c->text);
+	*c = (struct conn){text, 0, len};
+	if (text == NULL || lws_add_http_common_headers(wsi, status, type, len, &p, end) ||
+		lws_finalize_write_http_header(wsi, start, &p, end))
+		return -1;
+	lws_callback_on_writable(wsi);
+	return 0;
+}
+
+static int reply_text(struct lws *wsi, struct conn *c, unsigned status, const char *text)
+{
+	return reply(wsi, c, status, "text/plain; charset=utf-8", strdup(text), strlen(text));
+}
+
+static int metrics(struct serve *v, struct lws *wsi, struct conn *c)
+{
+	int64_t began = lws_now_usecs();
+	char accept[1024] = "", *text;
+	bool openmetrics;
+	size_t len;
+
+	if (lws_hdr_copy(wsi, accept, sizeof(accept), WSI_TOKEN_HTTP_ACCEPT) < 0)
+		accept[0] = '\0';
+	openmetrics = strstr(accept, "application/openmetrics-text") != NULL;
+	text = exposition(v, openmetrics, &len);
+	v->scrape_seconds = (double)(lws_now_usecs() - began) / 1e6;
+	v->scrapes++;
+	return reply(wsi, c, 200, openmetrics ? EXPOSITION_OPENMETRICS : EXPOSITION_TEXT, text, len);
+}
+
+static int on_http(struct serve *v, struct lws *wsi, struct conn *c, const char *path)
+{
+	if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
+		return reply_text(wsi, c, 405, "only GET is supported\n");
+	if (strcmp(path, "/metrics") == 0)
+		return metrics(v, wsi, c);
+	if (strcmp(path, "/") == 0)
+		return reply_text(wsi, c, 200, "erltrace serve: see /metrics\n");
+	return reply_text(wsi, c, 404, "there is /metrics\n");
+}
+
+static int write_rest(struct lws *wsi, struct conn *c)
+{
+	unsigned char buf[LWS_PRE + 16384];
+	size_t left = c->len - c->at, n = left < 16384 ? left : 16384;
+
+	if (c->text == NULL || n == 0)
+		return 0;
+	memcpy(buf + LWS_PRE, c->text + c->at, n);
+	if (lws_write(wsi, buf + LWS_PRE, n, n == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < 0)
+		return -1;
+	c->at += n;
+	if (n < left) {
+		lws_callback_on_writable(wsi);
+		return 0;
+	}
+	free(c->text);
+	c->text = NULL;
+	return lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
+static int on_client(struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
+{
+	struct serve *v = lws_context_user(lws_get_context(wsi));
+	struct conn *c = user;
+
+	switch (why) {
+	case LWS_CALLBACK_HTTP: return on_http(v, wsi, c, in);
+	case LWS_CALLBACK_HTTP_WRITEABLE: return write_rest(wsi, c);
+	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: return -1;
+	case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
+	case LWS_CALLBACK_CLOSED_HTTP:
+		if (c != NULL) {
+			free(c->text);
+			c->text = NULL;
+		}
+		return 0;
+	default: return lws_callback_http_dummy(wsi, why, user, in, len);
+	}
+}
+
+static int on_children(struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
+{
+	(void)user, (void)in, (void)len;
+	if (why == LWS_CALLBACK_RAW_RX_FILE)
+		jobs_events(lws_context_user(lws_get_context(wsi)));
+	return 0;
+}
+
+static void on_timer(lws_sorted_usec_list_t *sul)
+{
+	struct serve *v = lws_container_of(sul, struct serve, timer);
+
+	folder_look(v);
+	jobs_look(v);
+	lws_sul_schedule(v->context, 0, &v->timer, on_timer, SERVE_LOOK_MS * LWS_USEC_PER_SEC / 1000);
+}
+
+static const struct lws_protocols protocols[] = {
+	{"metrics", on_client, sizeof(struct conn), 16384, 0, NULL, 0},
+	{"children", on_children, 0, 0, 0, NULL, 0},
+	{NULL, NULL, 0, 0, 0, NULL, 0},
+};
+
+static void on_log(int level, const char *line)
+{
+	(void)level;
+	serve_say("%.*s", (int)strcspn(line, "\n"), line);
+}
+
+int http_open(struct serve *v)
+{
+	struct lws_context_creation_info info = {
+		.port = v->port,
+		.iface = v->listen,
+		.protocols = protocols,
+		.gid = (gid_t)-1,
+		.uid = (uid_t)-1,
+		.user = v,
+		.fd_limit_per_thread = SERVE_MAX_FDS,
+		.timeout_secs = 10,
+		.keepalive_timeout = 60,
+		.server_string = "erltrace",
+		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
+			   (strchr(v->listen, ':') == NULL ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
+	};
+	lws_sock_file_fd_type fd;
+
+	lws_set_log_level(LLL_ERR, on_log);
+	v->children = epoll_create1(EPOLL_CLOEXEC);
+	v->context = v->children >= 0 ? lws_create_context(&info) : NULL;
+	if (v->context != NULL)
+		v->vhost = lws_create_vhost(v->context, &info);
+	if (v->vhost == NULL) {
+		serve_say("cannot listen on %s, port %d: is another server there?", v->listen, v->port);
+		return -1;
+	}
+	v->port = lws_get_vhost_listen_port(v->vhost);
+	fd.filefd = v->children;
+	if (lws_adopt_descriptor_vhost(v->vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "children", NULL) != NULL)
+		return 0;
+	serve_say("out of memory");
+	return -1;
+}
+
+void http_serve(struct serve *v)
+{
+	on_timer(&v->timer);
+	while (!v->ending && lws_service(v->context, 0) >= 0)
+		;
+}
+
+void http_close(struct serve *v)
+{
+	if (v->context != NULL)
+		lws_context_destroy(v->context);
+	else if (v->children >= 0)
+		close(v->children);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A script on a node, or on the nodes of a cluster: a child process that is kept running. */
+#ifndef SERVE_JOB_H
+#define SERVE_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct serve;
+struct script;
+struct job;
+
+struct job_source {
+	void (*call)(struct job_source *src); /* it can be read */
+	struct serve *v;
+	struct job *job;
+	int fd; /* -1: none */
+};
+
+/* What a node has told of this script. */
+struct job_node {
+	char *name;
+	uint64_t before, fired; /* events: of the children before this one; of this one */
+	double cost;		/* percent; < 0: not known */
+};
+
+struct job_drops {
+	char *kind;
+	uint64_t n;
+};
+
+struct job {
+	struct job *next;
+	struct serve *v;
+	char *path, *script; /* as those of struct script */
+	const char *target;  /* -N */
+	pid_t pid;	     /* 0: none runs */
+	struct job_source out, err, end;
+	bool up;	     /* armed: the shape has come */
+	bool removed, again; /* when the child has ended: forget it; start it at once */
+	int64_t due, killed_at; /* when it is started; when the child is killed; 0: not */
+	int wait_ms;
+	char *line;
+	size_t nline, room;
+	char err_line[2048];
+	size_t nerr_line;
+	char *told; /* the last error, which is not told again */
+	struct job_node *nodes;
+	size_t nnodes;
+	struct job_drops *drops;
+	size_t ndrops;
+	uint64_t starts, errors, lost_lines;
+};
+
+int job_new(struct serve *v, const struct script *s, const char *target);
+void job_restart(struct job *j); /* its file has changed */
+void job_remove(struct job *j);
+void jobs_look(struct serve *v); /* start what is due, kill what does not end */
+void jobs_events(struct serve *v);
+int jobs_watch_end(struct serve *v); /* signals */
+void jobs_free(struct serve *v);
+
+#endif

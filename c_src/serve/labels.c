@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Labels: an integer in decimal, a string as it is, a stack as its frames with semicolons between. */
+#include "labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void label_value(FILE *f, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\n') {
+			fputs("\\n", f);
+			continue;
+		}
+		if (text[i] == '\0') { /* ends a line in C, so it is not kept */
+			fputs("\xef\xbf\xbd", f);
+			continue;
+		}
+		if (text[i] == '\\' || text[i] == '"')
+			fputc('\\', f);
+		fputc(text[i], f);
+	}
+}
+
+static void key(FILE *f, const json_t *v)
+{
+	const json_t *frame;
+	size_t i;
+
+	if (json_is_integer(v))
+		fprintf(f, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+	else if (json_is_real(v))
+		fprintf(f, "%.17g", json_real_value(v));
+	else if (json_is_string(v))
+		label_value(f, json_string_value(v), json_string_length(v));
+	json_array_foreach(v, i, frame) {
+		if (i > 0)
+			fputc(';', f);
+		label_value(f, json_string_value(frame), json_string_length(frame));
+	}
+}
+
+char *labels_of(const char *node, const json_t *keys, bool other)
+{
+	char *text = NULL;
+	size_t len, i;
+	const json_t *v;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f == NULL)
+		return NULL;
+	if (node[0] != '\0') {
+		fputs("node=\"", f);
+		label_value(f, node, strlen(node));
+		fputs("\"", f);
+	}
+	json_array_foreach(keys, i, v) {
+		fprintf(f, "%skey%zu=\"", i > 0 || node[0] != '\0' ? "," : "", i);
+		if (other)
+			fputs("other", f);
+		else
+			key(f, v);
+		fputs("\"", f);
+	}
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes and keys as labels of Prometheus. */
+#ifndef SERVE_LABELS_H
+#define SERVE_LABELS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* node="...",key0="...", to be freed; other: every key is `other`. NULL: memory is out. */
+char *labels_of(const char *node, const json_t *keys, bool other);
+/* A value, without its quotes: backslash, quote and newline are escaped. */
+void label_value(FILE *f, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erltrace serve: its options, and its address, which is printed. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "serve.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "serve_main.h"
+
+enum { OPT_PORT = 256, OPT_LISTEN, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_MAX_LABELS, OPT_HELP };
+
+static const struct option longs[] = {
+	{"cluster", no_argument, NULL, OPT_CLUSTER},
+	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"listen", required_argument, NULL, OPT_LISTEN},
+	{"max-labels", required_argument, NULL, OPT_MAX_LABELS},
+	{"port", required_argument, NULL, OPT_PORT},
+	{NULL, 0, NULL, 0},
+};
+
+static const char usage[] =
+	"Usage: erltrace serve [-N node] [--port 9568] [options] FOLDER|SCRIPT ...\n"
+	"\n"
+	"	Runs the scripts all the time and gives their aggregations to Prometheus,\n"
+	"	at http://127.0.0.1:9568/metrics. Of a folder it takes all files *.d: new ones\n"
+	"	are started, changed ones started again, removed ones ended.\n"
+	"\n"
+	"	-N node          a node to trace; may be given several times\n"
+	"	                 (default: all nodes of the cookie's owner on this machine)\n"
+	"	--cluster        and the nodes that it is connected with\n"
+	"	--port N         the port to listen on (9568; 0: any free port)\n"
+	"	--listen ADDRESS the address to listen on (127.0.0.1)\n"
+	"	--max-labels N   combinations of keys of one metric (1000); the rest is added up\n"
+	"	                 with keys that are all `other'\n"
+	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
+	"	--help           this text\n";
+
+void serve_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fputs("erltrace: serve: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
+int64_t serve_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int bad(const char *fmt, const char *arg)
+{
+	serve_say(fmt, arg);
+	fputs("erltrace serve --help says more.\n", stderr);
+	return 2;
+}
+
+/* -1: not a number of this range. */
+static int number(const char *text, int min, int max)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	return errno != 0 || end == text || *end != '\0' || n < min || n > max ? -1 : (int)n;
+}
+
+/* -1: go on; else the exit code. */
+static int one_option(struct serve *v, int flag, const char *arg)
+{
+	int n;
+
+	switch (flag) {
+	case 'N':
+		if (v->nnodes == SERVE_MAX_NODES)
+			return bad("too many nodes: %s", arg);
+		v->nodes[v->nnodes++] = arg;
+		return -1;
+	case OPT_PORT: v->port = number(arg, 0, 65535);
+		return v->port >= 0 ? -1 : bad("not a port: %s", arg);
+	case OPT_MAX_LABELS: n = number(arg, 1, 1000000);
+		v->totals.max_series = n > 0 ? (size_t)n : 0;
+		return n > 0 ? -1 : bad("--max-labels takes 1 to 1000000, not %s", arg);
+	case OPT_LISTEN: v->listen = arg; return -1;
+	case OPT_COOKIE_FILE: v->cookie_file = arg; return -1;
+	case OPT_CLUSTER: v->cluster = true; return -1;
+	case OPT_HELP: fputs(usage, stdout); return 0;
+	default: fputs(usage, stderr); return 2;
+	}
+}
+
+static int paths(struct serve *v, int argc, char **argv)
+{
+	for (int i = optind; i < argc; i++) {
+		if (v->npaths == SERVE_MAX_PATHS)
+			return bad("too many scripts: put them into a folder: %s", argv[i]);
+		if (access(argv[i], R_OK) < 0)
+			return bad("cannot read %s", argv[i]);
+		v->paths[v->npaths++] = argv[i];
+	}
+	return v->npaths > 0 ? -1 : bad("a folder of scripts is needed%s", "");
+}
+
+static int options(struct serve *v, int argc, char **argv)
+{
+	static char name[] = "erltrace serve";
+	struct in6_addr any;
+	int flag, status = -1;
+
+	argv[0] = name;
+	optind = 1;
+	while (status == -1 && (flag = getopt_long(argc, argv, "N:", longs, NULL)) != -1)
+		status = one_option(v, flag, optarg);
+	if (status == -1)
+		status = paths(v, argc, argv);
+	if (status != -1)
+		return status;
+	if (v->cluster && v->nnodes != 1)
+		return bad("--cluster takes one -N, or nodes would be counted twice%s", "");
+	if (inet_pton(AF_INET, v->listen, &any) != 1 && inet_pton(AF_INET6, v->listen, &any) != 1)
+		return bad("--listen takes an address, as 127.0.0.1 or ::1, not %s", v->listen);
+	if (v->nnodes == 0)
+		v->nodes[v->nnodes++] = "*";
+	return -1;
+}
+
+int serve_main(int argc, char **argv)
+{
+	struct serve v = {.listen = "127.0.0.1",
+		.port = SERVE_PORT,
+		.totals = {.max_series = SERVE_MAX_SERIES},
+		.children = -1};
+	int status = options(&v, argc, argv);
+	bool six;
+
+	if (status != -1)
+		return status;
+	status = 1;
+	if (http_open(&v) == 0 && jobs_watch_end(&v) == 0) {
+		six = strchr(v.listen, ':') != NULL;
+		printf("http://%s%s%s:%d/metrics\n", six ? "[" : "", v.listen, six ? "]" : "", v.port);
+		fflush(stdout);
+		http_serve(&v);
+		status = 0;
+	}
+	http_close(&v);
+	jobs_free(&v);
+	folder_free(&v);
+	totals_free(&v.totals);
+	return status;
+}

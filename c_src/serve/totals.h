@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Totals of all scripts: what their ticks bring is added up here, so that a counter does not go
+ * back when a script or its node starts again. A metric is one aggregation of one script; a series
+ * is one combination of node and keys.
+ */
+#ifndef SERVE_TOTALS_H
+#define SERVE_TOTALS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum metric_kind { METRIC_COUNT, METRIC_SUM, METRIC_MIN, METRIC_MAX, METRIC_AVG, METRIC_BUCKETS };
+
+/* Values up to and with `le`; INT64_MAX: all that are above the other bounds. */
+struct bucket {
+	int64_t le;
+	uint64_t count;
+};
+
+struct series {
+	struct series *next; /* in its chain */
+	char *labels;	     /* as they are printed, without braces; its key */
+	int64_t value;
+	double sum; /* avg */
+	uint64_t count;
+	struct bucket *buckets; /* ascending */
+	size_t nbuckets;
+};
+
+struct metric {
+	struct metric *next;
+	char *script, *aggregation;
+	char *name; /* without _total */
+	enum metric_kind kind;
+	size_t nkeys;
+	bool goes_down;		 /* a sum that had negative values: a gauge */
+	struct series **chains; /* a table of series by their labels */
+	size_t nchains, nseries;
+	int64_t *bounds; /* of the buckets of all series, ascending */
+	size_t nbounds;
+	uint64_t to_other; /* what was added to labels `other` instead of its own */
+};
+
+struct totals {
+	struct metric *metrics; /* in the order in which they came */
+	size_t max_series;	/* of a metric, besides `other` */
+};
+
+/* A metric of a script's shape. NULL: there is none, and *why says why; that is static text. */
+struct metric *totals_metric(struct totals *t, const char *script, const json_t *shape, const char **why);
+struct metric *totals_find(const struct totals *t, const char *script, const char *aggregation);
+/* Add an aggregation of a tick. -1: memory is out. */
+int metric_add(struct totals *t, struct metric *m, const char *node, const json_t *part);
+void totals_forget(struct totals *t, const char *script); /* it has been removed */
+void totals_free(struct totals *t);
+
+#endif

@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# erltrace serve: scripts of a folder as metrics, exact to the event, over restarts of the node; bad,
+# changed, new and removed files; many keys. Prometheus itself scrapes it, where it is installed. The
+# last line is "N passed, N failed".
+
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
+nodes_begin 300
+erltrace serve --help >/dev/null 2>&1 || skip 'erltrace was built without the server of metrics'
+command -v curl >/dev/null || skip 'no curl here'
+server='' prometheus=''
+# shellcheck disable=SC2317 # a trap
+serve_end() {
+	[ -n "$server" ] && kill -9 "$server" 2>/dev/null
+	[ -n "$prometheus" ] && kill -9 "$prometheus" 2>/dev/null
+	nodes_end
+}
+trap serve_end EXIT
+
+leaf='erlang*:demo_exact:leaf/1:function-entry'
+mkdir scripts
+echo "$leaf { @calls[probefunc] = count(); @arg = sum(7); @mean = avg(3); @least = min(-2); @most = max(9);
+	@q = quantize(5); @l = lquantize(15, 0, 100, 10); @ll = llquantize(150, 10, 0, 3, 10);
+	@down = sum(-1); @sd = stddev(1); }" >scripts/calls.d
+printf 'BEGIN\n{\n\t@x = count(;\n}\n' >scripts/bad.d
+erltrace serve -N served --port 0 --max-labels 100 scripts >url 2>log </dev/null &
+server=$!
+disown
+holds url metrics >/dev/null
+url=$(cat url)
+node=served@$(hostname -s)
+
+# Waits until /metrics has this line, 30 s at most. The text stays in o.
+shows() { # name, extended regular expression
+	local i
+	for ((i = 0; i < 600; i++)); do
+		curl -s "$url" >o && grep -qE -- "$2" o && break
+		sleep 0.1
+	done
+	has "$1" "$2"
+}
+calls() { at served "demo_exact:calls($1)." >/dev/null; }
+n="node=\"$node\""
+
+# ---- a node that is not there yet, a script that is bad ----------------------------------------
+
+shows 'no node: not up' '^erltrace_script_up\{script="calls",target="served"\} 0$'
+start served
+at served 'code:ensure_loaded(demo_exact).' >/dev/null
+shows 'the node comes: up' '^erltrace_script_up\{script="calls",target="served"\} 1$'
+calls 300
+shows 'count' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 300$"
+has 'sum' "^erltrace_calls_arg_total\{$n\} 2100$"
+has 'a sum that goes down is a gauge' "^erltrace_calls_down\{$n\} -300$"
+has 'avg: its sum' "^erltrace_calls_mean_sum\{$n\} 900$"
+has 'avg: its count' "^erltrace_calls_mean_count\{$n\} 300$"
+has 'min' "^erltrace_calls_least\{$n\} -2$"
+has 'max' "^erltrace_calls_most\{$n\} 9$"
+has 'quantize: 4 to 7, not below' "^erltrace_calls_q_bucket\{$n,le=\"3\"\} 0$"
+has 'quantize: 4 to 7' "^erltrace_calls_q_bucket\{$n,le=\"7\"\} 300$"
+has 'lquantize: not below 10' "^erltrace_calls_l_bucket\{$n,le=\"9\"\} 0$"
+has 'lquantize: 10 to 19' "^erltrace_calls_l_bucket\{$n,le=\"19\"\} 300$"
+has 'llquantize: 100 to 199' "^erltrace_calls_ll_bucket\{$n,le=\"199\"\} 300$"
+has 'all are in +Inf' "^erltrace_calls_ll_bucket\{$n,le=\"\+Inf\"\} 300$"
+has 'their number' "^erltrace_calls_ll_count\{$n\} 300$"
+has 'events' "^erltrace_events_total\{script=\"calls\",$n\} 300$"
+ok 'what has no metric is told' holds log '@sd is left out'
+ok 'a bad script is told, with its line' holds log 'scripts/bad\.d: served: line 3: '
+shows 'a bad script is not up' '^erltrace_script_up\{script="bad",target="served"\} 0$'
+
+# ---- the formats -------------------------------------------------------------------------------
+
+curl -s -D e -H 'Accept: application/openmetrics-text; version=1.0.0' "$url" >o
+ok 'OpenMetrics: its type' grep -qi '^content-type: application/openmetrics-text' e
+is 'OpenMetrics: its end' '# EOF' "$(tail -n 1 o)"
+has 'OpenMetrics: a counter without _total' '^# TYPE erltrace_calls_calls counter$'
+is 'another page' 404 "$(curl -s -o /dev/null -w '%{http_code}' "${url%metrics}x")"
+is 'POST' 405 "$(curl -s -o /dev/null -w '%{http_code}' -d x "$url")"
+if command -v promtool >/dev/null; then
+	curl -s "$url" >o
+	ok 'promtool has nothing to say' promtool check metrics <o
+else
+	echo 'skipped: no promtool here'
+fi
+
+# ---- the node restarts -------------------------------------------------------------------------
+
+kill -9 "${pid[served]}"
+shows 'the node is gone: not up' '^erltrace_script_up\{script="calls",target="served"\} 0$'
+has 'its counters stay' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 300$"
+rm -f served.in served.out
+start served
+at served 'code:ensure_loaded(demo_exact).' >/dev/null
+shows 'the node is back' '^erltrace_script_up\{script="calls",target="served"\} 1$'
+calls 45
+shows 'counters go on' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 345$"
+has 'distributions go on' "^erltrace_calls_q_bucket\{$n,le=\"7\"\} 345$"
+has 'events go on' "^erltrace_events_total\{script=\"calls\",$n\} 345$"
+has 'restarts are counted' '^erltrace_script_restarts_total\{script="calls",target="served"\} [1-9]'
+
+# ---- files come, change and go -----------------------------------------------------------------
+
+echo "$leaf { @calls = count(); }" >scripts/bad.d
+shows 'it is mended: up' '^erltrace_script_up\{script="bad",target="served"\} 1$'
+echo "BEGIN { @\"a\\\\b\\\"c\\nd\"] = count(); }" | sed 's/@/@[/' >scripts/text.d
+shows 'a new file; labels are escaped' "^erltrace_text_total\{$n,key0=\"a\\\\\\\\b\\\\\"c\\\\nd\"\} 1$"
+rm scripts/text.d
+shows 'calls runs on' '^erltrace_script_up\{script="calls",target="served"\} 1$'
+for ((i = 0; i < 600; i++)); do
+	curl -s "$url" >o
+	grep -q 'text' o || break
+	sleep 0.1
+done
+hasnt 'a removed file takes its metrics with it' 'text'
+echo "$leaf { @keys[arg0 % 10000 + n++] = count(); }" >scripts/bad.d
+sed -i '1i int n;' scripts/bad.d
+shows 'a changed file: its old metric is there' '^erltrace_bad_calls_total|^erltrace_labels_dropped_total\{script="bad",aggregation="keys"\} 0'
+shows 'a changed file: its new metric' '^erltrace_labels_dropped_total\{script="bad",aggregation="keys"\} 0'
+
+# ---- many keys ---------------------------------------------------------------------------------
+
+shows 'it runs' '^erltrace_script_up\{script="bad",target="served"\} 1$'
+calls 10000
+total() { awk '/^erltrace_bad_keys_total/ { n += $NF } END { print n + 0 }' o; }
+for ((i = 0; i < 600; i++)); do
+	curl -s "$url" >o
+	[ "$(total)" = 10000 ] && break
+	sleep 0.1
+done
+is '10,000 keys: all are counted' 10000 "$(total)"
+is '100 of them by their own labels' 101 "$(grep -c '^erltrace_bad_keys_total' o)"
+has 'the rest with others' "^erltrace_bad_keys_total\{$n,key0=\"other\"\} 9900$"
+has 'and they are told' '^erltrace_labels_dropped_total\{script="bad",aggregation="keys"\} 9900$'
+
+# ---- Prometheus --------------------------------------------------------------------------------
+
+if command -v prometheus >/dev/null; then
+	port=$(free_port)
+	cat >prometheus.yml <<-EOC
+		global: {scrape_interval: 1s}
+		scrape_configs:
+		  - job_name: erltrace
+		    static_configs: [{targets: ['$(sed 's|http://||; s|/.*||' <<<"$url")']}]
+	EOC
+	prometheus --config.file=prometheus.yml --storage.tsdb.path=data \
+		--web.listen-address="127.0.0.1:$port" >prometheus.log 2>&1 </dev/null &
+	prometheus=$!
+	disown
+	for ((i = 0; i < 600; i++)); do
+		curl -s "http://127.0.0.1:$port/api/v1/query?query=erltrace_calls_calls_total" >o
+		grep -q '"10345"' o && break
+		sleep 0.1
+	done
+	has 'Prometheus has the counter' "\"node\":\"$node\".*\"10345\""
+else
+	echo 'skipped: no prometheus here'
+fi
+
+# ---- the end -----------------------------------------------------------------------------------
+
+kill -TERM "$server"
+for ((i = 0; i < 400; i++)); do gone "$server" && break; sleep 0.025; done
+ok 'it ends' gone "$server"
+server=''
+becomes 'nothing is left in the node' false served 'code:is_loaded(erltrace_nif) =/= false.'
+finish
