@@ -302,6 +302,14 @@ wanted_names(_) -> erlang:nif_error(not_loaded).
 -spec name_layout(atom() | {sample | look, Name :: atom()}) -> ok | unknown | undefined | boolean().
 name_layout(_) -> erlang:nif_error(not_loaded).
 
+%% Where the VM keeps the sequential trace token of a process: the steps of the check.
+-spec token_layout(atom() | {sample, Label :: atom()}) -> ok | unknown | undefined.
+token_layout(_) -> erlang:nif_error(not_loaded).
+
+%% Flows that are over end; foreign: there are tokens that are not ours.
+-spec end_flows(Number :: non_neg_integer()) -> ours | foreign | gone.
+end_flows(_) -> erlang:nif_error(not_loaded).
+
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).
 

@@ -22,6 +22,7 @@
 #include "watchdog.h"
 
 struct beam_event;
+struct flow_table;
 struct beam_ports;
 struct state_probe;
 
@@ -67,6 +68,10 @@ struct beam_handle {
 	struct beam_names names;
 	struct beam_proc_names proc_names;
 	struct beam_patterns patterns; /* of terms */
+	struct flow_table *flows; /* NULL: no clause follows */
+	uint64_t flow_time;	  /* ns: a flow without an event for so long has ended */
+	uint32_t flow_hops;	  /* messages and spawns of a flow, at most */
+	_Atomic bool foreign_tokens; /* sequential trace tokens that are not ours have been seen */
 	struct et_str *node_text;
 	struct beam_event *host;  /* asked by BEGIN, tick and the like */
 	_Atomic uint64_t beat;	/* ns: its process looked after it; 0: nobody has to */

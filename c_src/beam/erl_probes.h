@@ -50,6 +50,7 @@ enum beam_route {
 	ROUTE_BUSY_PORT,    /* the system monitor's messages: erltrace_monitor */
 	ROUTE_BUSY_DIST_PORT,
 	ROUTE_NODES,	    /* net_kernel's messages: erltrace_monitor */
+	ROUTE_FLOW,	    /* the sequential system tracer: erltrace_flows */
 	ROUTE_USER,	    /* calls of our own NIF, and of dyntrace's */
 	ROUTE_LOCAL,	    /* call, pattern [local] */
 	ROUTE_GLOBAL,	    /* call, pattern [global] */

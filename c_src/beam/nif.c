@@ -17,6 +17,7 @@
 #include "erl_stack.h"
 #include "erlang_provider.h"
 #include "fast_core.h"
+#include "flows.h"
 #include "layout.h"
 #include "nif.h"
 #include "peek.h"
@@ -98,6 +99,7 @@ static void close_handle(struct beam_handle *b)
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
 	beam_proc_names_fini(&b->proc_names);
+	beam_flows_fini(b);
 	beam_patterns_fini(&b->patterns);
 	et_str_free(b->node_text);
 	free(b->host);
