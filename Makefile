@@ -71,7 +71,8 @@ SONAME := liberltrace.so.$(SOMAJOR)
 # ---- flags --------------------------------------------------------------------------------
 
 # _GNU_SOURCE is empty so that a file that defines it too does not redefine it. Frame pointers
-# stay: ustack() walks them. Objects are position-independent, for the .so as for the command.
+# stay: ustack() walks them. Objects are position-independent, for the .so as for the command. A
+# function is a line of the cache or more, else the probe path takes 6 % more or less by chance.
 CPPFLAGS += -D_GNU_SOURCE= -iquote c_src -Iinclude -I$(BUILD)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 ifeq ($(WERROR),1)
@@ -79,7 +80,7 @@ WARNINGS += -Werror
 endif
 CFLAGS ?= -O2 -g
 BASEFLAGS := -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag -fno-omit-frame-pointer -fPIC \
-	-pthread $(WARNINGS)
+	-falign-functions=64 -pthread $(WARNINGS)
 HARDEN := -fstack-protector-strong $(if $(findstring -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 ALL_CFLAGS = $(BASEFLAGS) $(HARDEN) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)

@@ -40,6 +40,7 @@
                | {target, integer()}].
 
 -define(POLL, 10).          % ms between two polls for output
+-define(SAMPLES_POLL, 100).  % of a script that only samples: no flood comes from there
 -define(PART, 100).         % ms between two parts of the aggregations
 -define(PREVIEW, 1000).     % ms between two previews; fewer at first: a node may die soon
 -define(SHARE, 20).         % both take a 20th of the time at most
@@ -66,6 +67,7 @@
                part :: integer(), preview :: integer(), tick :: integer(), % ms: when each is due
                stacks :: integer(),                % likewise
                every = ?POLL :: pos_integer(),     % ms between two previews
+               poll = ?POLL :: pos_integer(),      % ms between two polls
                ended = false :: boolean()}).
 
 %% @doc Called by the command: its pid, its connection (a port, with some carriers a process), and
@@ -278,18 +280,20 @@ go(#data{role = Role} = Data) ->
     case ask(go, Data) of
         ok ->
             _ = Role =/= alone andalso ask({role, Role}, Data),
-            tell_guard(Data),
-            give([{give, armed_lines(Data)} | calls_object(Data)], {running, 0}, Data);
+            Counts = ask(counts, Data),
+            tell_guard(Counts, Data),
+            give([{give, armed_lines(Data)} | calls_object(Data)], {running, 0},
+                 Data#data{poll = poll(Counts)});
         {error, Reason} ->
             failed(-1, Reason, Data)
     end.
 
 %% Calls that go the fast way must end sooner if the network is cut.
-tell_guard(#data{guard = Guard} = Data) ->
-    case ask(counts, Data) of
-        {ok, #{calls := #{way := Way}}} -> Guard ! {calls, Way};
-        _ -> ok
-    end.
+tell_guard({ok, #{calls := #{way := Way}}}, #data{guard = Guard}) -> Guard ! {calls, Way};
+tell_guard(_, _) -> ok.
+
+poll({ok, #{samples := #{}, calls := #{way := none}, armed := [], things := undefined}}) -> ?SAMPLES_POLL;
+poll(_) -> ?POLL.
 
 work(#data{form = Form} = Data0) ->
     {Tick, Data1} = tick(Data0),
@@ -337,10 +341,10 @@ live(#data{spec = Spec} = Data) ->
             [{batch, [{live, Line} || {text, Line} <- Lines]}]
     end.
 
-until_tick(#data{spec = Spec, tick = Due}) ->
+until_tick(#data{spec = Spec, tick = Due, poll = Poll}) ->
     case proplists:get_value(live, Spec) of
-        undefined -> ?POLL;
-        _ -> max(0, min(?POLL, Due - now_ms()))
+        undefined -> Poll;
+        _ -> max(0, min(Poll, Due - now_ms()))
     end.
 
 %% --folded and the like: what aggregations by stack gathered since the last time. Each node sends

@@ -3,7 +3,8 @@
 %% @doc The table of loaded code (c_src/beam/code_table.c): which function and line an address on the
 %% stack of a process is of, for ustack(). It is made before the first script that records Erlang
 %% stacks starts, and tested on stacks of this module: they must be what the VM itself says of them.
-%% While such scripts run it is brought up to date: each second, and when an address was not known.
+%% While such scripts run it is brought up to date when code was loaded or deleted, when an address was not
+%% known, and now and then.
 -module(erltrace_code).
 -export([prepare/0, poll/0, interval/0, about/0, refresh/0]).
 -export([at/1, down/2]). % on the stack in the test
@@ -12,7 +13,7 @@
 -type about() :: #{table := known | {refused, Why :: binary()} | undefined,
                    unknown := non_neg_integer(), changed := non_neg_integer()}.
 
--define(INTERVAL, 100). % ms between two checks whether a refresh is due
+-define(INTERVAL, 200). % ms between two checks whether a refresh is due
 -define(ATTEMPTS, 5).   % code may be loaded while it is looked at
 
 %% @doc Make and test the table, once per node.
@@ -45,7 +46,7 @@ interval() -> ?INTERVAL.
 %% @doc Bring the table up to date if that is due.
 -spec poll() -> ok.
 poll() ->
-    _ = erltrace_nif:code_ask(due) andalso refresh(),
+    _ = erltrace_nif:code_ask({due, length(erlang:loaded())}) andalso refresh(),
     ok.
 
 %% @doc Frames that were not known so far, and why there is no table.

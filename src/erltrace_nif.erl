@@ -230,9 +230,14 @@ samples(_) -> erlang:nif_error(not_loaded).
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
 
+%% @doc Compute only the predicates of a probe's clauses, for rows of what these read. The processes for
+%% which one is true; `false': the script does not run any more.
+-spec gate(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> [pid()] | false.
+gate(_, _, _) -> erlang:nif_error(not_loaded).
+
 %% @doc Fire a probe of the provider state once for each row: `{Process, Value, ...}'. Is the script
-%% still running?
--spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean().
+%% still running? A list has the rows that there was no time for: call it again with these.
+-spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean() | [tuple()].
 state(_, _, _) -> erlang:nif_error(not_loaded).
 
 %% @doc The CPU time of the scheduler that this process runs on, in nanoseconds.

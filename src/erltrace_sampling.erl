@@ -100,12 +100,15 @@ find() ->
     all_ok([fun() -> on_scheduler(N) end ||
                N <- lists:seq(1, erlang:system_info(schedulers_online))] ++
                [fun() -> erltrace_nif:sampling_dirty(dirty) end,
+                fun() -> in_process(fun sensitive/0, []) end,
                 fun() -> erltrace_nif:sampling({export, fun lists:map/2}) end,
                 fun() -> erltrace_nif:sampling(code) end]).
 
 on_scheduler(N) ->
-    {P, M} = spawn_opt(fun() -> exit({result, look_here()}) end,
-                       [monitor, {priority, high}, {scheduler, N}]),
+    in_process(fun look_here/0, [{scheduler, N}]).
+
+in_process(Fun, Options) ->
+    {P, M} = spawn_opt(fun() -> exit({result, Fun()}) end, [monitor, {priority, high} | Options]),
     receive
         {'DOWN', M, process, P, {result, R}} -> R;
         {'DOWN', M, process, P, Why} -> {refused, iolist_to_binary(io_lib:format("~0P", [Why, 20]))}
@@ -113,6 +116,13 @@ on_scheduler(N) ->
 
 look_here() ->
     erltrace_nif:sampling({scheduler, erlang:system_info(scheduler_id)}).
+
+sensitive() ->
+    all_ok([fun() -> erltrace_nif:sampling({sensitive, 0}) end,
+            fun() ->
+                    _ = process_flag(sensitive, true),
+                    erltrace_nif:sampling({sensitive, 1})
+            end]).
 
 %% ---- the self-test ---------------------------------------------------------------------------
 

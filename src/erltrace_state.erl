@@ -7,7 +7,8 @@
 %% than its budget of the schedulers' time (option statebudget). All probes of one rate make a round. A
 %% round that is not over when the next one is due ends there: it is partial, which its probe round-N
 %% says and erltrace:status/1 counts. The next one goes on where it ended, and is partial too: what is
-%% too much for one round is spread over several, a pass, so that all things have their turn.
+%% too much for one round is spread over several, a pass, so that all things have their turn. round-N
+%% says also when a pass is over.
 %%
 %% Things are listed by a process that lives for that only, with room for the list on its heap from the
 %% start, and are kept in a table in chunks: this process has a small heap, and nowhere does a garbage
@@ -20,8 +21,7 @@
 -export_type([walker/0, about/0]).
 
 -define(SLICE, 300000).   % ns that a slice should take
--define(MOST, 256).       % things in a slice
--define(CHUNK, 16).       % things in a row of the table
+-define(CHUNK, 16).       % things in a row of the table: a slice looks at the clock after these
 -define(BURST, 250000000). % ns: what was not used earlier than that is lost
 -define(LISTING, 100000). % ns that listing takes at most, and for each thing: else it was interrupted
 -define(LISTED, 1000).
@@ -32,6 +32,7 @@
 -define(PARTIAL, 2).
 -define(SEEN, 3).
 -define(COST, 4). % ns
+-define(LONGEST, 5). % ns: slice
 
 -record(probe, {number :: non_neg_integer(), % in the library
                 kind :: erltrace_things:kind(),
@@ -45,7 +46,7 @@
                 round = 0 :: non_neg_integer(),
                 pass = 0 :: non_neg_integer(),
                 fresh = true :: boolean(),        % this round began with the pass
-                seen = 0 :: non_neg_integer(),
+                seen = 0 :: non_neg_integer(),    % in this round
                 todo = [] :: [#probe{}],          % of this round; [] between rounds
                 chunks :: ets:tid(),              % of the first of them
                 listing :: reference() | undefined, % a monitor, while its things are listed
@@ -63,19 +64,19 @@
              timer :: reference() | undefined}).
 
 -type about() :: #{rounds := non_neg_integer(), partial := non_neg_integer(),
-                   seen := non_neg_integer(), cost := float()}.
+                   seen := non_neg_integer(), cost := float(), longest := non_neg_integer()}.
 -opaque walker() :: {pid(), counters:counters_ref(), Began :: integer()}.
 
 %% @doc For the handle of this number, by the process that owns it. undefined: the script has no probe
 %% of the provider.
 -spec start(pos_integer(), Needs :: [term()]) -> walker() | undefined.
 start(Number, Needs) ->
-    case [N || {state, _, _, _, _} = N <- Needs] of
+    case [N || {state, _, _, _, _, _} = N <- Needs] of
         [] ->
             undefined;
         Probes ->
             [Percent] = [P || {state_budget, P} <- Needs],
-            Counters = counters:new(4, []),
+            Counters = counters:new(5, []),
             {ok, Pid} = gen_server:start(?MODULE, {Number, self(), Probes, Percent, Counters}, []),
             {Pid, Counters, now_ns()}
     end.
@@ -94,14 +95,15 @@ stop({Pid, _, _}) ->
     end.
 
 %% @doc For erltrace:status/1: rounds, of these partial ones, things seen, what it cost in percent of
-%% the schedulers' time.
+%% the schedulers' time, and the longest time that it had a scheduler, in ns.
 -spec about(walker() | undefined) -> about() | undefined.
 about(undefined) ->
     undefined;
 about({_, C, Began}) ->
     Time = max(1, now_ns() - Began) * erlang:system_info(schedulers_online),
     #{rounds => counters:get(C, ?ROUNDS), partial => counters:get(C, ?PARTIAL),
-      seen => counters:get(C, ?SEEN), cost => 100 * counters:get(C, ?COST) / Time}.
+      seen => counters:get(C, ?SEEN), cost => 100 * counters:get(C, ?COST) / Time,
+      longest => counters:get(C, ?LONGEST)}.
 
 %% ---- the process -----------------------------------------------------------------------------
 
@@ -109,21 +111,21 @@ about({_, C, Began}) ->
 init({Number, Parent, Probes, Percent, Counters}) ->
     process_flag(sensitive, true),
     process_flag(trap_exit, true),
-    Kinds = lists:usort([K || {state, _, K, _, _} <- Probes, K =/= round]),
-    Periods = lists:usort([P || {state, _, _, P, _} <- Probes]),
+    Kinds = lists:usort([K || {state, _, K, _, _, _} <- Probes, K =/= round]),
+    Periods = lists:usort([P || {state, _, _, P, _, _} <- Probes]),
     self() ! slice,
     {ok, #st{number = Number, parent = erlang:monitor(process, Parent), counters = Counters,
-             groups = [group(P, [T || {state, _, _, Q, _} = T <- Probes, Q =:= P]) || P <- Periods],
+             groups = [group(P, [T || {state, _, _, Q, _, _} = T <- Probes, Q =:= P]) || P <- Periods],
              budget = Percent / 100 * erlang:system_info(schedulers_online),
              held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
              until = now_ns() - ?BURST}}.
 
 group(Period, Probes) ->
     #group{period = Period, due = now_ns(), chunks = ets:new(erltrace_state, [public]),
-           rounds = [N || {state, N, round, _, _} <- Probes],
-           probes = [#probe{number = N, kind = Kind, plan = erltrace_things:plan(Kind, Members),
-                            kept = ets:new(erltrace_state, [private])} ||
-                        {state, N, Kind, _, Members} <- lists:sort(Probes), Kind =/= round]}.
+           rounds = [N || {state, N, round, _, _, _} <- Probes],
+           probes = [#probe{number = N, kind = Kind, plan = erltrace_things:plan(Kind, Members, First),
+                            kept = erltrace_things:new_kept()} ||
+                        {state, N, Kind, _, Members, First} <- lists:sort(Probes), Kind =/= round]}.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
 handle_call(_, _, St) ->
@@ -179,8 +181,11 @@ slice(#st{groups = Groups, number = Number} = St) ->
             next(St#st{groups = Idle});
         [G | Rest] ->
             [#probe{kind = Kind} | _] = G#group.todo,
-            {IsOn, N, G1} = work(G, St),
-            Cost = usual(cost(Began), N, Kind, St),
+            {IsOn, N, G0} = work(Now + ?SLICE, 0, G, St),
+            Asked = erltrace_things:asked(),
+            note_longest(Began, Asked, St),
+            G1 = last(G0, St),
+            Cost = usual(cost(Began, Asked, max(1, N)), N, Kind, St),
             St1 = spend(Cost, learn(Cost, N, Kind, St)),
             case IsOn andalso erltrace_nif:alive(Number) of
                 true -> next(St1#st{groups = Rest ++ Idle ++ [G1]});
@@ -196,13 +201,12 @@ begin_round(#group{due = Due} = G, Now, _) when Due =:= never; Due > Now ->
 begin_round(#group{todo = [_ | _], seen = 0} = G, Now, _) -> % late, as on a busy machine
     next_due(G, Now);
 begin_round(#group{todo = [_ | _]} = G, Now, St) -> % the last one was partial
-    end_round(0, G, St),
+    end_round(partial, G, St),
     next_round(G#group{fresh = false}, Now);
 begin_round(#group{probes = Probes, pass = Pass} = G, Now, St) ->
-    erltrace_things:new_pass(),
     G1 = next_round(G#group{pass = Pass + 1, todo = Probes, fresh = true}, Now),
     case Probes of
-        [] -> end_round(1, G1, St), G1;
+        [] -> end_round(last, G1, St), G1;
         _ -> list(G1)
     end.
 
@@ -248,53 +252,88 @@ put_chunks(Few, At, Chunks) ->
 listed(N, G) ->
     G#group{listing = undefined, n = N, at = 0}.
 
-%% Some things of the first probe.
-work(#group{todo = [Probe | _], pass = Pass} = G, #st{number = Number} = St) ->
-    #probe{number = P, kind = Kind, plan = Plan, kept = Kept} = Probe,
-    {Things, G1} = take(few(Kind, St), [], G),
-    Rows = [Row || T <- Things, Row <- [erltrace_things:row(T, Plan, {Kept, Pass})],
-                   Row =/= undefined],
-    N = length(Rows),
-    counters:add(St#st.counters, ?SEEN, N),
-    {erltrace_nif:state(Number, P, Rows), length(Things),
-     last(G1#group{seen = G1#group.seen + N}, St)}.
+%% Things of the first probe, a chunk at a time, until the slice is over. Does the script run, how many
+%% were they?
+work(End, N, #group{todo = [Probe | _], at = At, n = Chunks, chunks = Tab} = G, St) when At < Chunks ->
+    [{_, Things}] = ets:lookup(Tab, At),
+    {IsOn, Seen} = about(Things, Probe, G, St),
+    counters:add(St#st.counters, ?SEEN, Seen),
+    G1 = G#group{at = At + 1, seen = G#group.seen + Seen},
+    case IsOn andalso now_ns() < End of
+        true -> work(End, N + length(Things), G1, St);
+        false -> {IsOn, N + length(Things), G1}
+    end;
+work(_, N, G, _) ->
+    {true, N, G}.
+
+about(Things, #probe{number = P, plan = Plan, kept = Tab}, #group{pass = Pass}, #st{number = Number}) ->
+    Kept = {Tab, Pass},
+    case erltrace_things:gate(Things, Plan, Kept, fun(Rows) -> erltrace_nif:gate(Number, P, Rows) end) of
+        {N, Asked} ->
+            Rows = [Row || T <- Asked, Row <- [erltrace_things:row(T, Plan, Kept)], Row =/= undefined],
+            {fire(Number, P, Rows), N - length(Asked) + length(Rows)};
+        false ->
+            {false, 0}
+    end.
+
+%% The library answers rows that it had no time for.
+fire(Number, Probe, Rows) ->
+    case erltrace_nif:state(Number, Probe, Rows) of
+        Rest when is_list(Rest) ->
+            true = erlang:yield(),
+            fire(Number, Probe, Rest);
+        IsOn ->
+            IsOn
+    end.
 
 %% After the last thing, those of the next probe are listed, or the round is over.
-last(#group{at = N, n = N, todo = [#probe{kept = Kept} | Rest], pass = Pass} = G, St) ->
-    erltrace_things:forget(Kept, Pass),
+last(#group{at = N, n = N, todo = [#probe{kind = Kind, kept = Kept} | Rest], pass = Pass} = G, St) ->
+    erltrace_things:forget(Kept, Kind, Pass),
     G1 = G#group{todo = Rest},
     case Rest of
-        [] -> end_round(case G#group.fresh of true -> 1; false -> 0 end, G1, St), G1;
+        [] -> end_round(last, G1, St), G1;
         _ -> list(G1)
     end;
 last(G, _) ->
     G.
 
-take(Few, Things, #group{at = At, n = N} = G) when Few =< 0; At =:= N ->
-    {Things, G};
-take(Few, Things, #group{chunks = Chunks, at = At} = G) ->
-    [{_, Chunk}] = ets:lookup(Chunks, At),
-    take(Few - length(Chunk), Chunk ++ Things, G#group{at = At + 1}).
-
-end_round(Whole, #group{rounds = Rounds, round = Round, seen = Seen}, St) ->
+%% The last of a pass is whole if it is the only one.
+end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fresh}, St) ->
+    Over = case Which of last -> 1; partial -> 0 end,
+    Whole = case Fresh of true -> Over; false -> 0 end,
     counters:add(St#st.counters, ?ROUNDS, 1),
     counters:add(St#st.counters, ?PARTIAL, 1 - Whole),
-    [erltrace_nif:state(St#st.number, R, [{self(), Round, Seen, Whole}]) || R <- Rounds],
+    [erltrace_nif:state(St#st.number, R, [{self(), Round, Seen, Whole, Over}]) || R <- Rounds],
     ok.
 
 %% ---- the budget ------------------------------------------------------------------------------
 
-%% What something has cost: the CPU time of the scheduler, twice, because processes that are asked may
-%% answer on another one; but not more than has passed by the clock, which on a busy machine is much
-%% more. If this process has been moved to another scheduler, only the clock is left.
+%% What something has cost: the CPU time of the scheduler; for each process that had to run to answer
+%% half as much again, because some run on another one; but not more than has passed by the clock, which
+%% on a busy machine is much more. If this process has been moved to another scheduler, only the
+%% clock is left.
 stamp() ->
     {now_ns(), erlang:system_info(scheduler_id), erltrace_nif:thread_time()}.
 
-cost({Began, Scheduler, Time}) ->
+cost(Began) ->
+    cost(Began, 0, 1).
+
+cost({Began, Scheduler, Time}, Asked, N) ->
     case stamp() of
-        {Now, Scheduler, Time1} -> min(Now - Began, 2 * (Time1 - Time));
+        {Now, Scheduler, Time1} -> min(Now - Began, (Time1 - Time) * (2 * N + Asked) div (2 * N));
         {Now, _, _} -> Now - Began
     end.
+
+%% A slice without waiting for answers holds its scheduler from beginning to end.
+note_longest({_, Scheduler, Time}, 0, #st{counters = C}) ->
+    case stamp() of
+        {_, Scheduler, Time1} ->
+            Time1 - Time > counters:get(C, ?LONGEST) andalso counters:put(C, ?LONGEST, Time1 - Time);
+        _ ->
+            false
+    end;
+note_longest(_, _, _) ->
+    false.
 
 %% A slice begins when this process has just been scheduled, so that this is what it took, unless
 %% other processes have run in between.
@@ -312,10 +351,6 @@ learn(Cost, N, Kind, #st{units = Units} = St) ->
     Now = Cost div N,
     Unit = (7 * maps:get(Kind, Units, Now) + Now) div 8,
     St#st{units = Units#{Kind => max(1, Unit)}}.
-
-%% So many things take as long as a slice should.
-few(Kind, #st{units = Units}) ->
-    max(1, min(?MOST, ?SLICE div maps:get(Kind, Units, ?SLICE))).
 
 %% What is spent has to be earned.
 spend(Cost, #st{until = Until, budget = Budget, counters = C} = St) ->

@@ -8,7 +8,7 @@
 %% What some members are compared with, such as the reductions of the last round, is kept in a table of
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
--export([plan/2, list/1, new_pass/0, row/3, forget/2]).
+-export([plan/2, plan/3, list/1, gate/4, row/3, asked/0, new_kept/0, forget/3]).
 -export([hold/1, release/1]).
 -export_type([kind/0, plan/0, thing/0]).
 
@@ -17,30 +17,79 @@
 
 -record(plan, {kind :: kind(),
                members :: [atom()],
-               items = [] :: [term()],           % of process_info/2
+               items = [] :: [term()],           % of process_info/2, those that cost little
+               dear = [] :: [term()],            % for which a process has to run
+               all = [] :: [term()],             % both; what a process is asked for the first time
+               again = [] :: [term()],           % and later
+               reductions = 0 :: non_neg_integer(), % where the answer is in the tuple for makers
+               mailbox = 0 :: non_neg_integer(),
+               status = 0 :: non_neg_integer(),
+               memory = 0 :: non_neg_integer(),
                makers = [] :: [fun((tuple()) -> term())],
-               keeps = false :: boolean()}).     % something until the next round
+               keeps = false :: boolean(),       % something until the next round
+               gate = none :: #plan{} | none}).  % what is asked first, to see who is asked for all
 -opaque plan() :: #plan{}.
 
+%% What is kept of a process, a row of the table.
+-record(kept, {pid :: pid(),
+               pass :: pos_integer(),            % when it was written
+               first :: integer(),               % ns: when it was seen for the first time
+               reductions :: integer(),
+               mailbox :: non_neg_integer(),
+               memory :: non_neg_integer(),
+               rests :: boolean(),               % it was waiting
+               dear :: [term()]}).               % answers
+
+%% What is kept of a port that is a socket.
+-record(inet, {driver :: binary(),
+               ends :: {Local :: binary(), Remote :: binary()} | undefined,
+               moved :: {Received :: integer(), Sent :: integer()} | first}).
+
+%% Members for which something is kept of every process.
+-define(COMPARED, [age, new_reductions, mailbox_growth, memory_growth]).
+%% A row that stays as it is is written again after so many passes, and is forgotten after twice as many.
+-define(FRESH, 4).
+
+-define(INITIAL, {dictionary, '$initial_call'}).
+-define(LABEL, {dictionary, '$process_label'}).
 -define(INET, ["tcp_inet", "udp_inet", "sctp_inet"]).
 
 %% ---- plans -----------------------------------------------------------------------------------
 
-%% @doc How to find out these members.
+%% @doc How to find out these members; the second ones are enough to see whether the others are needed.
+-spec plan(kind(), Members :: [atom()], First :: [atom()] | none) -> plan().
+plan(process, Members, First) when First =/= none ->
+    Plan = plan(process, Members),
+    Gate = plan(process, First ++ [M || M <- Members, lists:member(M, ?COMPARED),
+                                        not lists:member(M, First)]),
+    case Plan#plan.dear =/= [] andalso Gate#plan.dear =:= [] of
+        true -> Plan#plan{gate = Gate#plan{makers = lists:sublist(Gate#plan.makers, length(First))}};
+        false -> Plan
+    end;
+plan(Kind, Members, _) ->
+    plan(Kind, Members).
+
 -spec plan(kind(), Members :: [atom()]) -> plan().
 plan(process, Members) ->
-    Items = lists:usort(lists:append([items(M) || M <- Members])),
-    #plan{kind = process, members = Members, items = Items,
-          makers = [maker(M, Items) || M <- Members],
-          keeps = lists:any(fun(M) -> lists:member(M, [name, age, new_reductions, mailbox_growth,
-                                                       memory_growth]) end, Members)};
+    Asked = lists:usort(lists:append([items(M) || M <- Members])),
+    {Dear, Cheap} = lists:partition(fun is_dear/1, Asked),
+    Items = case Dear of
+                [] -> Cheap;
+                _ -> lists:usort([message_queue_len, reductions, status | Cheap])
+            end,
+    #plan{kind = process, members = Members, items = Items, dear = Dear,
+          all = Items ++ first(Dear), again = Items ++ again(Dear),
+          reductions = find(reductions, Items), mailbox = find(message_queue_len, Items),
+          status = find(status, Items), memory = find(memory, Items ++ Dear),
+          makers = [maker(M, Items ++ Dear) || M <- Members],
+          keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED)};
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
 
 %% Of process_info/2.
 items(pid) -> [];
 items(age) -> [];
-items(name) -> name_items();
+items(name) -> [registered_name, initial_call, ?INITIAL | [?LABEL || erltrace_vm:has_sessions()]];
 items(registered) -> [registered_name];
 items(mailbox) -> [message_queue_len];
 items(mailbox_growth) -> [message_queue_len];
@@ -56,13 +105,23 @@ items(initial) -> [initial_call];
 items(offheap) -> [message_queue_data];
 items(Same) -> [Same]. % memory, reductions, links, monitors, monitored_by, status, parent, priority
 
+%% The VM reads other items of a process that does not run there and then, in a fraction of a
+%% microsecond; for these it sends a signal, and the process has to run to answer.
+is_dear({dictionary, _}) -> true;
+is_dear(Item) ->
+    lists:member(Item, [binary, current_function, links, memory, monitored_by, monitors,
+                        total_heap_size]).
+
 %% From OTP 27 on a process is asked for single keys of its dictionary; before that for all of it, which
-%% is done once for a process without a registered name.
-name_items() ->
+%% is done once, for the function that it began with.
+first(Dear) ->
+    Single = erltrace_vm:has_sessions(),
+    [case D of ?INITIAL when not Single -> dictionary; _ -> D end || D <- Dear].
+
+again(Dear) ->
     case erltrace_vm:has_sessions() of
-        true -> [registered_name, initial_call, {dictionary, '$initial_call'},
-                 {dictionary, '$process_label'}];
-        false -> [registered_name, initial_call]
+        true -> Dear;
+        false -> Dear -- [?INITIAL]
     end.
 
 %% Of the tuple {Pid, Kept, Answer ...}, the answers in the order of the items.
@@ -71,13 +130,11 @@ maker(age, _) -> fun age/1;
 maker(name, Items) -> name_maker(Items);
 maker(registered, Items) ->
     fun_of(registered_name, Items, fun([]) -> <<>>; (Name) -> Name end);
-maker(new_reductions, Items) -> growth_maker(reductions, 2, Items);
-maker(mailbox_growth, Items) -> growth_maker(message_queue_len, 3, Items);
-maker(memory_growth, Items) -> growth_maker(memory, 4, Items);
-maker(binary_bytes, Items) -> fun_of(binary, Items, fun binary_bytes/1);
-maker(M, Items) when M =:= links; M =:= monitors; M =:= monitored_by ->
-    fun_of(M, Items, fun erlang:length/1);
-maker(binaries, Items) -> fun_of(binary, Items, fun erlang:length/1);
+maker(new_reductions, Items) -> growth_maker(reductions, #kept.reductions, Items);
+maker(mailbox_growth, Items) -> growth_maker(message_queue_len, #kept.mailbox, Items);
+maker(memory_growth, Items) -> growth_maker(memory, #kept.memory, Items);
+maker(binaries, Items) -> fun_of(binary, Items, fun({N, _}) -> N end);
+maker(binary_bytes, Items) -> fun_of(binary, Items, fun({_, Bytes}) -> Bytes end);
 maker(suspended, Items) -> fun_of(status, Items, fun(S) -> one(S =:= suspended) end);
 maker(offheap, Items) -> fun_of(message_queue_data, Items, fun(D) -> one(D =:= off_heap) end);
 maker(parent, Items) -> fun_of(parent, Items, fun(undefined) -> <<>>; (P) -> P end);
@@ -96,12 +153,14 @@ position(Item, Items) ->
 position(Item, [Item | _], I) -> I;
 position(Item, [_ | Items], I) -> position(Item, Items, I + 1).
 
+find(Item, Items) ->
+    case lists:member(Item, Items) of
+        true -> position(Item, Items);
+        false -> 0
+    end.
+
 one(true) -> 1;
 one(false) -> 0.
-
-%% Several references to one binary are one binary.
-binary_bytes(Binaries) ->
-    lists:sum([Size || {_, Size} <- lists:usort([{Id, Size} || {Id, Size, _} <- Binaries])]).
 
 %% ---- lists -----------------------------------------------------------------------------------
 
@@ -139,24 +198,27 @@ release(Held) ->
 
 %% ---- rows ------------------------------------------------------------------------------------
 
-%% @doc A pass begins: what owners are called is asked anew.
--spec new_pass() -> ok.
-new_pass() ->
-    _ = [erase(K) || {owner, _} = K <- get_keys()],
-    ok.
-
 %% @doc Ask. Kept: the table of what is kept; Pass: how often all things have been gone over, from 1.
 -spec row(thing(), plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) -> tuple() | undefined.
-row(Pid, #plan{kind = process, items = Items, makers = Makers} = Plan, Kept) ->
+row(Pid, #plan{kind = process, keeps = false, items = Items, makers = Makers}, _) ->
     case process_info(Pid, Items) of
+        undefined -> undefined;
+        Info -> made(Makers, list_to_tuple([Pid, undefined | values(Info)]))
+    end;
+row(Pid, #plan{kind = process, dear = []} = Plan, Kept) ->
+    case process_info(Pid, Plan#plan.items) of
         undefined ->
             undefined;
         Info ->
-            Old = kept(Pid, Plan, Kept),
-            T = list_to_tuple([Pid, Old | [V || {_, V} <- Info]]),
-            Values = [Make(T) || Make <- Makers],
-            keep_process(Pid, Plan, Old, Info, Values, Kept),
-            list_to_tuple([Pid | Values])
+            Old = kept(Pid, Kept),
+            T = list_to_tuple([Pid, Old | values(Info)]),
+            keep_process(T, 0, [], Plan, Kept),
+            made(Plan#plan.makers, T)
+    end;
+row(Pid, #plan{kind = process} = Plan, Kept) ->
+    case kept(Pid, Kept) of
+        #kept{rests = true} = Old -> perhaps_same(Pid, Old, Plan, Kept);
+        Old -> ask(Pid, Old, Plan, Kept)
     end;
 row(Thing, #plan{kind = Kind, members = Members}, Kept) ->
     try about(Kind, Thing, Members, Kept)
@@ -166,42 +228,168 @@ row(Thing, #plan{kind = Kind, members = Members}, Kept) ->
         error:{badmatch, {error, _}} -> undefined
     end.
 
-%% @doc What is kept of things that only earlier passes have seen is not needed any more.
--spec forget(ets:tid(), Pass :: pos_integer()) -> ok.
-forget(Tab, Pass) ->
-    _ = ets:select_delete(Tab, [{{'_', '$1', '_'}, [{'<', '$1', Pass}], [true]}]),
+%% @doc Ask for what predicates read. The function has these computed for rows of that. How many there
+%% are of the things, and those for which one is true: these are to be asked for all.
+-spec gate([thing()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()},
+           fun(([tuple()]) -> [pid()] | false)) -> {non_neg_integer(), [thing()]} | false.
+gate(Pids, #plan{gate = #plan{makers = Makers} = Gate}, Kept, Fun) ->
+    Ts = [T || Pid <- Pids, T <- known(Pid, Gate, Kept)],
+    case Fun([made(Makers, T) || T <- Ts]) of
+        false ->
+            false;
+        True ->
+            Gate#plan.keeps andalso keep_others(Ts, lists:reverse(True), Gate, Kept),
+            {length(Ts), True}
+    end;
+gate(Things, _, _, _) ->
+    {length(Things), Things}.
+
+known(Pid, #plan{items = Items, keeps = Keeps}, Kept) ->
+    case process_info(Pid, Items) of
+        undefined -> [];
+        Info when Keeps -> [list_to_tuple([Pid, kept(Pid, Kept) | values(Info)])];
+        Info -> [list_to_tuple([Pid, undefined | values(Info)])]
+    end.
+
+%% Of those that are not asked for more, if something is new.
+keep_others([T | Ts], [Pid | True], Gate, Kept) when element(1, T) =:= Pid ->
+    keep_others(Ts, True, Gate, Kept);
+keep_others([T | Ts], True, #plan{reductions = R, mailbox = M} = Gate, Kept) ->
+    case element(2, T) of
+        #kept{reductions = Reds, mailbox = N} = Old when R =:= 0 orelse element(R, T) =:= Reds,
+                                                         M =:= 0 orelse element(M, T) =:= N ->
+            refresh(Old, Kept);
+        #kept{dear = Dear} ->
+            keep_process(T, 0, Dear, Gate, Kept);
+        _ ->
+            keep_process(T, 0, [], Gate, Kept)
+    end,
+    keep_others(Ts, True, Gate, Kept);
+keep_others([], [], _, _) ->
     ok.
 
-%% {First seen, Reductions, Mailbox, Memory, Name}; the last for one without a registered name.
-kept(_, #plan{keeps = false}, _) ->
-    undefined;
-kept(Pid, _, {Tab, Pass}) ->
+%% @doc How many processes had to run to answer since it was asked last.
+-spec asked() -> non_neg_integer().
+asked() ->
+    case erase(asked) of
+        undefined -> 0;
+        N -> N
+    end.
+
+%% @doc A table for what is kept: rows of #kept{}, or {other, Thing, Pass, Old}.
+-spec new_kept() -> ets:tid().
+new_kept() ->
+    ets:new(erltrace_state, [private, {keypos, 2}]).
+
+%% @doc A pass is over: what is kept of things that it has not seen is not needed any more. Of processes
+%% it may be kept a little longer.
+-spec forget(ets:tid(), kind(), Pass :: pos_integer()) -> ok.
+forget(Tab, Kind, Pass) ->
+    Things = [{{other, '_', '$1', '_'}, [{'<', '$1', Pass}], [true]} || Kind =/= process],
+    Processes = [{#kept{pass = '$1', _ = '_'}, [{'<', '$1', Pass - ?FRESH}], [true]} ||
+                    Pass rem (2 * ?FRESH) =:= 0],
+    _ = Things ++ Processes =/= [] andalso ets:select_delete(Tab, Things ++ Processes),
+    ok.
+
+values(Info) ->
+    [V || {_, V} <- Info].
+
+made(Makers, T) ->
+    list_to_tuple([element(1, T) | [Make(T) || Make <- Makers]]).
+
+%% A process that was waiting, and has run no more since, nor got a message, is as it was: all that
+%% happens to a process, be it a link or a garbage collection that another one asks for, is a signal
+%% that it handles, which takes a reduction at least.
+perhaps_same(Pid, #kept{reductions = R, mailbox = N, dear = Dear} = Old, Plan, Kept) ->
+    case process_info(Pid, Plan#plan.items) of
+        undefined ->
+            undefined;
+        Info ->
+            T = list_to_tuple([Pid, Old | values(Info) ++ Dear]),
+            case element(Plan#plan.reductions, T) =:= R andalso
+                 element(Plan#plan.mailbox, T) =:= N of
+                true ->
+                    refresh(Old, Kept),
+                    made(Plan#plan.makers, T);
+                false ->
+                    ask(Pid, Old, Plan, Kept)
+            end
+    end.
+
+%% The answer takes a reduction.
+ask(Pid, Old, Plan, Kept) ->
+    put(asked, case get(asked) of undefined -> 1; N -> N + 1 end),
+    case answers(Pid, Old, Plan) of
+        undefined ->
+            undefined;
+        {Cheap, Dear} ->
+            T = list_to_tuple([Pid, Old | Cheap ++ Dear]),
+            keep_process(T, 1, Dear, Plan, Kept),
+            made(Plan#plan.makers, T)
+    end.
+
+answers(Pid, Old, #plan{items = Items, dear = Dear} = Plan) ->
+    {Asked, Known} = case Old of
+                         #kept{dear = [_ | _] = Answers} -> {Plan#plan.again, Answers};
+                         _ -> {Plan#plan.all, Dear}
+                     end,
+    case process_info(Pid, Asked) of
+        undefined ->
+            undefined;
+        Info ->
+            {Cheap, Rest} = lists:split(length(Items), Info),
+            {values(Cheap), digest(Dear, Rest, Known)}
+    end.
+
+%% Of what may be long, what members need of it. Several references to one binary are one binary.
+digest([Item | Dear], [{Item, V} | Answers], [_ | Known]) ->
+    [digest(Item, V) | digest(Dear, Answers, Known)];
+digest([?INITIAL | Dear], [{dictionary, Dict} | Answers], [_ | Known]) ->
+    [proplists:get_value('$initial_call', Dict) | digest(Dear, Answers, Known)];
+digest([?INITIAL | Dear], Answers, [Initial | Known]) ->
+    [Initial | digest(Dear, Answers, Known)];
+digest([], [], []) ->
+    [].
+
+digest(binary, Binaries) ->
+    {length(Binaries),
+     lists:sum([Size || {_, Size} <- lists:usort([{Id, Size} || {Id, Size, _} <- Binaries])])};
+digest(Item, List) when Item =:= links; Item =:= monitors; Item =:= monitored_by ->
+    length(List);
+digest(_, V) ->
+    V.
+
+%% `first': nothing has been kept yet of anything.
+kept(Pid, {Tab, Pass}) ->
     case ets:lookup(Tab, Pid) of
-        [{_, _, Old}] -> Old;
+        [Old] -> Old;
         [] when Pass =< 1 -> first;
         [] -> new
     end.
 
-keep_process(_, #plan{keeps = false}, _, _, _, _) ->
-    ok;
-keep_process(Pid, #plan{members = Members}, Old, Info, Values, {Tab, Pass}) ->
-    First = case Old of {F, _, _, _, _} -> F; _ -> erlang:monotonic_time(nanosecond) end,
-    ets:insert(Tab, {Pid, Pass, {First, info(reductions, Info), info(message_queue_len, Info),
-                                  info(memory, Info), name_of(Members, Values)}}).
+%% What the plan does not ask for stays unknown. After an answer (Took: reductions) it is as it says; a
+%% plan without dear items has none.
+keep_process(T, Took, Dear, #plan{status = S} = Plan, {Tab, Pass}) ->
+    First = case element(2, T) of
+                #kept{first = F} -> F;
+                _ -> erlang:monotonic_time(nanosecond)
+            end,
+    ets:insert(Tab, #kept{pid = element(1, T), pass = Pass, first = First,
+                          reductions = at(Plan#plan.reductions, T) + Took,
+                          mailbox = at(Plan#plan.mailbox, T), memory = at(Plan#plan.memory, T),
+                          rests = Took > 0 andalso element(S, T) =:= waiting, dear = Dear}).
 
-info(Key, Info) ->
-    case lists:keyfind(Key, 1, Info) of
-        {_, V} -> V;
-        false -> 0
-    end.
+refresh(#kept{pid = Pid, pass = Written}, {Tab, Pass}) when Pass - Written >= ?FRESH ->
+    ets:update_element(Tab, Pid, {#kept.pass, Pass});
+refresh(_, _) ->
+    true.
 
-name_of([name | _], [Name | _]) -> Name;
-name_of([_ | Ms], [_ | Vs]) -> name_of(Ms, Vs);
-name_of([], []) -> undefined.
+at(0, _) -> 0;
+at(I, T) -> element(I, T).
 
 age(T) ->
     case element(2, T) of
-        {First, _, _, _, _} -> erlang:monotonic_time(nanosecond) - First;
+        #kept{first = First} -> erlang:monotonic_time(nanosecond) - First;
         _ -> 0
     end.
 
@@ -222,53 +410,50 @@ growth_maker(Item, Which, Items) ->
 name_maker(Items) ->
     R = position(registered_name, Items),
     I = position(initial_call, Items),
-    case lists:member({dictionary, '$process_label'}, Items) of
-        true ->
-            C = position({dictionary, '$initial_call'}, Items),
-            L = position({dictionary, '$process_label'}, Items),
-            fun(T) -> called(element(1, T), element(R, T), element(L, T), element(C, T),
-                             element(I, T)) end;
-        false ->
-            fun(T) -> called_before_27(element(1, T), element(R, T), element(2, T),
-                                       element(I, T)) end
-    end.
+    C = position(?INITIAL, Items),
+    L = find(?LABEL, Items),
+    fun(T) -> called(element(1, T), element(R, T), label(L, T), element(C, T), element(I, T)) end.
+
+label(0, _) -> undefined;
+label(I, T) -> element(I, T).
 
 called(_, Name, _, _, _) when is_atom(Name) -> Name;
 called(Pid, [], undefined, Call, Initial) -> call(Call, Initial, Pid);
 called(_, [], Label, _, _) -> {label, Label}.
-
-called_before_27(_, Name, _, _) when is_atom(Name) -> Name;
-called_before_27(_, [], {_, _, _, _, Name}, _) when not is_atom(Name) -> Name;
-called_before_27(Pid, [], _, Initial) ->
-    case process_info(Pid, dictionary) of
-        {dictionary, Dict} -> call(proplists:get_value('$initial_call', Dict), Initial, Pid);
-        undefined -> Pid
-    end.
 
 call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
 call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_list(A) -> {M, F, length(A)};
 call(_, {erlang, apply, 2}, Pid) -> Pid;
 call(_, Initial, _) -> Initial.
 
-%% Of the owner of something; in a pass it is asked once.
-owner(Pid) when is_pid(Pid) ->
-    case get({owner, Pid}) of
-        undefined ->
-            Name = owner_name(Pid),
-            _ = put({owner, Pid}, Name),
+%% Of the owner of something. It is asked as other processes are, so that one that rests is asked once.
+owner(Pid, {_, Pass} = Kept) when is_pid(Pid) ->
+    case get(owner) of
+        {Pid, Pass, Name} -> % one after the other
             Name;
-        Name ->
+        _ ->
+            Name = owner_name(Pid, Kept),
+            _ = put(owner, {Pid, Pass, Name}),
             Name
     end;
-owner(_) ->
+owner(_, _) ->
     throw(gone).
 
-owner_name(Pid) ->
-    Items = name_items(),
-    try process_info(Pid, Items) of
+owner_name(Pid, Kept) ->
+    try row(Pid, name_plan(), Kept) of
         undefined -> Pid;
-        Info -> (name_maker(Items))(list_to_tuple([Pid, undefined | [V || {_, V} <- Info]]))
+        {_, Name} -> Name
     catch error:badarg -> Pid % of another node
+    end.
+
+name_plan() ->
+    case get(name_plan) of
+        undefined ->
+            Plan = plan(process, [name]),
+            _ = put(name_plan, Plan),
+            Plan;
+        Plan ->
+            Plan
     end.
 
 %% ---- the other kinds -------------------------------------------------------------------------
@@ -277,30 +462,34 @@ about(table, Tab, Members, Kept) ->
     Owner = ets:info(Tab, owner),
     is_pid(Owner) orelse throw(gone),
     Old = last(Tab, Members, [growth, memory_growth], Kept),
-    Row = [table(M, Tab, Owner, Old) || M <- Members],
+    Row = [table(M, Tab, Owner, Old, Kept) || M <- Members],
     keep(Tab, Members, [growth, memory_growth], Kept,
          fun() -> {info_of(Tab, size), info_of(Tab, memory)} end),
     list_to_tuple([Owner | Row]);
-about(port, Port, Members, _) ->
+about(port, Port, Members, Kept) ->
     Owner = port(connected, Port),
-    list_to_tuple([Owner | [port_member(M, Port, Owner) || M <- Members]]);
-about(socket, Port, Members, Kept) when is_port(Port) ->
-    lists:member(port(name, Port), ?INET) orelse throw(gone),
+    list_to_tuple([Owner | [port_member(M, Port, Owner, Kept) || M <- Members]]);
+about(socket, Port, Members, {Tab, Pass} = Kept) when is_port(Port) ->
+    Old = case ets:lookup(Tab, Port) of
+              [{_, _, _, none}] -> throw(gone); % another driver's
+              [{_, _, _, O}] -> O;
+              [] -> inet(Port, Kept)
+          end,
     Owner = port(connected, Port),
-    Old = last(Port, Members, [new_received, new_sent], Kept),
     Stats = stats(Port, Members),
-    keep(Port, Members, [new_received, new_sent], Kept,
-         fun() -> {stat(recv_oct, Stats), stat(send_oct, Stats)} end),
-    list_to_tuple([Owner | [inet_member(M, Port, Owner, Stats, Old) || M <- Members]]);
+    Inet = Old#inet{ends = ends(Port, Members, Old)},
+    true = ets:insert(Tab, {other, Port, Pass, Inet#inet{moved = {stat(recv_oct, Stats),
+                                                                  stat(send_oct, Stats)}}}),
+    list_to_tuple([Owner | [inet_member(M, Port, Owner, Stats, Inet, Kept) || M <- Members]]);
 about(socket, Socket, Members, Kept) ->
     #{owner := Owner, counters := Counters} = socket:info(Socket),
     Old = last(Socket, Members, [new_received, new_sent], Kept),
     keep(Socket, Members, [new_received, new_sent], Kept,
          fun() -> {maps:get(read_byte, Counters, 0), maps:get(write_byte, Counters, 0)} end),
-    list_to_tuple([Owner | [socket_member(M, Socket, Owner, Counters, Old) || M <- Members]]);
+    list_to_tuple([Owner | [socket_member(M, Socket, Owner, Counters, Old, Kept) || M <- Members]]);
 about(scheduler, {scheduler, Now}, Members, {Tab, _} = Kept) ->
     #{id := Id} = Now,
-    Old = case ets:lookup(Tab, {scheduler, Id}) of [{_, _, O}] -> O; [] -> Now end,
+    Old = case ets:lookup(Tab, {scheduler, Id}) of [{_, _, _, O}] -> O; [] -> Now end,
     keep({scheduler, Id}, [], all, Kept, fun() -> Now end),
     list_to_tuple([self() | [scheduler(M, Now, Old) || M <- Members]]);
 about(memory, Thing, Members, _) ->
@@ -312,13 +501,13 @@ about(node, Node, Members, _) ->
 %% What was kept of a thing; `first' in the first pass.
 last(Thing, Members, For, {Tab, Pass}) ->
     case is_asked(Members, For) andalso ets:lookup(Tab, Thing) of
-        [{_, _, Old}] -> Old;
+        [{_, _, _, Old}] -> Old;
         _ when Pass =< 1 -> first;
         _ -> {0, 0}
     end.
 
 keep(Thing, Members, For, {Tab, Pass}, Fun) ->
-    is_asked(Members, For) andalso ets:insert(Tab, {Thing, Pass, Fun()}).
+    is_asked(Members, For) andalso ets:insert(Tab, {other, Thing, Pass, Fun()}).
 
 is_asked(_, all) -> true;
 is_asked(Members, For) -> lists:any(fun(M) -> lists:member(M, For) end, Members).
@@ -332,13 +521,13 @@ info_of(Tab, Item) ->
         V -> V
     end.
 
-table(id, Tab, _, _) -> Tab;
-table(owner, _, Owner, _) -> owner(Owner);
-table(growth, Tab, _, Old) -> more(info_of(Tab, size), 1, Old);
-table(memory_growth, Tab, _, Old) -> more(info_of(Tab, memory), 2, Old);
-table(named, Tab, _, _) -> one(info_of(Tab, named_table));
-table(compressed, Tab, _, _) -> one(info_of(Tab, compressed));
-table(M, Tab, _, _) -> info_of(Tab, M). % name, size, memory, type, protection
+table(id, Tab, _, _, _) -> Tab;
+table(owner, _, Owner, _, Kept) -> owner(Owner, Kept);
+table(growth, Tab, _, Old, _) -> more(info_of(Tab, size), 1, Old);
+table(memory_growth, Tab, _, Old, _) -> more(info_of(Tab, memory), 2, Old);
+table(named, Tab, _, _, _) -> one(info_of(Tab, named_table));
+table(compressed, Tab, _, _, _) -> one(info_of(Tab, compressed));
+table(M, Tab, _, _, _) -> info_of(Tab, M). % name, size, memory, type, protection
 
 port(Item, Port) ->
     case erlang:port_info(Port, Item) of
@@ -347,13 +536,34 @@ port(Item, Port) ->
         undefined -> throw(gone)
     end.
 
-port_member(id, Port, _) -> Port;
-port_member(name, Port, _) -> unicode:characters_to_binary(port(name, Port));
-port_member(owner, _, Owner) -> owner(Owner);
-port_member(queue, Port, _) -> port(queue_size, Port);
-port_member(links, Port, _) -> length(port(links, Port));
-port_member(os_pid, Port, _) -> case port(os_pid, Port) of N when is_integer(N) -> N; _ -> 0 end;
-port_member(M, Port, _) -> port(M, Port). % input, output, memory
+port_member(id, Port, _, _) -> Port;
+port_member(name, Port, _, _) -> unicode:characters_to_binary(port(name, Port));
+port_member(owner, _, Owner, Kept) -> owner(Owner, Kept);
+port_member(queue, Port, _, _) -> port(queue_size, Port);
+port_member(links, Port, _, _) -> length(port(links, Port));
+port_member(os_pid, Port, _, _) -> case port(os_pid, Port) of N when is_integer(N) -> N; _ -> 0 end;
+port_member(M, Port, _, _) -> port(M, Port). % input, output, memory
+
+%% A port that is seen for the first time.
+inet(Port, {Tab, Pass}) ->
+    Name = port(name, Port),
+    case lists:member(Name, ?INET) of
+        true ->
+            #inet{driver = list_to_binary(Name),
+                  moved = case Pass of 1 -> first; _ -> {0, 0} end};
+        false ->
+            true = ets:insert(Tab, {other, Port, Pass, none}),
+            throw(gone)
+    end.
+
+%% Addresses of a connection do not change.
+ends(_, _, #inet{driver = <<"tcp_inet">>, ends = {_, Remote} = Ends}) when Remote =/= <<>> ->
+    Ends;
+ends(Port, Members, _) ->
+    case is_asked(Members, [local, remote]) of
+        true -> {address(inet:sockname(Port)), address(inet:peername(Port))};
+        false -> undefined
+    end.
 
 %% One question for all of them.
 stats(Port, Members) ->
@@ -377,27 +587,27 @@ stat(Key, Stats) ->
         false -> 0
     end.
 
-inet_member(id, Port, _, _, _) -> Port;
-inet_member(driver, Port, _, _, _) -> list_to_binary(port(name, Port));
-inet_member(owner, _, Owner, _, _) -> owner(Owner);
-inet_member(local, Port, _, _, _) -> address(inet:sockname(Port));
-inet_member(remote, Port, _, _, _) -> address(inet:peername(Port));
-inet_member(new_received, _, _, Stats, Old) -> more(stat(recv_oct, Stats), 1, Old);
-inet_member(new_sent, _, _, Stats, Old) -> more(stat(send_oct, Stats), 2, Old);
-inet_member(M, _, _, Stats, _) -> [S] = stat_of(M), stat(S, Stats).
+inet_member(id, Port, _, _, _, _) -> Port;
+inet_member(driver, _, _, _, #inet{driver = Driver}, _) -> Driver;
+inet_member(owner, _, Owner, _, _, Kept) -> owner(Owner, Kept);
+inet_member(local, _, _, _, #inet{ends = {Local, _}}, _) -> Local;
+inet_member(remote, _, _, _, #inet{ends = {_, Remote}}, _) -> Remote;
+inet_member(new_received, _, _, Stats, #inet{moved = Old}, _) -> more(stat(recv_oct, Stats), 1, Old);
+inet_member(new_sent, _, _, Stats, #inet{moved = Old}, _) -> more(stat(send_oct, Stats), 2, Old);
+inet_member(M, _, _, Stats, _, _) -> [S] = stat_of(M), stat(S, Stats).
 
-socket_member(id, {'$socket', Ref}, _, _, _) -> Ref;
-socket_member(driver, _, _, _, _) -> socket;
-socket_member(owner, _, Owner, _, _) -> owner(Owner);
-socket_member(local, S, _, _, _) -> address(socket:sockname(S));
-socket_member(remote, S, _, _, _) -> address(socket:peername(S));
-socket_member(received, _, _, C, _) -> maps:get(read_byte, C, 0);
-socket_member(sent, _, _, C, _) -> maps:get(write_byte, C, 0);
-socket_member(packets_received, _, _, C, _) -> maps:get(read_pkg, C, 0);
-socket_member(packets_sent, _, _, C, _) -> maps:get(write_pkg, C, 0);
-socket_member(new_received, _, _, C, Old) -> more(maps:get(read_byte, C, 0), 1, Old);
-socket_member(new_sent, _, _, C, Old) -> more(maps:get(write_byte, C, 0), 2, Old);
-socket_member(queue, _, _, _, _) -> 0. % what waits there is in the processes that send
+socket_member(id, {'$socket', Ref}, _, _, _, _) -> Ref;
+socket_member(driver, _, _, _, _, _) -> socket;
+socket_member(owner, _, Owner, _, _, Kept) -> owner(Owner, Kept);
+socket_member(local, S, _, _, _, _) -> address(socket:sockname(S));
+socket_member(remote, S, _, _, _, _) -> address(socket:peername(S));
+socket_member(received, _, _, C, _, _) -> maps:get(read_byte, C, 0);
+socket_member(sent, _, _, C, _, _) -> maps:get(write_byte, C, 0);
+socket_member(packets_received, _, _, C, _, _) -> maps:get(read_pkg, C, 0);
+socket_member(packets_sent, _, _, C, _, _) -> maps:get(write_pkg, C, 0);
+socket_member(new_received, _, _, C, Old, _) -> more(maps:get(read_byte, C, 0), 1, Old);
+socket_member(new_sent, _, _, C, Old, _) -> more(maps:get(write_byte, C, 0), 2, Old);
+socket_member(queue, _, _, _, _, _) -> 0. % what waits there is in the processes that send
 
 address({ok, {local, Path}}) -> iolist_to_binary(Path);
 address({ok, {Ip, Port}}) -> iolist_to_binary([ip(Ip), $:, integer_to_binary(Port)]);
@@ -514,7 +724,7 @@ node_member(queue, Node) when Node =:= node() -> erlang:statistics(total_run_que
 node_member(_, Node) when Node =:= node() -> 0;
 node_member(received, Node) -> connection(recv_oct, Node);
 node_member(sent, Node) -> connection(send_oct, Node);
-node_member(queue, Node) -> waiting(Node);
+node_member(queue, Node) -> waiting(Node) + connection(send_pend, Node);
 node_member(busy, Node) -> one(waiting(Node) >= erlang:system_info(dist_buf_busy_limit));
 node_member(_, _) -> 0.
 
@@ -528,12 +738,26 @@ connection(Stat, Node) ->
         _ -> 0
     end.
 
+%% Bytes in the VM's own queue, before the driver's; processes that send to the node are suspended while
+%% it is longer than +zdbbl permits.
 waiting(Node) ->
-    case lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)) of
-        {_, Port} when is_port(Port) ->
-            case erlang:port_info(Port, queue_size) of
-                {_, N} -> N;
-                undefined -> 0
-            end;
-        _ -> 0
+    try
+        {ok, _, _, Bytes} = erlang:dist_get_stat(dist_handle(Node)),
+        Bytes
+    catch error:_ -> % it has disconnected, and perhaps connected again
+            _ = erase({dist_handle, Node}),
+            0
+    end.
+
+%% The VM makes a new handle for a node that is not connected, and expects somebody to connect then. So
+%% this is asked once for a connection, just after the node was seen in the list.
+dist_handle(Node) ->
+    case get({dist_handle, Node}) of
+        undefined ->
+            true = lists:member(Node, nodes(connected)),
+            Handle = erts_internal:new_connection(Node),
+            _ = put({dist_handle, Node}, Handle),
+            Handle;
+        Handle ->
+            Handle
     end.

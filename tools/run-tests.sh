@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the tests that the Makefile has built, one after the other, with those beside them that only
-# compute, and sums them up. Every test ends with a line "N passed, N failed"; so does this. Called by
+# Runs the tests that the Makefile has built, one after the other, with some beside them, and sums
+# them up. Every test ends with a line "N passed, N failed"; so does this. Called by
 # make, which sets BUILD, BIN, LIB.
 #
 #	tools/run-tests.sh all    every test, with those of the sanitized build
@@ -56,16 +56,19 @@ checked() { # command...
 	fi
 }
 
+# Those that another lane runs.
+elsewhere=()
+
 run() { # name, command...
 	local name=$1 file=$log/${1//\//_}.log start=$SECONDS status
 	shift
+	[[ " ${elsewhere[*]} " == *" $name "* ]] && return
 	timeout -k 10 "${TEST_TIMEOUT:-600}" "$@" >"$file" 2>&1 </dev/null
 	status=$?
 	count "$name" "$file" "$status" $((SECONDS - start))
 }
 
-# Tests that only compute, one after the other, beside those that wait for nodes and browsers; gather()
-# counts them.
+# Tests of a second lane, one after the other, beside those of the first; gather() counts them.
 beside() { # function, arguments...
 	: >"$log/beside"
 	(
@@ -175,7 +178,7 @@ erlang() {
 		name=$(name_of "$t")
 		[[ $name == *${ONLY-}* ]] || continue
 		run "$name" bash "$t"
-		grep '^info: ' "$log/${name//\//_}.log"
+		grep -s '^info: ' "$log/${name//\//_}.log"
 	done
 }
 
@@ -191,6 +194,17 @@ fuzzers() { # seconds
 	done
 }
 
+# Tests that only compute, and of the others some that take long.
+long=(web/{page,end,host,user,web_test} node/{node_manual,deps} kernel/kernel_manual)
+second_lane() {
+	local name
+	computing 1000000 20000
+	for name in "${long[@]}"; do
+		[[ $name == node/* ]] && ! has_erlang >/dev/null && continue
+		run "$name" bash "test/$name.sh" "$BUILD"
+	done
+}
+
 computing() { # how many random programs as shipped (0: none), how many sanitized
 	(($1 == 0)) || run c/bpf_diff "$BUILD/test/c/bpf_diff" "$1"
 	programs "$san" 'asan/' "$2"
@@ -199,7 +213,8 @@ computing() { # how many random programs as shipped (0: none), how many sanitize
 
 case ${1:-all} in
 all)
-	beside computing 1000000 20000
+	beside second_lane
+	elsewhere=("${long[@]}")
 	programs "$BUILD" '' 0
 	run example tools/check-example.sh "$BUILD/example"
 	scripts

@@ -31,5 +31,5 @@ END {
 	print "provider state {"
 	for (i = 0; i < nkinds; i++)
 		printf "\tprobe %s(uintptr_t thing) : (state_%s_t *thing);\n", kinds[i], kinds[i]
-	print "\tprobe round(int64_t number, int64_t things, int64_t whole);\n};"
+	print "\tprobe round(int64_t number, int64_t things, int64_t whole, int64_t all);\n};"
 }

@@ -61,6 +61,18 @@ static inline uint64_t code_frame_line(uint32_t function, uint32_t file, uint32_
 	       (uint64_t)file << LINE_BITS | line;
 }
 
+/* A frame without its file and line. (probe path) */
+static inline uint64_t code_frame_function(uint64_t frame)
+{
+	const struct code_function *f;
+
+	if ((frame & (FRAME | FRAME_LINE)) != (FRAME | FRAME_LINE))
+		return frame;
+	f = code_function_of((uint32_t)(frame >> (FILE_BITS + LINE_BITS)) &
+			     ((1u << FUNCTION_BITS) - 1));
+	return code_frame(f->mod, f->fun, (unsigned)f->arity);
+}
+
 void code_names_room(unsigned functions, unsigned files); /* tests: for so many */
 /* *file: NULL: without its line. false: no frame. */
 bool code_frame_parts(uint64_t frame, struct code_function *f, const char **file, unsigned *line);

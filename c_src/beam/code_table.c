@@ -27,6 +27,7 @@
 #include "erl_stack.h"
 #include "layout.h"
 #include "nif.h"
+#include "sampler.h"
 
 #define WORD	 sizeof(uintptr_t)
 #define READERS	 64 /* counters; a bit each */
@@ -36,7 +37,7 @@
 #define LEARN	 64 /* modules that the layout is learned from; the others must be the same */
 #define HINTS	 2048 /* by address: where it was found the last time */
 #define HINT	 21 /* bits of a function's number in its module, and of an item's in its function */
-#define EVERY	 1000000000ull /* ns between two refreshes */
+#define EVERY	 30000000000ull /* ns between two refreshes without a reason */
 
 struct code_table {
 	unsigned n, njit, nignored;
@@ -356,6 +357,11 @@ static unsigned nignored; /* that were written there */
 static uint64_t generation;
 static _Atomic uint64_t refreshed; /* ns: when */
 static bool learned;
+/* What the VM's exports of module_info/0 led to at the last refresh. Exports are never freed. */
+static struct code_export {
+	uintptr_t at, leads_to[3];
+} *exports;
+static unsigned nexports, nloaded; /* modules that there were */
 
 static uint64_t now(void)
 {
@@ -686,6 +692,45 @@ static void draft_free(struct draft *d, bool published)
 	free(d->unsure);
 }
 
+static void note_export(ERL_NIF_TERM fun)
+{
+	struct code_export *x = &exports[nexports];
+
+	if (code_find_word((uintptr_t)(fun & ~(ERL_NIF_TERM)7) + WORD, &x->at) &&
+		code_find_word(x->at, &x->leads_to[0]) &&
+		code_find_word(x->at + WORD, &x->leads_to[1]) &&
+		code_find_word(x->at + 2 * WORD, &x->leads_to[2]))
+		nexports++;
+}
+
+/* For has_changed(); before the modules are looked at, so that what is loaded meanwhile is a change. */
+static void note_exports(ErlNifEnv *env, ERL_NIF_TERM list)
+{
+	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM head;
+	int n;
+
+	free(exports);
+	nexports = 0;
+	if (!enif_get_list_length(env, list, &nloaded))
+		nloaded = 0;
+	exports = malloc((nloaded + 1) * sizeof(*exports));
+	while (exports != NULL && enif_get_list_cell(env, list, &head, &list))
+		if (enif_get_tuple(env, head, &n, &t) && n == 3 && enif_is_fun(env, t[1]))
+			note_export(t[1]);
+}
+
+/* Has code been loaded or deleted since? Purging alone is no change: it is seen at the next. */
+static bool has_changed(unsigned nmodules)
+{
+	if (nmodules != nloaded || nexports != nloaded)
+		return true;
+	for (unsigned i = 0; i < nexports; i++)
+		if (!is(exports[i].at, exports[i].leads_to, 3))
+			return true;
+	return false;
+}
+
 /* From some of the modules. */
 static bool learn(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
 {
@@ -706,7 +751,7 @@ static bool learn(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
 }
 
 /* How many modules were not understood; -1: nothing is as known, why says what. */
-static int refresh(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
+static int refresh(ErlNifEnv *env, ERL_NIF_TERM list, bool *changed, char why[CODE_WHY])
 {
 	struct draft d = {.why = ""};
 	ErlNifPid pid;
@@ -718,11 +763,13 @@ static int refresh(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
 	if (!code_find_maps(why) || (!learned && !learn(env, list, why)))
 		return -1;
 	learned = true;
+	note_exports(env, list);
 	if (beam_layout_known() && enif_self(env, &pid) != NULL)
 		ends_at = beam_stack_end(env)[-1];
 	draft_all(&d, env, list);
 	if (!d.no_memory && (d.added.n > 0 || d.dropped.n > 0 || d.changed))
 		published = publish(&d, ends_at);
+	*changed = published;
 	draft_free(&d, published);
 	free_retired();
 	atomic_store(&refreshed, now());
@@ -770,6 +817,7 @@ ERL_NIF_TERM nif_code_table(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char why[CODE_WHY] = "";
 	unsigned functions = 0, n;
+	bool changed = false;
 	sigset_t mask;
 	int failed;
 
@@ -782,12 +830,14 @@ ERL_NIF_TERM nif_code_table(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!reads_begin(&mask))
 		return refused(env, "memory cannot be read safely");
 	pthread_mutex_lock(&lock);
-	failed = refresh(env, argv[0], why);
+	failed = refresh(env, argv[0], &changed, why);
 	for (unsigned i = 0; i < modules.n; i++)
 		functions += modules.m[i]->n;
 	n = modules.n;
 	pthread_mutex_unlock(&lock);
 	reads_end(&mask);
+	if (changed)
+		sampler_code_changed();
 	if (failed < 0)
 		return refused(env, why);
 	return enif_make_tuple4(env, enif_make_uint(env, n), enif_make_uint(env, functions),
@@ -874,15 +924,20 @@ static ERL_NIF_TERM state_term(ErlNifEnv *env)
 	}
 }
 
-static bool is_due(void)
+/* All of it anew now and then; else if something has changed. */
+static bool is_due(unsigned nmodules)
 {
-	return atomic_load(&due) || now() - atomic_load(&refreshed) >= EVERY;
+	bool is = atomic_load(&due) || now() - atomic_load(&refreshed) >= EVERY;
+
+	if (!is && pthread_mutex_trylock(&lock) == 0) { /* else somebody is at it */
+		is = has_changed(nmodules);
+		pthread_mutex_unlock(&lock);
+	}
+	return is;
 }
 
 static ERL_NIF_TERM ask(ErlNifEnv *env, const char *what)
 {
-	if (strcmp(what, "due") == 0)
-		return is_due() ? atom_true : atom_false;
 	if (strcmp(what, "stack") == 0 || strcmp(what, "functions") == 0)
 		return own_stack(env, what[0] == 's');
 	if (strcmp(what, "counts") == 0)
@@ -897,8 +952,9 @@ static ERL_NIF_TERM ask(ErlNifEnv *env, const char *what)
 }
 
 /*
- * code_ask(get | known | {refuse, Why} | due | counts | stack | functions): the state of the check, and
- * set it; is a refresh due? frames that were not known; the caller's own stack. For tests:
+ * code_ask(get | known | {refuse, Why} | {due, Modules} | counts | stack | functions): the state of the
+ * check, and set it; is a refresh due, with so many modules? frames that were not known; the caller's own
+ * stack. For tests:
  * {at, Address, Line}, {entries, Fun}, {read, Module, Fun}; {flip, N}: the Nth word that is read of
  * the VM's memory is another, and words: that were read; {room, Functions, Files}: for so many names.
  */
@@ -907,7 +963,7 @@ ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	char what[16] = "";
 	const ERL_NIF_TERM *t;
 	ERL_NIF_TERM ret = atom_ok;
-	unsigned functions, files;
+	unsigned functions, files, modules_now;
 	ErlNifUInt64 word;
 	ErlNifBinary why;
 	sigset_t mask;
@@ -926,7 +982,9 @@ ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	if (!reads_begin(&mask))
 		return refused(env, "memory cannot be read safely");
-	if (n == 3 && strcmp(what, "at") == 0)
+	if (n == 2 && strcmp(what, "due") == 0 && enif_get_uint(env, t[1], &modules_now))
+		ret = is_due(modules_now) ? atom_true : atom_false;
+	else if (n == 3 && strcmp(what, "at") == 0)
 		ret = frame_at(env, t);
 	else if (n == 2 && strcmp(what, "entries") == 0)
 		ret = entries_term(env, t);

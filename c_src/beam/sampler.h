@@ -39,6 +39,8 @@ struct sampler_facts {
 	uint32_t current;  /* of a process: M, F, A of the NIF that was called */
 	uint32_t i;	   /* of a process: its code; of a dirty NIF M, F, A lie in front of it */
 	uint32_t export;   /* of an export: its M, F, A */
+	uint32_t flags;	   /* of a process: a word with the flag that it is sensitive ... */
+	uintptr_t sensitive; /* ... and the flag */
 	uintptr_t ret_nif, ret_bif, ret_gc; /* where the JIT calls these: return addresses */
 	uintptr_t ret_slow_bif; /* of BIFs that are called like NIFs, when they go on; or 0 */
 	uintptr_t normal_exit; /* the oldest word of every stack */
@@ -60,7 +62,7 @@ struct sampler_ranges {
 void sampler_set_ranges(const struct sampler_ranges *r);
 /* Bytes of code from here to the end of the mapping; 0: it is no code of the JIT. */
 size_t sampler_code(uintptr_t at);
-/* Does this address follow a call? *target: the function of the VM that was called, or 0. */
+/* Does this address follow a call? *target: the function of the VM that was called, or 0. (handler) */
 bool sampler_after_call(uintptr_t ret, uintptr_t *target);
 
 /* ---- samples --------------------------------------------------------------------------- */
@@ -72,25 +74,33 @@ enum sampler_kind {
 	SAMPLED_DIRTY,	 /* on a dirty scheduler */
 };
 
-#define SAMPLER_FRAMES 255 /* words of a sample that may be return addresses, at most */
-/* A sample as it lies in a ring, in front of these words. */
+#define SAMPLER_FRAMES 255 /* of a sample, at most */
+/* A sample as it lies in a ring, in front of its frames. */
 struct sampler_head {
-	uint16_t nwords;
-	uint8_t kind;
-	uint8_t raw; /* the first of the words need not be aligned */
+	uint16_t nframes;
+	bool own;	/* of a process that is not to be seen: erltrace's are not */
 	uint32_t times; /* periods of the timer that it stands for */
 	uint64_t period; /* ns */
 	uintptr_t pid, name; /* terms, or 0 */
-	uintptr_t pc;	  /* what was interrupted */
-	uintptr_t called; /* in C code: the return address of the call out of the JIT's code, or 0 */
-	uintptr_t i;	  /* of a dirty one: the process's code */
-	uintptr_t mfa[3]; /* of what was called; or 0 */
+	uintptr_t pc;	   /* what was interrupted */
+	const char *state; /* the text of erlstate */
 };
 #define SAMPLER_HEAD (sizeof(struct sampler_head) / sizeof(uintptr_t))
 
 #define SAMPLER_RING   16384 /* words; a power of two */
 #define SAMPLER_STACK  8192  /* words of a stack that are looked at */
 #define SAMPLER_PROC   96    /* words of a process */
+/* What the handler sees, before it becomes a sample. */
+struct sampler_seen {
+	enum sampler_kind kind;
+	unsigned raw;	  /* so many of the words need not be aligned */
+	uintptr_t pc;
+	uintptr_t called; /* in C code: the return address of the call out of the JIT's code, or 0 */
+	uintptr_t i;	  /* of a dirty one: the process's code */
+	uintptr_t mfa[3]; /* of what was called; or 0 */
+	unsigned nwords;  /* that may be return addresses, the newest first */
+	uintptr_t words[SAMPLER_FRAMES];
+};
 struct sampler_thread {
 	pid_t tid;
 	int type;      /* 0: normal; 1, 2: dirty CPU, dirty I/O */
@@ -98,6 +108,7 @@ struct sampler_thread {
 	bool armed;
 	timer_t timer;
 	_Atomic bool live;    /* its signals are samples */
+	_Atomic bool inside;  /* it is in the handler */
 	_Atomic bool foreign; /* it has a scheduler's name, and is none */
 	/* the handler writes head, the reader tail */
 	_Alignas(64) _Atomic uint64_t head;
@@ -105,7 +116,10 @@ struct sampler_thread {
 	_Alignas(64) _Atomic uint64_t tail;
 	uint64_t told; /* of the drops */
 	_Alignas(64) uintptr_t ring[SAMPLER_RING];
-	uintptr_t proc[SAMPLER_PROC], stack[SAMPLER_STACK]; /* the handler's */
+	/* the handler's */
+	uintptr_t proc[SAMPLER_PROC], stack[SAMPLER_STACK];
+	struct sampler_seen seen;
+	uint64_t frames[SAMPLER_FRAMES];
 };
 
 /* ---- the handler ----------------------------------------------------------------------- */
@@ -115,6 +129,7 @@ extern _Atomic(struct sampler_thread *) sampler_threads[SAMPLER_THREADS]; /* by 
 extern _Atomic unsigned sampler_nthreads;
 extern _Atomic uint64_t sampler_period; /* ns, of all timers */
 extern _Atomic bool sampler_names;	/* registered names are wanted */
+extern _Atomic bool sampler_stacks, sampler_lines; /* stacks are wanted, and with lines */
 extern _Atomic uintptr_t sampler_ret_schedule; /* return address of the call of the scheduler; 0 */
 extern pid_t sampler_pid;
 void sampler_on_signal(int sig, siginfo_t *si, void *context);
@@ -125,17 +140,17 @@ bool sampler_read(void *to, uintptr_t from, size_t n); /* memory that may not be
 int sampler_arm(uint64_t period, struct et_error *e); /* or change the period */
 void sampler_disarm(void);
 int sampler_signal(void); /* 0: none has been taken */
-void sampler_look(void); /* each second: new code, threads that are none of the VM's */
+void sampler_look(void); /* each second: threads that are none of the VM's */
 void sampler_find_ranges(uintptr_t in); /* code mapped like this address */
 void sampler_unload(void); /* the library goes: no signal of ours may end the VM */
 
 /* ---- frames (sampler_frames.c) --------------------------------------------------------- */
 
-/* What it was at: the text of erlstate. */
-const char *sampler_state(const struct sampler_head *h);
-/* Frames for ustack(), the newest first. */
-unsigned sampler_frames(const struct sampler_head *h, const uintptr_t *words, uint64_t *frames,
-	unsigned max, bool lines);
+/* What it was at: the text of erlstate. (handler) */
+const char *sampler_state(const struct sampler_seen *s);
+/* Frames for ustack(), the newest first. (handler) */
+unsigned sampler_frames(
+	const struct sampler_seen *s, const char *state, uint64_t *frames, unsigned max, bool lines);
 /* The text of a frame that is no Erlang function; false: none of these. */
 bool sampler_frame_text(uint64_t frame, char *buf, size_t size);
 
@@ -143,6 +158,7 @@ bool sampler_frame_text(uint64_t frame, char *buf, size_t size);
 
 extern const struct en_sampler beam_sampler;
 bool sampler_init(void); /* at load */
+void sampler_code_changed(void); /* code was loaded, perhaps to where there was none before */
 struct prog;
 bool sampler_wanted(const struct prog *prog); /* does it have a profile-N that reads what it interrupts? */
 /* Take samples for the self-test; call for each with the lock held. */
@@ -150,7 +166,7 @@ int sampler_test_start(struct et_error *e);
 void sampler_test_stop(void);
 void sampler_hold(bool on); /* nobody reads the rings */
 typedef void (*sampler_cb)(
-	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uintptr_t *words);
+	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uint64_t *frames);
 void sampler_test_read(sampler_cb cb, void *arg);
 
 #pragma GCC visibility pop

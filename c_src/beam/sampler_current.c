@@ -5,6 +5,7 @@
 
 #include "prog/builtins.h"
 #include "beam_handle.h"
+#include "code_names.h"
 #include "sampler_current.h"
 #include "texts.h"
 
@@ -47,23 +48,17 @@ static const struct en_current_ops ops = {.num = answer_num, .str = answer_str};
 
 static unsigned answer_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines)
 {
-	struct sampler_current *s = (struct sampler_current *)(uintptr_t)cur;
-	unsigned n;
+	const struct sampler_current *s = sample_of(cur);
+	unsigned n = s->nframes < max ? s->nframes : max;
 
-	lines = lines && s->b != NULL && s->b->lines;
-	if (s->head != NULL && (!s->made || s->lines != lines)) {
-		s->nframes = sampler_frames(s->head, s->words, s->frames,
-			sizeof(s->frames) / sizeof(s->frames[0]), lines);
-		s->made = true;
-		s->lines = lines;
-	}
-	n = s->nframes < max ? s->nframes : max;
-	memcpy(pcs, s->frames, n * sizeof(*pcs));
+	lines = lines && s->b->lines; /* another script may have asked for them */
+	for (unsigned i = 0; i < n; i++)
+		pcs[i] = lines ? s->frames[i] : code_frame_function(s->frames[i]);
 	return n;
 }
 
 void sampler_current_init(struct sampler_current *s, const struct sampler_thread *t,
-	const struct sampler_head *h, const uintptr_t *words)
+	const struct sampler_head *h, const uint64_t *frames)
 {
 	s->cur = (struct en_current){.key = h->pid != 0 ? h->pid : (uint64_t)t->tid,
 		.ustack = answer_ustack,
@@ -72,11 +67,10 @@ void sampler_current_init(struct sampler_current *s, const struct sampler_thread
 	s->pid = h->pid;
 	s->name = h->name;
 	s->sched = t->sched;
-	s->state = sampler_state(h);
-	s->head = h;
-	s->words = words;
-	s->made = false;
-	s->nframes = 0;
+	s->state = h->state;
+	s->pc = h->pc;
+	s->nframes = h->nframes;
+	s->frames = frames;
 }
 
 void sampler_current_wall(
@@ -88,8 +82,7 @@ void sampler_current_wall(
 	s->name = name;
 	s->sched = 0;
 	s->state = state;
-	s->head = NULL;
-	s->words = NULL;
-	s->made = true;
+	s->pc = 0;
 	s->nframes = 0;
+	s->frames = NULL;
 }

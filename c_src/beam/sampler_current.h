@@ -20,16 +20,13 @@ struct sampler_current {
 	ERL_NIF_TERM pid, name; /* or 0 */
 	unsigned sched;
 	const char *state;
-	/* the frames: made when they are asked for */
-	const struct sampler_head *head; /* NULL: they are there */
-	const uintptr_t *words;
-	bool made, lines;
+	uint64_t pc;
 	unsigned nframes;
-	uint64_t frames[SAMPLER_FRAMES + 4];
+	const uint64_t *frames;
 };
 
 void sampler_current_init(struct sampler_current *s, const struct sampler_thread *t,
-	const struct sampler_head *h, const uintptr_t *words);
+	const struct sampler_head *h, const uint64_t *frames);
 
 /* Of a process that was asked; its frames are to be set. */
 void sampler_current_wall(

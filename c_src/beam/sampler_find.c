@@ -11,6 +11,8 @@
  *   the NIF		   a word of the process points to its module, function and arity; the word
  *			   below the registers is where it returns to
  *   a dirty NIF	   a word of the process points behind its module, function and arity
+ *   sensitive		   a flag in one of the words in front of the heap's: erltrace's own processes
+ *			   have it, and are not seen
  *   the oldest word	   of the stack, the same in every process
  *   a BIF		   the only call of the JIT's shared code through a register after which all of
  *			   the process is read anew; an export has its module, function and arity
@@ -211,6 +213,27 @@ static bool look_at_dirty(ErlNifEnv *env)
 	return found.i != 0 || no("no word of a process, or several, point to its dirty NIF");
 }
 
+/* {sensitive, 0}, {sensitive, 1}: before and after the process became it. */
+static bool look_at_flags(ErlNifEnv *env, uint64_t after)
+{
+	static uintptr_t seen[2][SAMPLER_PROC];
+	uintptr_t at = ((const uintptr_t *)(const void *)env)[BEAM_ENV_PROC];
+	unsigned hits = 0;
+
+	if (nschedulers == 0 || after > 1 || !words(seen[after], at, found.htop))
+		return no("a process cannot be read");
+	for (uint32_t i = 0; after && i < found.htop; i++) {
+		uintptr_t changed = seen[0][i] ^ seen[1][i];
+
+		if (changed == 0 || (changed & (changed - 1)) != 0)
+			continue;
+		found.flags = i;
+		found.sensitive = changed;
+		hits++;
+	}
+	return !after || hits == 1 || no("%u words of a process tell that it is sensitive", hits);
+}
+
 /* {export, fun lists:map/2} */
 static bool look_at_export(ErlNifEnv *env, ERL_NIF_TERM fun)
 {
@@ -235,7 +258,7 @@ static bool look_at_code(void)
 {
 	uintptr_t target;
 
-	if (nschedulers == 0 || found.i == 0 || found.export == 0)
+	if (nschedulers == 0 || found.i == 0 || found.export == 0 || found.sensitive == 0)
 		return why[0] != '\0' ? false : no("not all was looked for");
 	sampler_find_ranges(found.ret_nif);
 	if (sampler_code(found.ret_nif) == 0 || sampler_code(found.normal_exit) == 0)
@@ -271,23 +294,21 @@ static ERL_NIF_TERM text_term(ErlNifEnv *env, const char *text)
 
 /* {State, Pid, Scheduler, Times, [Frame]} */
 static void tell(
-	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uintptr_t *w)
+	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uint64_t *frames)
 {
 	struct told *told = arg;
 	ErlNifEnv *env = told->env;
-	uint64_t frames[SAMPLER_FRAMES + 4];
-	unsigned n = sampler_frames(h, w, frames, SAMPLER_FRAMES + 4, false);
 	ERL_NIF_TERM list = enif_make_list(env, 0);
 	char text[512];
 
-	for (unsigned i = n; i-- > 0;) {
+	for (unsigned i = h->nframes; i-- > 0;) {
 		if (!beam_frame_text(frames[i], text, sizeof(text)) &&
 			!sampler_frame_text(frames[i], text, sizeof(text)))
 			snprintf(text, sizeof(text), "0x%llx", (unsigned long long)frames[i]);
 		list = enif_make_list_cell(env, text_term(env, text), list);
 	}
 	told->list = enif_make_list_cell(env,
-		enif_make_tuple5(env, text_term(env, sampler_state(h)),
+		enif_make_tuple5(env, text_term(env, h->state),
 			h->pid != 0 ? (ERL_NIF_TERM)h->pid : atom_undefined,
 			enif_make_uint(env, t->sched), enif_make_uint(env, h->times), list),
 		told->list);
@@ -364,6 +385,8 @@ static ERL_NIF_TERM step_with(
 	enif_get_uint64(env, arg, &n);
 	if (strcmp(step, "scheduler") == 0)
 		return done(env, look_at_scheduler(env, argv, n));
+	if (strcmp(step, "sensitive") == 0)
+		return done(env, look_at_flags(env, n));
 	if (strcmp(step, "export") == 0)
 		return done(env, look_at_export(env, arg));
 	if (strcmp(step, "burn") == 0) {
@@ -413,8 +436,8 @@ static ERL_NIF_TERM about(ErlNifEnv *env)
 }
 
 /*
- * sampling(Step): start, {scheduler, N}, {export, Fun}, sampling_dirty(dirty), code look for what is
- * needed; test_start, test_read, test_stop are the self-test; passed, {refuse, Why} its result; get it,
+ * sampling(Step): start, {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}, sampling_dirty(dirty), code
+ * look for what is needed; test_start, test_read, test_stop are the self-test; passed, {refuse, Why} its result; get it,
  * and what was found. ok | {refused, Why}.
  */
 ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

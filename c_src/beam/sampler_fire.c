@@ -6,7 +6,7 @@
  * and a probe fires each time that its own period is full, with the sample that filled it.
  *
  * One thread reads the rings of all schedulers and fires. It starts with the first script and ends
- * with the last. A sample fires a few milliseconds after it was taken.
+ * with the last. A sample fires some milliseconds after it was taken.
  *
  * profile-wall-N is enabled here too; its samples come from src/erltrace_wall.erl (sampler_wall.c).
  */
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/in_node.h"
 #include "engine/counter.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
@@ -30,8 +31,11 @@
 #include "vm_event.h"
 #include "vm_threads.h"
 
-#define PAUSE 10000000L	    /* ns between two looks at the rings */
-#define LOOK  1000000000ULL /* between two at code and threads */
+/* ns between two looks at the rings: as long as some samples take to come, a part of what a ring holds */
+#define SOME	    15
+#define LEAST_PAUSE 5000000ULL
+#define MOST_PAUSE  100000000ULL
+#define LOOK  1000000000ULL /* between two at threads */
 #define MOST  10000	    /* firings of one sample; the rest is counted as dropped */
 
 /* A probe of a script that samples. */
@@ -39,7 +43,7 @@ struct watcher {
 	struct en_probe *probe;
 	struct beam_handle *b;
 	uint64_t period;
-	bool names, running;
+	bool names, stacks, lines, running;
 	uint64_t full[SAMPLER_THREADS]; /* ns of each thread towards the next firing */
 	struct watcher *next;
 };
@@ -87,18 +91,19 @@ static void read_thread(struct sampler_thread *t, sampler_cb cb, void *arg)
 {
 	uint64_t head = atomic_load_explicit(&t->head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
-	uintptr_t words[SAMPLER_HEAD + SAMPLER_FRAMES];
+	uint64_t words[SAMPLER_HEAD], frames[SAMPLER_FRAMES];
 	struct sampler_head h;
 
 	while (tail < head) {
 		for (unsigned i = 0; i < SAMPLER_HEAD; i++)
 			words[i] = t->ring[(tail + i) % SAMPLER_RING];
 		memcpy(&h, words, sizeof(h));
-		for (unsigned i = 0; i < h.nwords; i++)
-			words[i] = t->ring[(tail + SAMPLER_HEAD + i) % SAMPLER_RING];
-		tail += SAMPLER_HEAD + h.nwords;
+		for (unsigned i = 0; i < h.nframes; i++)
+			frames[i] = t->ring[(tail + SAMPLER_HEAD + i) % SAMPLER_RING];
+		tail += SAMPLER_HEAD + h.nframes;
 		atomic_store_explicit(&t->tail, tail, memory_order_release);
-		cb(arg, t, &h, words);
+		if (!h.own)
+			cb(arg, t, &h, frames);
 	}
 }
 
@@ -118,7 +123,7 @@ static void count_drops(const struct watcher *w, uint64_t n)
 
 static void fire(struct watcher *w, struct sampler_current *s, uint64_t n)
 {
-	const uint64_t args[10] = {0, s->head->pc};
+	const uint64_t args[10] = {0, s->pc};
 
 	if (n > MOST) {
 		count_drops(w, n - MOST);
@@ -130,7 +135,7 @@ static void fire(struct watcher *w, struct sampler_current *s, uint64_t n)
 }
 
 static void fire_all(void *arg, const struct sampler_thread *t, const struct sampler_head *h,
-	const uintptr_t *words)
+	const uint64_t *frames)
 {
 	struct sampler_current s;
 	unsigned index = 0;
@@ -138,7 +143,7 @@ static void fire_all(void *arg, const struct sampler_thread *t, const struct sam
 	(void)arg;
 	while (sampler_threads[index] != t)
 		index++;
-	sampler_current_init(&s, t, h, words);
+	sampler_current_init(&s, t, h, frames);
 	for (struct watcher *w = watchers; w != NULL; w = w->next) {
 		uint64_t n;
 
@@ -186,6 +191,13 @@ static uint64_t now_ns(struct timespec *at)
 	return (uint64_t)at->tv_sec * 1000000000ULL + (uint64_t)at->tv_nsec;
 }
 
+static uint64_t pause_ns(void)
+{
+	uint64_t ns = SOME * atomic_load(&sampler_period);
+
+	return ns < LEAST_PAUSE ? LEAST_PAUSE : ns > MOST_PAUSE ? MOST_PAUSE : ns;
+}
+
 static void *read_rings(void *arg)
 {
 	struct timespec at;
@@ -203,7 +215,7 @@ static void *read_rings(void *arg)
 			sampler_look();
 			looked = now;
 		}
-		at.tv_nsec += PAUSE;
+		at.tv_nsec += (long)pause_ns();
 		if (at.tv_nsec >= 1000000000L) {
 			at.tv_nsec -= 1000000000L;
 			at.tv_sec++;
@@ -212,6 +224,14 @@ static void *read_rings(void *arg)
 	}
 	pthread_mutex_unlock(&lock);
 	return NULL;
+}
+
+void sampler_code_changed(void)
+{
+	pthread_mutex_lock(&lock);
+	if (any_running())
+		sampler_find_ranges(sampler_facts.ret_nif);
+	pthread_mutex_unlock(&lock);
 }
 
 /* Its signals are blocked, but for faults: they are for the VM's threads. */
@@ -241,14 +261,18 @@ static int start_reading(struct et_error *e)
 static int set_timers(struct et_error *e)
 {
 	uint64_t period = UINT64_MAX;
-	bool names = false;
+	bool names = false, stacks = false, lines = false;
 
 	for (const struct watcher *w = watchers; w != NULL; w = w->next)
 		if (w->running) {
 			period = w->period < period ? w->period : period;
 			names |= w->names;
+			stacks |= w->stacks;
+			lines |= w->lines;
 		}
 	atomic_store(&sampler_names, names);
+	atomic_store(&sampler_stacks, stacks);
+	atomic_store(&sampler_lines, lines);
 	if (period == UINT64_MAX) {
 		sampler_disarm();
 		return 0;
@@ -277,6 +301,8 @@ static int enable(struct en *en, const struct en_probe *p, uint64_t period, stru
 	w->b->sampled_stacks |= p->uses.ustack;
 	w->period = period;
 	w->names = p->uses.pbis & names;
+	w->stacks = p->uses.ustack;
+	w->lines = w->stacks && api_option(w->b->h, OPT_STACKLINES) != 0;
 	pthread_mutex_lock(&lock);
 	w->next = watchers;
 	watchers = w;
@@ -403,6 +429,8 @@ int sampler_test_start(struct et_error *e)
 		rc = et_err(e, ET_SAMPLES, "samples are being taken");
 	} else {
 		atomic_store(&sampler_names, true);
+		atomic_store(&sampler_stacks, true);
+		atomic_store(&sampler_lines, false);
 		rc = sampler_arm(TEST_PERIOD, e);
 		testing = rc == 0;
 	}
@@ -411,9 +439,9 @@ int sampler_test_start(struct et_error *e)
 }
 
 static void forget(void *arg, const struct sampler_thread *t, const struct sampler_head *h,
-	const uintptr_t *words)
+	const uint64_t *frames)
 {
-	(void)arg, (void)t, (void)h, (void)words;
+	(void)arg, (void)t, (void)h, (void)frames;
 }
 
 void sampler_test_stop(void)

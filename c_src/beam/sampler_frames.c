@@ -6,36 +6,45 @@
  * function, and what they point to is not behind a call.
  *
  * Some frames are no Erlang functions: the function of the VM that Erlang code has called, where it
- * is neither a BIF nor a NIF; the garbage collector; the scheduler.
+ * is neither a BIF nor a NIF; the garbage collector; the scheduler; code that the table does not know
+ * yet.
+ *
+ * All but the texts runs in the signal handler.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/safe.h"
 #include "code_table.h"
 #include "sampler.h"
 
 /* No addresses: the first page is never mapped. */
-enum { FRAME_GC = 1, FRAME_SCHEDULER, FRAME_C };
+enum { FRAME_GC = 1, FRAME_SCHEDULER, FRAME_C, FRAME_UNKNOWN };
 
 static const char *const texts[] = {[FRAME_GC] = "(garbage collection)",
 	[FRAME_SCHEDULER] = "(scheduler)",
-	[FRAME_C] = "(C code)"};
+	[FRAME_C] = "(C code)",
+	[FRAME_UNKNOWN] = "(unknown code)"};
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
 bool sampler_after_call(uintptr_t ret, uintptr_t *target)
 {
-	const uint8_t *p = (const uint8_t *)ret;
+	uint8_t code[8], *const p = code + 8;
+	uint64_t word;
 	int32_t rel;
 
 	*target = 0;
-	if (sampler_code(ret - 8) < 9)
+	if (sampler_code(ret - 8) < 9 || !safe_load((const void *)(ret - 8), 8, &word))
 		return false;
+	memcpy(code, &word, sizeof(code));
 	memcpy(&rel, p - 4, sizeof(rel));
 	if (p[-6] == 0xff && p[-5] == 0x15) { /* call *disp(%rip) */
-		if (sampler_code(ret + (uintptr_t)(intptr_t)rel) >= sizeof(uintptr_t))
-			memcpy(target, p + rel, sizeof(*target));
+		uintptr_t at = ret + (uintptr_t)(intptr_t)rel;
+
+		if (sampler_code(at) >= sizeof(word) && safe_load((const void *)at, 8, &word))
+			*target = word;
 		return true;
 	}
 	if (p[-5] == 0xe8) { /* call rel32 */
@@ -49,60 +58,78 @@ bool sampler_after_call(uintptr_t ret, uintptr_t *target)
 	       (p[-7] == 0xff && p[-6] == 0x94);
 }
 
+/* The table of code, for one sample. */
+struct code {
+	const struct code_table *table; /* or NULL */
+	bool lines;
+};
+
+/* The Erlang function of an address in code; 0: of none, as the code that all modules share. */
+static uint64_t frame_at(const struct code *c, uintptr_t pc)
+{
+	uint64_t f = c->table != NULL ? beam_code_at(c->table, pc, c->lines) : 0;
+
+	if (f == 0 && c->table != NULL && beam_code_lost(c->table, pc + 1))
+		return FRAME_UNKNOWN;
+	return f;
+}
+
 /* The Erlang function that a call belongs to; 0: a fragment's, or no call. */
-static uint64_t frame_of_return(uintptr_t ret, bool lines)
+static uint64_t frame_of_return(const struct code *c, uintptr_t ret)
 {
 	uintptr_t target;
 
-	return sampler_after_call(ret, &target) ? beam_code_frame(ret - 1, lines) : 0;
+	return sampler_after_call(ret, &target) ? frame_at(c, ret - 1) : 0;
 }
 
 /* ---- what it was at -------------------------------------------------------------------- */
 
-static uint64_t function_of(const struct sampler_head *h)
+static uint64_t function_of(const struct sampler_seen *s)
 {
-	return h->mfa[0] != 0
-		       ? beam_code_function(h->mfa[0], h->mfa[1], (unsigned)(h->mfa[2] & 0xff))
+	return s->mfa[0] != 0
+		       ? beam_code_function(s->mfa[0], s->mfa[1], (unsigned)(s->mfa[2] & 0xff))
 		       : 0;
 }
 
 /* A dirty NIF or BIF: the process's code begins behind its M, F, A. Else it is collected. */
-static bool is_dirty_call(const struct sampler_head *h)
+static bool is_dirty_call(const struct sampler_seen *s)
 {
-	return function_of(h) != 0 && h->mfa[2] < 256 &&
-	       (sampler_code(h->i) == 0 ||
-		       beam_code_frame(h->i, false) ==
-			       beam_code_function(h->mfa[0], h->mfa[1], (unsigned)h->mfa[2]));
+	return function_of(s) != 0 && s->mfa[2] < 256 &&
+	       (sampler_code(s->i) == 0 ||
+		       beam_code_frame(s->i, false) ==
+			       beam_code_function(s->mfa[0], s->mfa[1], (unsigned)s->mfa[2]));
 }
 
-const char *sampler_state(const struct sampler_head *h)
+static const char in_scheduler[] = "scheduler", in_gc[] = "gc";
+
+const char *sampler_state(const struct sampler_seen *s)
 {
-	switch (h->kind) {
+	switch (s->kind) {
 	case SAMPLED_JIT: return "erlang";
-	case SAMPLED_DIRTY: return is_dirty_call(h) ? "dirty" : "gc";
+	case SAMPLED_DIRTY: return is_dirty_call(s) ? "dirty" : in_gc;
 	case SAMPLED_C:
-		if (h->called == 0)
+		if (s->called == 0)
 			return "vm";
-		if (h->called == sampler_facts.ret_nif)
+		if (s->called == sampler_facts.ret_nif)
 			return "nif";
-		if (h->called == sampler_facts.ret_bif || h->called == sampler_facts.ret_slow_bif)
+		if (s->called == sampler_facts.ret_bif || s->called == sampler_facts.ret_slow_bif)
 			return "bif";
-		if (h->called == sampler_facts.ret_gc)
-			return "gc";
-		return h->called == atomic_load_explicit(
+		if (s->called == sampler_facts.ret_gc)
+			return in_gc;
+		return s->called == atomic_load_explicit(
 					    &sampler_ret_schedule, memory_order_relaxed)
-			       ? "scheduler"
+			       ? in_scheduler
 			       : "vm";
-	default: return "scheduler";
+	default: return in_scheduler;
 	}
 }
 
 /* The function of the VM that was called; it stays where it is, unlike the place in it. */
-static uint64_t frame_of_c(const struct sampler_head *h)
+static uint64_t frame_of_c(const struct sampler_seen *s)
 {
 	uintptr_t target = 0;
 
-	if (h->called != 0 && sampler_after_call(h->called, &target) && target != 0 &&
+	if (s->called != 0 && sampler_after_call(s->called, &target) && target != 0 &&
 		sampler_code(target) == 0 && target >> 47 == 0)
 		return target;
 	return FRAME_C;
@@ -112,64 +139,68 @@ static uint64_t frame_of_c(const struct sampler_head *h)
  * A jump to shared code that is too far for a call: it lies behind the last function of a module, and
  * belongs to none.
  */
-static bool in_veneer(const struct sampler_head *h, const uintptr_t *words)
+static bool in_veneer(const struct sampler_seen *s)
 {
-	const uint8_t *p = (const uint8_t *)h->pc;
 	uintptr_t target;
+	uint64_t word;
 
-	return h->nwords > 0 && sampler_code(h->pc) >= 8 && sampler_after_call(words[0], &target) &&
-	       target == h->pc &&
-	       ((p[0] == 0xff && p[1] == 0x25) || p[0] == 0xe9 || (p[0] == 0x40 && p[1] == 0xe9));
+	if (s->nwords == 0 || sampler_code(s->pc) < sizeof(word) ||
+		!sampler_after_call(s->words[0], &target) || target != s->pc ||
+		!safe_load((const void *)s->pc, sizeof(word), &word))
+		return false;
+	return (word & 0xffff) == 0x25ff || (word & 0xff) == 0xe9 || (word & 0xffff) == 0xe940;
 }
 
 /* The newest frames: what was interrupted, as far as it is not on the stack. */
 static unsigned leaf(
-	const struct sampler_head *h, const uintptr_t *words, uint64_t *frames, bool lines)
+	const struct sampler_seen *s, const struct code *c, const char *state, uint64_t *frames)
 {
-	const char *state = sampler_state(h);
 	uint64_t f;
 	unsigned n = 0;
 
-	if (h->kind == SAMPLED_JIT) {
-		f = in_veneer(h, words) ? 0 : beam_code_frame(h->pc, lines);
+	if (s->kind == SAMPLED_JIT) {
+		f = in_veneer(s) ? 0 : frame_at(c, s->pc);
 		if (f != 0)
 			frames[n++] = f;
 		return n;
 	}
-	if (strcmp(state, "scheduler") == 0) {
+	if (state == in_scheduler) {
 		frames[n++] = FRAME_SCHEDULER;
-	} else if (strcmp(state, "gc") == 0) {
+	} else if (state == in_gc) {
 		frames[n++] = FRAME_GC;
-		f = h->kind == SAMPLED_DIRTY ? beam_code_frame(h->i, lines) : 0;
+		f = s->kind == SAMPLED_DIRTY ? frame_at(c, s->i) : 0;
 		if (f != 0)
 			frames[n++] = f;
 	} else {
-		f = function_of(h);
-		if (f != 0 || h->called != 0)
-			frames[n++] = f != 0 ? f : frame_of_c(h);
+		f = function_of(s);
+		if (f != 0 || s->called != 0)
+			frames[n++] = f != 0 ? f : frame_of_c(s);
 	}
-	f = h->called != 0 ? frame_of_return(h->called, lines) : 0;
-	if (f == 0 && h->kind == SAMPLED_C && h->called == 0)
-		f = beam_code_frame(h->pc, lines); /* about to call, or just back */
+	f = s->called != 0 ? frame_of_return(c, s->called) : 0;
+	if (f == 0 && s->kind == SAMPLED_C && s->called == 0)
+		f = frame_at(c, s->pc); /* about to call, or just back */
 	if (f != 0)
 		frames[n++] = f;
 	return n;
 }
 
-unsigned sampler_frames(const struct sampler_head *h, const uintptr_t *words, uint64_t *frames,
-	unsigned max, bool lines)
+unsigned sampler_frames(
+	const struct sampler_seen *s, const char *state, uint64_t *frames, unsigned max, bool lines)
 {
+	unsigned reader, n = 0, nfirst;
+	const struct code c = {beam_code_begin(&reader), lines};
 	uint64_t first[4];
-	unsigned n = 0, nfirst = leaf(h, words, first, lines);
 
+	nfirst = leaf(s, &c, state, first);
 	for (unsigned i = 0; i < nfirst && n < max; i++)
 		frames[n++] = first[i];
-	for (unsigned i = 0; i < h->nwords && n < max; i++) {
-		uint64_t f = frame_of_return(words[i], lines);
+	for (unsigned i = 0; i < s->nwords && n < max; i++) {
+		uint64_t f = frame_of_return(&c, s->words[i]);
 
 		if (f != 0)
 			frames[n++] = f;
 	}
+	beam_code_end(reader);
 	return n;
 }
 

@@ -9,6 +9,9 @@
  * a garbage collection may be about to move or free them. What is read is a guess, then: every word
  * is looked at again before it becomes a frame (sampler_frames.c).
  *
+ * Frames are made here and not by the reader: code on the stack of a process that runs is not freed,
+ * but soon afterwards other code may be in its place.
+ *
  * Where the stack is:
  *   in the JIT's code	    rsp is the stack pointer of the Erlang stack
  *   in what that called    the thread's registers lie where C's stack begins, with the return
@@ -35,7 +38,7 @@
 _Atomic(struct sampler_thread *) sampler_threads[SAMPLER_THREADS];
 _Atomic unsigned sampler_nthreads;
 _Atomic uint64_t sampler_period;
-_Atomic bool sampler_names;
+_Atomic bool sampler_names, sampler_stacks, sampler_lines;
 _Atomic uintptr_t sampler_ret_schedule;
 pid_t sampler_pid;
 
@@ -182,17 +185,18 @@ static void read_name(const struct sampler_thread *t, uintptr_t proc, struct sam
 		h->name = beam_name_in_entry(entry, proc);
 }
 
-static void read_mfa(struct sampler_head *h, uintptr_t at)
+static void read_mfa(struct sampler_seen *s, uintptr_t at)
 {
-	if (!sampler_read(h->mfa, at, sizeof(h->mfa)))
-		memset(h->mfa, 0, sizeof(h->mfa));
+	if (!sampler_read(s->mfa, at, sizeof(s->mfa)))
+		memset(s->mfa, 0, sizeof(s->mfa));
 }
 
 /* In C code that the JIT's code has called; the Erlang stack pointer. */
-static uintptr_t look_at_c(struct sampler_thread *t, const uintptr_t *data,
-	const struct interrupted *at, struct sampler_head *h)
+static uintptr_t look_at_c(
+	struct sampler_thread *t, const uintptr_t *data, const struct interrupted *at)
 {
 	const uintptr_t *proc = t->proc, *top = (const uintptr_t *)data[0];
+	struct sampler_seen *s = &t->seen;
 	uintptr_t ret;
 
 	if (at->sp > (uintptr_t)top || (uintptr_t)top - at->sp > C_STACK)
@@ -200,14 +204,14 @@ static uintptr_t look_at_c(struct sampler_thread *t, const uintptr_t *data,
 	ret = at->sp < (uintptr_t)top ? top[-1] : at->pc;
 	if (sampler_code(ret) == 0)
 		return proc[sampler_facts.stop];
-	h->raw = 3;
+	s->raw = 3;
 	if (at->sp < (uintptr_t)top)
-		h->called = ret;
-	if (h->called != 0 &&
-		(h->called == sampler_facts.ret_nif || h->called == sampler_facts.ret_slow_bif))
-		read_mfa(h, proc[sampler_facts.current]);
-	else if (h->called != 0 && h->called == sampler_facts.ret_bif && top[2] != 0)
-		read_mfa(h, top[2] + sampler_facts.export * sizeof(uintptr_t));
+		s->called = ret;
+	if (s->called != 0 &&
+		(s->called == sampler_facts.ret_nif || s->called == sampler_facts.ret_slow_bif))
+		read_mfa(s, proc[sampler_facts.current]);
+	else if (s->called != 0 && s->called == sampler_facts.ret_bif && top[2] != 0)
+		read_mfa(s, top[2] + sampler_facts.export * sizeof(uintptr_t));
 	return restores_from_rbp(ret) ? saved_stack(proc, at, top) : proc[sampler_facts.stop];
 }
 
@@ -221,14 +225,14 @@ static void learn_schedule(const uintptr_t *data, const struct interrupted *at)
 		atomic_store_explicit(&sampler_ret_schedule, top[-1], memory_order_relaxed);
 }
 
-/* Fills the head; how many words of the stack there are. */
+/* Fills t->seen and the head; how many words of the stack there are. */
 static size_t look(struct sampler_thread *t, const uintptr_t *data, const struct interrupted *at,
 	struct sampler_head *h)
 {
 	const uintptr_t p = data[sampler_facts.process];
 	uintptr_t *proc = t->proc, stack;
+	struct sampler_seen *s = &t->seen;
 
-	h->kind = SAMPLED_NOTHING;
 	if (p == 0) {
 		if (t->type == 0)
 			learn_schedule(data, at);
@@ -237,20 +241,23 @@ static size_t look(struct sampler_thread *t, const uintptr_t *data, const struct
 	if (!sampler_read(proc, p, sizeof(t->proc)) || (proc[0] & 15) != 3)
 		return 0;
 	h->pid = proc[0];
+	h->own = (proc[sampler_facts.flags] & sampler_facts.sensitive) != 0;
+	if (h->own)
+		return 0;
 	if (atomic_load_explicit(&sampler_names, memory_order_relaxed))
 		read_name(t, p, h);
 	if (t->type != 0) {
-		h->kind = SAMPLED_DIRTY;
-		h->i = proc[sampler_facts.i];
-		read_mfa(h, h->i - 3 * sizeof(uintptr_t));
+		s->kind = SAMPLED_DIRTY;
+		s->i = proc[sampler_facts.i];
+		read_mfa(s, s->i - 3 * sizeof(uintptr_t));
 		stack = proc[sampler_facts.stop];
 	} else if (at->sp >= proc[sampler_facts.heap] && at->sp < proc[sampler_facts.end]) {
-		h->kind = SAMPLED_JIT;
-		h->raw = 3;
+		s->kind = SAMPLED_JIT;
+		s->raw = 3;
 		stack = at->sp;
 	} else {
-		h->kind = SAMPLED_C;
-		stack = look_at_c(t, data, at, h);
+		s->kind = SAMPLED_C;
+		stack = look_at_c(t, data, at);
 	}
 	return read_stack(t, stack);
 }
@@ -261,22 +268,30 @@ static bool may_return(uintptr_t w, bool raw)
 	return (w % 4 == 0 || raw) && sampler_code(w) != 0;
 }
 
-static void put(
-	struct sampler_thread *t, const struct sampler_head *h, size_t nstack, uint64_t head)
+static void make_frames(struct sampler_thread *t, size_t nstack, struct sampler_head *h)
+{
+	struct sampler_seen *s = &t->seen;
+
+	h->state = sampler_state(s);
+	if (h->own || !atomic_load_explicit(&sampler_stacks, memory_order_relaxed))
+		return;
+	for (size_t i = 0; i < nstack && s->nwords < SAMPLER_FRAMES; i++)
+		if (may_return(t->stack[i], i < s->raw))
+			s->words[s->nwords++] = t->stack[i];
+	h->nframes = (uint16_t)sampler_frames(s, h->state, t->frames, SAMPLER_FRAMES,
+		atomic_load_explicit(&sampler_lines, memory_order_relaxed));
+}
+
+static void put(struct sampler_thread *t, const struct sampler_head *h, uint64_t head)
 {
 	uintptr_t word[SAMPLER_HEAD];
-	struct sampler_head with = *h;
-	uint64_t at = head + SAMPLER_HEAD;
 
-	for (size_t i = 0; i < nstack && with.nwords < SAMPLER_FRAMES; i++)
-		if (may_return(t->stack[i], i < h->raw)) {
-			t->ring[at++ % SAMPLER_RING] = t->stack[i];
-			with.nwords++;
-		}
-	memcpy(word, &with, sizeof(word));
+	memcpy(word, h, sizeof(word));
 	for (unsigned i = 0; i < SAMPLER_HEAD; i++)
-		t->ring[(head + i) % SAMPLER_RING] = word[i];
-	atomic_store_explicit(&t->head, at, memory_order_release);
+		t->ring[head++ % SAMPLER_RING] = word[i];
+	for (unsigned i = 0; i < h->nframes; i++)
+		t->ring[head++ % SAMPLER_RING] = t->frames[i];
+	atomic_store_explicit(&t->head, head, memory_order_release);
 }
 
 static void take(struct sampler_thread *t, const siginfo_t *si, const void *context)
@@ -298,9 +313,14 @@ static void take(struct sampler_thread *t, const siginfo_t *si, const void *cont
 		return;
 	}
 	registers_of(context, &at);
-	h.pc = at.pc;
+	h.pc = t->seen.pc = at.pc;
 	h.period = atomic_load_explicit(&sampler_period, memory_order_relaxed);
-	put(t, &h, look(t, data, &at, &h), head);
+	t->seen.kind = SAMPLED_NOTHING;
+	t->seen.called = t->seen.i = 0;
+	memset(t->seen.mfa, 0, sizeof(t->seen.mfa));
+	t->seen.raw = t->seen.nwords = 0;
+	make_frames(t, look(t, data, &at, &h), &h);
+	put(t, &h, head);
 }
 
 /*
@@ -315,8 +335,11 @@ void sampler_on_signal(int sig, siginfo_t *si, void *context)
 	(void)sig;
 	if (si->si_code == SI_TIMER && n >= 0 && n < SAMPLER_THREADS)
 		t = atomic_load_explicit(&sampler_threads[n], memory_order_acquire);
-	if (t != NULL && atomic_load_explicit(&t->live, memory_order_acquire) &&
-		t->tid == (pid_t)syscall(SYS_gettid))
-		take(t, si, context);
+	if (t != NULL && t->tid == (pid_t)syscall(SYS_gettid)) {
+		atomic_store(&t->inside, true);
+		if (atomic_load(&t->live))
+			take(t, si, context);
+		atomic_store_explicit(&t->inside, false, memory_order_release);
+	}
 	errno = err;
 }

@@ -12,12 +12,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "engine/safe.h"
 #include "error.h"
 #include "erl_builtins.h"
 #include "sampler.h"
@@ -28,6 +30,7 @@
 #define SEC 1000000000ULL
 
 static int the_signal; /* that has our handler; 0: none */
+static bool reads_safely; /* handlers may read what is not there */
 
 /* ---- the signal ------------------------------------------------------------------------ */
 
@@ -64,7 +67,10 @@ static bool take_signal(int sig)
 	struct sigaction act = {.sa_sigaction = sampler_on_signal,
 		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
 
+	/* but for faults: code may go while it is looked at */
 	sigfillset(&act.sa_mask);
+	sigdelset(&act.sa_mask, SIGSEGV);
+	sigdelset(&act.sa_mask, SIGBUS);
 	return is_free(sig) && sigaction(sig, &act, NULL) == 0;
 }
 
@@ -217,6 +223,10 @@ int sampler_arm(uint64_t period, struct et_error *e)
 		return -1;
 	if (choose_signal(e) < 0)
 		return -1;
+	if (!reads_safely && safe_init() < 0)
+		return et_err(e, ET_SAMPLES, "memory cannot be read safely");
+	reads_safely = true;
+	sampler_find_ranges(sampler_facts.ret_nif);
 	sampler_look();
 	atomic_store(&sampler_period, period);
 	n = atomic_load(&sampler_nthreads);
@@ -238,10 +248,17 @@ int sampler_arm(uint64_t period, struct et_error *e)
 	return 0;
 }
 
+/* When this returns no handler reads anything any more. */
 void sampler_disarm(void)
 {
 	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
 		delete_timer(sampler_threads[i]);
+	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
+		while (atomic_load(&sampler_threads[i]->inside))
+			sched_yield();
+	if (reads_safely)
+		safe_fini();
+	reads_safely = false;
 }
 
 /* ---- each second ----------------------------------------------------------------------- */
@@ -291,7 +308,6 @@ void sampler_find_ranges(uintptr_t in)
 
 void sampler_look(void)
 {
-	sampler_find_ranges(sampler_facts.ret_nif);
 	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
 		if (atomic_load(&sampler_threads[i]->foreign))
 			delete_timer(sampler_threads[i]);

@@ -58,8 +58,8 @@ static unsigned get_frames(ErlNifEnv *env, ERL_NIF_TERM list, uint64_t *frames, 
 }
 
 /* {Pid, Weight, State, Name | [], Stack} */
-static bool get_sample(ErlNifEnv *env, ERL_NIF_TERM term, struct sampler_current *s, char *state,
-	size_t size, uint64_t *weight)
+static bool get_sample(ErlNifEnv *env, ERL_NIF_TERM term, struct sampler_current *s,
+	uint64_t *frames, char *state, size_t size, uint64_t *weight)
 {
 	const ERL_NIF_TERM *t;
 	ErlNifUInt64 w;
@@ -70,7 +70,8 @@ static bool get_sample(ErlNifEnv *env, ERL_NIF_TERM term, struct sampler_current
 		enif_get_atom(env, t[2], state, (unsigned)size, ERL_NIF_LATIN1) <= 0)
 		return false;
 	sampler_current_wall(s, t[0], enif_is_atom(env, t[3]) ? t[3] : 0, state);
-	s->nframes = get_frames(env, t[4], s->frames, SAMPLER_FRAMES);
+	s->nframes = get_frames(env, t[4], frames, SAMPLER_FRAMES);
+	s->frames = frames;
 	*weight = w;
 	return true;
 }
@@ -93,7 +94,7 @@ ERL_NIF_TERM nif_wall(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	ERL_NIF_TERM head, tail = argv[2];
 	struct sampler_current s;
 	ErlNifUInt64 elapsed;
-	uint64_t times[BEAM_WALLS], weight;
+	uint64_t times[BEAM_WALLS], weight, frames[SAMPLER_FRAMES];
 	struct beam_handle *b;
 	char state[32];
 	unsigned number;
@@ -111,7 +112,7 @@ ERL_NIF_TERM nif_wall(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		b->walls[i].full %= b->walls[i].period;
 	}
 	while (live && enif_get_list_cell(env, tail, &head, &tail)) {
-		if (!get_sample(env, head, &s, state, sizeof(state), &weight))
+		if (!get_sample(env, head, &s, frames, state, sizeof(state), &weight))
 			continue;
 		s.b = b;
 		for (unsigned i = 0; i < b->nwalls; i++)

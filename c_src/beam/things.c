@@ -5,6 +5,9 @@
  * lists the kinds and their members. A process of ours (src/erltrace_state.erl) goes over the things,
  * asks the VM for the members that clauses read, and has the probes fired here: a row is a tuple of
  * the process that the firing is about and these members.
+ *
+ * If all clauses have predicates that can be computed alone (d/gate.c), the rows first have what these
+ * read, and only things for which one is true are asked for the rest: nif_gate().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,8 @@
 
 #define LEAST	100000000ULL /* ns: the shortest period */
 #define MEMBERS 64
+#define MOST_TIME   300000ULL /* ns that a call fires for; then the scheduler is for others */
+#define ROWS_A_LOOK 8	      /* rows between two looks at the clock */
 
 enum kind {
 #define KIND(ID, name) KIND_##ID,
@@ -63,20 +68,26 @@ static const struct {
 
 /* For -lv. */
 static const char *const notes[KIND_COUNT_] = {
-	[KIND_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are all or 0"
+	[KIND_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are all or 0, "
+		       "1 if with these all have been seen or 0"
 #define KIND(ID, name) , [KIND_##ID] = "members of args[0]:"
 #define NUMBER(ID, member, meaning) " " #member
 #define TEXT(ID, member, meaning) " " #member
 #include "state.def"
 };
 
+struct layout {
+	uint8_t at[MEMBERS];  /* of a member: its position in rows; 0: not there */
+	uint8_t size;	      /* of a row */
+	uint8_t name, called; /* positions of what erlname and erlproc are; or 0 */
+};
+
 struct state_probe {
 	struct en_probe *probe;
 	enum kind kind;
-	uint64_t period;     /* ns; 0: one round, at the start */
-	uint8_t at[MEMBERS]; /* of a member: its position in rows; 0: not there */
-	uint8_t size;	     /* of a row */
-	uint8_t name, called; /* positions of what erlname and erlproc are; or 0 */
+	uint64_t period; /* ns; 0: one round, at the start */
+	struct layout rows;
+	struct layout gates; /* of rows that only predicates read */
 };
 
 /* ---- names ---------------------------------------------------------------------------- */
@@ -116,7 +127,7 @@ static struct beam_handle *handle_of(const struct en *en)
 static int add(struct en *en, const char *name, enum kind kind, uint64_t period, struct et_error *e)
 {
 	static const char *const thing[] = {"uintptr_t"};
-	static const char *const round[] = {"int64_t", "int64_t", "int64_t"};
+	static const char *const round[] = {"int64_t", "int64_t", "int64_t", "int64_t"};
 	struct beam_handle *b = handle_of(en);
 	struct state_probe *s;
 	struct en_probe *p;
@@ -131,7 +142,7 @@ static int add(struct en *en, const char *name, enum kind kind, uint64_t period,
 		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
 	b->states[b->nstates++] = (struct state_probe){.probe = p, .kind = kind, .period = period};
 	p->has = builtins_of(kind);
-	p->nargs = kind == KIND_ROUND ? 3 : 1;
+	p->nargs = kind == KIND_ROUND ? 4 : 1;
 	p->argtypes = kind == KIND_ROUND ? round : thing;
 	p->xargtypes = kind == KIND_ROUND ? NULL : &types[kind];
 	p->note = notes[kind];
@@ -236,9 +247,8 @@ static const char *called_member(enum kind kind)
 }
 
 /* What clauses read of it: members by name, and those that stand for erlname and erlproc. */
-static uint64_t asked(const struct state_probe *s)
+static uint64_t asked(const struct state_probe *s, const struct prog_uses *u)
 {
-	const struct prog_uses *u = &s->probe->uses;
 	uint64_t all = u->members;
 
 	if (u->pbis >> PBI_ERLNAME & 1)
@@ -248,27 +258,51 @@ static uint64_t asked(const struct state_probe *s)
 	return all;
 }
 
-/* Lay out its rows; the members as atoms, in that order. */
-static ERL_NIF_TERM lay_out(struct state_probe *s, ErlNifEnv *env)
+/* What their predicates read; false: not all clauses have one that can be computed alone. */
+static bool asked_first(const struct state_probe *s, uint64_t *all)
+{
+	const struct en_ecblist *l = atomic_load_explicit(&s->probe->ecbs, memory_order_acquire);
+
+	*all = 0;
+	for (unsigned i = 0; l != NULL && i < l->n; i++) {
+		if (!l->ecb[i].clause->has_gate)
+			return false;
+		*all |= asked(s, &l->ecb[i].clause->gate);
+	}
+	return true;
+}
+
+/* Lay out rows; the members as atoms, in that order. */
+static ERL_NIF_TERM lay_out(const struct state_probe *s, struct layout *l, uint64_t all, ErlNifEnv *env)
 {
 	ERL_NIF_TERM names[MEMBERS];
-	uint64_t all = asked(s);
 	unsigned index = 0, n = 0;
 
-	memset(s->at, 0, sizeof(s->at));
+	memset(l, 0, sizeof(*l));
 	for (unsigned i = 0; i < sizeof(members) / sizeof(*members); i++) {
 		if (members[i].kind != s->kind)
 			continue;
 		if (all >> index & 1) {
 			names[n] = enif_make_atom(env, members[i].name);
-			s->at[index] = (uint8_t)++n;
+			l->at[index] = (uint8_t)++n;
 		}
 		index++;
 	}
-	s->size = (uint8_t)(n + 1);
-	s->name = s->kind == KIND_PROCESS ? s->at[member_index(s->kind, "registered")] : 0;
-	s->called = s->kind <= KIND_SOCKET ? s->at[member_index(s->kind, called_member(s->kind))] : 0;
+	l->size = (uint8_t)(n + 1);
+	l->name = s->kind == KIND_PROCESS ? l->at[member_index(s->kind, "registered")] : 0;
+	l->called = s->kind <= KIND_SOCKET ? l->at[member_index(s->kind, called_member(s->kind))] : 0;
 	return enif_make_list_from_array(env, names, n);
+}
+
+static ERL_NIF_TERM need(struct state_probe *s, unsigned number, ErlNifEnv *env)
+{
+	ERL_NIF_TERM rows = lay_out(s, &s->rows, asked(s, &s->probe->uses), env);
+	uint64_t first;
+	ERL_NIF_TERM gates = asked_first(s, &first) ? lay_out(s, &s->gates, first, env)
+						    : enif_make_atom(env, "none");
+
+	return enif_make_tuple6(env, enif_make_atom(env, "state"), enif_make_uint(env, number),
+		enif_make_atom(env, kinds[s->kind]), enif_make_uint64(env, s->period), rows, gates);
 }
 
 ERL_NIF_TERM things_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM tail)
@@ -278,16 +312,9 @@ ERL_NIF_TERM things_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM ta
 			enif_make_tuple2(env, enif_make_atom(env, "state_budget"),
 				enif_make_uint64(env, api_option(b->h, OPT_STATEBUDGET))),
 			tail);
-	for (unsigned i = 0; i < b->nstates; i++) {
-		struct state_probe *s = &b->states[i];
-
-		if (en_enabled(s->probe))
-			tail = enif_make_list_cell(env,
-				enif_make_tuple5(env, enif_make_atom(env, "state"),
-					enif_make_uint(env, i), enif_make_atom(env, kinds[s->kind]),
-					enif_make_uint64(env, s->period), lay_out(s, env)),
-				tail);
-	}
+	for (unsigned i = 0; i < b->nstates; i++)
+		if (en_enabled(b->states[i].probe))
+			tail = enif_make_list_cell(env, need(&b->states[i], i, env), tail);
 	return tail;
 }
 
@@ -298,8 +325,10 @@ struct thing {
 	struct en_current cur; /* its key is the process */
 	const struct beam_handle *b;
 	const struct state_probe *probe;
+	const struct layout *layout;
 	ErlNifEnv *env;
 	const ERL_NIF_TERM *row;
+	bool *is_true; /* only predicates are computed: one was true. NULL: all is done */
 };
 
 static const struct thing *thing_of(const struct en_current *cur)
@@ -311,10 +340,12 @@ static uint64_t answer_num(
 	const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f)
 {
 	const struct thing *t = thing_of(cur);
-	unsigned at = pbi == PBI_STATE_NUMBER && n < MEMBERS ? t->probe->at[n] : 0;
+	unsigned at = pbi == PBI_STATE_NUMBER && n < MEMBERS ? t->layout->at[n] : 0;
 	ErlNifSInt64 v;
 
 	(void)f;
+	if (n == PBI_GATE && t->is_true != NULL)
+		return *t->is_true = true;
 	return at != 0 && enif_get_int64(t->env, t->row[at], &v) ? (uint64_t)v : 0;
 }
 
@@ -362,9 +393,9 @@ static const struct et_str *answer_str(
 	switch (pbi) {
 	case PBI_ERLPID: return beam_term_text(t->cur.key);
 	case PBI_ERLNODE: return t->b->node_text;
-	case PBI_ERLNAME: at = t->probe->name; break;
-	case PBI_ERLPROC: at = t->probe->called; break;
-	case PBI_STATE_TEXT: at = n < MEMBERS ? t->probe->at[n] : 0; break;
+	case PBI_ERLNAME: at = t->layout->name; break;
+	case PBI_ERLPROC: at = t->layout->called; break;
+	case PBI_STATE_TEXT: at = n < MEMBERS ? t->layout->at[n] : 0; break;
 	default: break;
 	}
 	return at != 0 ? text_of(t->env, t->row[at], buf, size) : NULL;
@@ -382,37 +413,104 @@ static void fire(struct thing *t, ERL_NIF_TERM row)
 	if (!enif_get_tuple(t->env, row, &n, &t->row) || n < 1 || !enif_is_pid(t->env, t->row[0]))
 		return;
 	if (t->probe->kind == KIND_ROUND)
-		for (int i = 1; i < n && i <= 3; i++)
+		for (int i = 1; i < n && i <= 4; i++)
 			arg[i - 1] = enif_get_int64(t->env, t->row[i], &v) ? (uint64_t)v : 0;
-	else if (n != t->probe->size)
+	else if (n != t->layout->size)
 		return;
 	t->cur.key = t->row[0];
-	en_fire_own(t->probe->probe, arg, &t->cur);
+	en_fire(t->probe->probe, arg, 0, &t->cur);
 }
 
-/* state(Number of a handle, Probe, [Row]) -> boolean(): does it run? */
+static uint64_t monotonic(void)
+{
+	struct timespec ts = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Fires for rows until its time is over; the list of those that are left. */
+static ERL_NIF_TERM fire_some(struct thing *t, ERL_NIF_TERM rows)
+{
+	struct en *en = t->probe->probe->en;
+	uint64_t from = en_own_begin(en), end = monotonic() + MOST_TIME;
+	ERL_NIF_TERM head;
+
+	for (unsigned n = 1; enif_get_list_cell(t->env, rows, &head, &rows); n++) {
+		fire(t, head);
+		if (n % ROWS_A_LOOK == 0 && monotonic() >= end)
+			break;
+	}
+	en_own_end(en, from);
+	return rows;
+}
+
+/* The handle and probe that the first two arguments of a call are; false: it does not run. */
+static bool enter(struct thing *t, const ERL_NIF_TERM argv[])
+{
+	unsigned number, probe;
+	struct beam_handle *b;
+
+	if (!enif_get_uint(t->env, argv[0], &number) || !enif_get_uint(t->env, argv[1], &probe))
+		return false;
+	b = beam_enter_slot(number % BEAM_HANDLES);
+	if (b == NULL || b->number != number || probe >= b->nstates ||
+		!atomic_load_explicit(&b->live, memory_order_acquire)) {
+		beam_leave();
+		return false;
+	}
+	t->b = b;
+	t->probe = &b->states[probe];
+	t->layout = &t->probe->rows;
+	return true;
+}
+
+/*
+ * state(Number of a handle, Probe, [Row]) -> boolean() | [Row]: does it run? Or those that there was no
+ * time for.
+ */
 ERL_NIF_TERM nif_state(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct thing t = {.cur = {.ops = &ops}, .env = env};
-	ERL_NIF_TERM head, tail = argv[2];
-	struct beam_handle *b;
-	unsigned number, probe;
-	bool live;
+	ERL_NIF_TERM rest;
 
 	(void)argc;
-	if (!enif_get_uint(env, argv[0], &number) || !enif_get_uint(env, argv[1], &probe))
-		return enif_make_badarg(env);
-	b = beam_enter_slot(number % BEAM_HANDLES);
-	live = b != NULL && b->number == number &&
-	       atomic_load_explicit(&b->live, memory_order_acquire) && probe < b->nstates;
-	if (live) {
-		t.b = b;
-		t.probe = &b->states[probe];
-	}
-	while (live && enif_get_list_cell(env, tail, &head, &tail))
-		fire(&t, head);
+	if (!enter(&t, argv))
+		return atom_false;
+	rest = fire_some(&t, argv[2]);
 	beam_leave();
-	return live ? atom_true : atom_false;
+	return enif_is_empty_list(env, rest) ? atom_true : rest;
+}
+
+/*
+ * gate(Number of a handle, Probe, [Row]) -> [pid()] | false: rows of what predicates read; the processes
+ * for which one is true.
+ */
+ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	bool is_true;
+	struct thing t = {.cur = {.ops = &ops}, .env = env, .is_true = &is_true};
+	ERL_NIF_TERM head, tail = argv[2], list = enif_make_list(env, 0);
+	struct en *en;
+	uint64_t from;
+
+	(void)argc;
+	if (!enter(&t, argv))
+		return atom_false;
+	t.layout = &t.probe->gates;
+	en = t.probe->probe->en;
+	from = en_own_begin(en);
+	while (enif_get_list_cell(env, tail, &head, &tail)) {
+		is_true = false;
+		fire(&t, head);
+		if (!is_true)
+			continue;
+		en_uncount(en);
+		list = enif_make_list_cell(env, t.row[0], list);
+	}
+	en_own_end(en, from);
+	beam_leave();
+	return list;
 }
 
 /* thread_time() -> nanoseconds of CPU time of this thread */

@@ -94,6 +94,16 @@ struct ebpf_keypart {
 	uint32_t size; /* of a MEM */
 };
 
+/* A call fn(context, which) that only reads memory: it becomes a load. */
+struct ebpf_direct {
+	unsigned fn;
+	int64_t which;
+	unsigned pointer; /* in the context: where the pointer to that memory is */
+	unsigned off;	  /* in that memory */
+	unsigned size;	  /* 4 or 8 bytes */
+	uint64_t tag;	  /* bits to be set in what was read */
+};
+
 struct ebpf_env {
 	const struct ebpf_fn *fns;
 	unsigned nfns;
@@ -108,7 +118,13 @@ struct ebpf_env {
 	/* The size of the MEM_OR_NULL that fn returns for object id (its EBPF_CONST argument). */
 	int64_t (*ret_size)(const struct ebpf_env *env, unsigned fn, uint64_t id);
 	void *data;
+	const struct ebpf_direct *direct; /* for the JIT */
+	unsigned ndirect;
 };
+
+/* Is this call one of n such loads? NULL: no. */
+const struct ebpf_direct *ebpf_direct_of(const struct ebpf_direct *direct, unsigned n,
+	const struct ebpf_insn *insns, unsigned call);
 
 /* ---- assembler ------------------------------------------------------------------------ */
 

@@ -136,6 +136,16 @@ uint8_t ebpf_opposite(uint8_t code)
 	}
 }
 
+const struct ebpf_direct *ebpf_direct_of(const struct ebpf_direct *direct, unsigned n,
+	const struct ebpf_insn *insns, unsigned call)
+{
+	for (unsigned i = 0; i < n; i++)
+		if ((unsigned)insns[call].imm == direct[i].fn &&
+			ebpf_const_arg(insns, call, R2) == direct[i].which)
+			return &direct[i];
+	return NULL;
+}
+
 int64_t ebpf_const_arg(const struct ebpf_insn *insns, unsigned call, unsigned reg)
 {
 	while (call-- > 0)

@@ -411,11 +411,24 @@ static void gen_rec_end(struct cg *g)
 	ebpf_bind(g->a, skip);
 }
 
+/* Only the predicate was to be computed? Then this is the end. */
+static void gen_gate(struct cg *g)
+{
+	g->clause->has_gate = true;
+	g->clause->gate = g->clause->uses;
+	ebpf_const(g->a, R2, PBI_STATE_NUMBER);
+	ebpf_const(g->a, R3, PBI_GATE);
+	cg_call(g, RT_pbi_num);
+	ebpf_jump(g->a, EBPF_JNE_IMM, R0, 0, 0, g->exit_label);
+}
+
 static int gen_body(struct cg *g, struct d_clause *cl)
 {
 	g->clause->default_action = cl->stmts == NULL;
 	if (cl->pred != NULL)
 		cg_jump_false(g, cl->pred, g->exit_label);
+	if (d_has_gate(cl))
+		gen_gate(g);
 	clear_presence(g, cl->stmts);
 	g->action = 1;
 	if (gen_stmts(g, cl->stmts) < 0)

@@ -80,6 +80,12 @@ static void call_dyn(struct cg *g, enum rt_fn fn, const struct cg_lval *p)
 	cg_call_with(g, fn, cg_key_bytes(p->var->keys, p->var->nkeys), p->null_key);
 }
 
+/* self->x without a key, which has functions of its own: it is what clauses use most. */
+static bool is_plain_self(const struct cg_lval *p)
+{
+	return p->var->scope == SC_SELF && p->var->nkeys == 0;
+}
+
 /* ---- lvalues of expressions ------------------------------------------------------------ */
 
 /* Copy a struct of a dynamic variable (or zeroes) to scratch memory at p->copy. */
@@ -473,7 +479,7 @@ static struct cg_val load_dyn(
 		call_dyn(g, RT_dyn_str, p);
 		return cg_keep(g, n, R0);
 	}
-	call_dyn(g, RT_dyn_load, p);
+	call_dyn(g, is_plain_self(p) ? RT_self_load : RT_dyn_load, p);
 	cg_norm(g, R0, t);
 	if (same && (slot = cg_keep_for_all(g, n)) != 0) {
 		invalidate_loaded(g, p->varid);
@@ -584,7 +590,11 @@ void cg_lval_store(struct cg *g, struct cg_lval *p, const struct d_type *t, stru
 		cg_load(g, R4, v);
 		ebpf_const(g->a, R2, p->varid);
 		cg_key_load(g, R3, p->key, p->var->nkeys);
-		call_dyn(g, d_is_string(t) ? RT_dyn_setstr : RT_dyn_store, p);
+		call_dyn(g,
+			d_is_string(t)	     ? RT_dyn_setstr
+			: is_plain_self(p) ? RT_self_store
+					     : RT_dyn_store,
+			p);
 		invalidate_loaded(g, p->varid);
 		return;
 	}

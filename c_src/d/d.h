@@ -224,6 +224,9 @@ bool d_may_be_null(const struct d_node *n);
 bool d_countable(const struct d_clause *clause);
 bool d_repeatable(const struct d_clause *clause); /* n firings of the same event can be made in one */
 
+/* gate.c: can the predicate of a checked clause be computed before the rest? */
+bool d_has_gate(const struct d_clause *clause);
+
 /* cg*.c: bytecode of a checked clause; appends to c->prog */
 int d_cg_clause(struct d_comp *c, struct d_clause *clause);
 /* Add a constant string to the program; returns its index. In cg_func.c. */

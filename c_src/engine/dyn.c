@@ -175,6 +175,11 @@ PROBE_PATH static inline struct dyn_node *find(const struct dyn_lookup *p)
  * written before the state becomes LIVE again, and the state becomes LIVE only after the node is in
  * its chain for good.
  */
+static inline unsigned recent_self(uint64_t self, uint64_t id)
+{
+	return (unsigned)(((self ^ id) * 0x9e3779b97f4a7c15) >> (64 - DYN_RECENT_LOG));
+}
+
 static inline struct dyn_node **recent_of(
 	const struct fire *f, const struct dyn_var *v, uint64_t self, uint64_t word)
 {
@@ -184,8 +189,7 @@ static inline struct dyn_node **recent_of(
 		h = ((uint32_t)word * 0x85ebca6b + (uint32_t)self) ^ v->id;
 		return &f->thread->dyn.recent[(uint32_t)(h * 0x9e3779b1) >> (32 - DYN_RECENT_LOG)];
 	}
-	return &f->thread->dyn.recent[((self ^ word << 20 ^ v->id) * 0x9e3779b97f4a7c15) >>
-				      (64 - DYN_RECENT_LOG)];
+	return &f->thread->dyn.recent[recent_self(self ^ word << 20, v->id)];
 }
 
 /* The words that identify a short key: self key, and string id or number. false: a long key. */
@@ -258,35 +262,35 @@ PROBE_PATH static INLINE_ALWAYS struct dyn_node *find_cached_self_str(
 	return likely(k[0] == str && k[1] == f->self) ? memo_set(f, id, ref, n) : NULL;
 }
 
-/* The same for self->x, which has no other key: the variable alone says whether it is the last. */
-#define MEMO_SELF (1U << 31)
-PROBE_PATH static INLINE_ALWAYS struct dyn_node *find_cached_self(
-	struct fire *f, const struct dyn_var *v)
-{
-	struct dyn_node *n = f->thread->dyn.recent[((f->self ^ v->id) * 0x9e3779b97f4a7c15) >>
-						   (64 - DYN_RECENT_LOG)];
-
-	if (unlikely(!is_live(v, n) || *dyn_key(v, n) != f->self))
-		return NULL;
-	f->memo = n;
-	f->memo_var = MEMO_SELF | v->id;
-	return n;
-}
-
 /* The last node, or one of the cache: all that dyn_load and dyn_store look at themselves. */
 PROBE_PATH static INLINE_ALWAYS struct dyn_node *find_fast(
 	struct fire *f, uint64_t id, uint64_t key)
 {
+	struct dyn_node *n;
+
+	if (f->en->dyn.vars[id].shape == KEY_SELF)
+		return NULL; /* there is no key to read */
+	n = memo_get(f, id, key);
+	return n != NULL ? n : find_cached_self_str(f, id, key);
+}
+
+/* The same for a number in self->x: no key but that of self->, which is all of the node's body. */
+#define MEMO_SELF (1U << 31)
+PROBE_PATH static INLINE_ALWAYS struct dyn_node *find_self(struct fire *f, uint64_t id)
+{
 	struct dyn_node *n = f->memo;
-	const struct dyn_var *v;
+	uint64_t self = f->self;
 
 	if (n != NULL && f->memo_var == (MEMO_SELF | (uint32_t)id))
 		return n;
-	v = &f->en->dyn.vars[id];
-	if (v->shape == KEY_SELF)
-		return find_cached_self(f, v);
-	n = memo_get(f, id, key);
-	return n != NULL ? n : find_cached_self_str(f, id, key);
+	n = f->thread->dyn.recent[recent_self(self, id)];
+	if (unlikely(n == NULL ||
+		     atomic_load_explicit(&n->state, memory_order_acquire) != NODE_LIVE ||
+		     n->var != id || *(const uint64_t *)(const void *)n->body != self))
+		return NULL;
+	f->memo = n;
+	f->memo_var = MEMO_SELF | (uint32_t)id;
+	return n;
 }
 
 /* The same for every short key. */
@@ -497,21 +501,41 @@ PROBE_PATH static __attribute__((noinline)) uint64_t delete_slow(
 	return 0;
 }
 
-RTFN(dyn_store)
+PROBE_PATH static INLINE_ALWAYS uint64_t store_to(
+	const struct fire *f, struct dyn_node *n, uint64_t value)
 {
-	struct fire *f = FIRE(ctx);
-	struct dyn_node *n = find_fast(f, a, b);
-
-	if (unlikely(n == NULL))
-		return store_slow(f, a, b, c);
-	atomic_store_explicit(&n->value, c, memory_order_relaxed);
-	if (c != 0)
+	atomic_store_explicit(&n->value, value, memory_order_relaxed);
+	if (value != 0)
 		return 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (likely(!f->thread->fence &&
 		   atomic_load_explicit(&n->queued, memory_order_relaxed) == NODE_QUEUED))
 		return 0; /* the common case of deleted() */
 	return delete_slow(f->thread, n);
+}
+
+RTFN(dyn_store)
+{
+	struct fire *f = FIRE(ctx);
+	struct dyn_node *n = find_fast(f, a, b);
+
+	return likely(n != NULL) ? store_to(f, n, c) : store_slow(f, a, b, c);
+}
+
+RTFN(self_load)
+{
+	struct fire *f = FIRE(ctx);
+	struct dyn_node *n = find_self(f, a);
+
+	return likely(n != NULL) ? value_of(n) : load_slow(f, a, b);
+}
+
+RTFN(self_store)
+{
+	struct fire *f = FIRE(ctx);
+	struct dyn_node *n = find_self(f, a);
+
+	return likely(n != NULL) ? store_to(f, n, c) : store_slow(f, a, b, c);
 }
 
 RTFN(dyn_add)

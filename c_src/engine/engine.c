@@ -144,12 +144,12 @@ static void stop_providers(struct en *en)
 }
 
 /* In a node the watchdog wants to know what these firings cost. */
-static uint64_t own_begin(const struct en *en)
+uint64_t en_own_begin(const struct en *en)
 {
 	return en->opts->inside ? clock_thread() : 0;
 }
 
-static void own_end(struct en *en, uint64_t from)
+void en_own_end(struct en *en, uint64_t from)
 {
 	if (en->opts->inside)
 		atomic_fetch_add(&en->own_cost, clock_thread() - from);
@@ -159,19 +159,27 @@ static void fire_own(struct en *en, const char *name, unsigned phase)
 {
 	static const uint64_t none[10];
 	struct en_probe *p = en_probe_find(en, "dtrace", "", "", name);
-	uint64_t from = own_begin(en);
+	uint64_t from = en_own_begin(en);
 
 	if (p != NULL)
 		en_fire_in(p, none, phase);
-	own_end(en, from);
+	en_own_end(en, from);
 }
 
 void en_fire_own(struct en_probe *p, const uint64_t *arg, const struct en_current *cur)
 {
-	uint64_t from = own_begin(p->en);
+	uint64_t from = en_own_begin(p->en);
 
 	en_fire(p, arg, 0, cur);
-	own_end(p->en, from);
+	en_own_end(p->en, from);
+}
+
+void en_uncount(struct en *en)
+{
+	struct en_thread *t = en_slot_get(en);
+
+	if (t != NULL)
+		count_add(&t->fired, -(uint64_t)1);
 }
 
 uint64_t en_own_cost(const struct en *en)

@@ -133,8 +133,11 @@ uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind);
 unsigned en_nthreads(const struct en *en); /* slots in use so far */
 /* CPU time in ns, in a node, of firings that belong to no event: BEGIN, END, profile and tick. */
 uint64_t en_own_cost(const struct en *en);
-/* en_fire, and add its time to that */
+/* en_fire, and add its time to that; or these around many */
 void en_fire_own(struct en_probe *p, const uint64_t *arg, const struct en_current *cur);
+uint64_t en_own_begin(const struct en *en);
+void en_own_end(struct en *en, uint64_t from);
+void en_uncount(struct en *en); /* the last firing of this thread was for its predicates only */
 /* Number of firings over all threads: for tests and -v. */
 uint64_t en_fired(const struct en *en);
 /* Delete all self-> variables of a key whose process has ended (probe path). */

@@ -65,12 +65,25 @@ static int load_strings(struct en *en, struct et_error *e)
 	return 0;
 }
 
+/* Built-in variables that are a word of memory. */
+static const struct ebpf_direct direct[] = {
+#define OF_PROBE(which, member)                                                                    \
+	{RT_strvar, which, offsetof(struct fire, probe), offsetof(struct en_probe, member), 8,     \
+		STR_TAG}
+	OF_PROBE(BI_PROBEPROV, prov),
+	OF_PROBE(BI_PROBEMOD, mod),
+	OF_PROBE(BI_PROBEFUNC, func),
+	OF_PROBE(BI_PROBENAME, name),
+};
+
 /* JIT-compile the clauses if that is enabled and supported; else they are interpreted. */
 static int load_code(struct en *en, struct et_error *e)
 {
 	const struct prog *p = en->prog;
 
 	prog_env(p, &en->env);
+	en->env.direct = direct;
+	en->env.ndirect = sizeof(direct) / sizeof(*direct);
 	en->code = calloc(p->nclauses + 1, sizeof(*en->code));
 	if (en->code == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for %u clauses", p->nclauses);

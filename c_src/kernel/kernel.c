@@ -75,7 +75,7 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 static bool uses_ids(const struct en *en)
 {
 	static const enum rt_fn fns[] = {RT_var, RT_lock_state, RT_dyn_load, RT_dyn_store,
-		RT_dyn_add, RT_dyn_str, RT_dyn_setstr, RT_dyn_ref, RT_dyn_new, RT_dyn_del};
+		RT_self_load, RT_self_store, RT_dyn_add, RT_dyn_str, RT_dyn_setstr, RT_dyn_ref, RT_dyn_new, RT_dyn_del};
 
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		for (unsigned k = 0; k < sizeof(fns) / sizeof(*fns); k++)

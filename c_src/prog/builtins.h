@@ -42,6 +42,9 @@ enum prog_pbi {
 /* Of rt_source_part(): the slot for the part, TERM_ELEMENT and so on, which. */
 #define SOURCE_PART(slot, part, pbi) ((slot) << 16 | (unsigned)(part) << 8 | (pbi))
 
+/* In place of a member's index, for PBI_STATE_NUMBER: shall the statements be skipped? (d/gate.c) */
+#define PBI_GATE 255
+
 /* Further bits: arguments that erlarg() and erlint() read; PBI_ANY_ARG: others, or unknown. */
 enum { PBI_ARGS = 7, PBI_ARG0 = 24, PBI_ANY_ARG = PBI_ARG0 + PBI_ARGS };
 _Static_assert((int)PBI_COUNT_ <= (int)PBI_ARG0, "bits of prog_uses.pbis");

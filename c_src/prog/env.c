@@ -60,6 +60,8 @@ static bool fits(unsigned fn, const struct prog_var *v)
 	bool bytes = is_str || (v->type != NULL && d_is_byref(v->type));
 
 	switch (fn) {
+	case RT_self_load:
+	case RT_self_store: return !bytes && v->scope == SC_SELF && v->nkeys == 0;
 	case RT_dyn_load:
 	case RT_dyn_store:
 	case RT_dyn_add: return !bytes;

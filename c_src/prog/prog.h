@@ -152,6 +152,8 @@ struct prog_clause {
 	struct prog_action *actions;
 	unsigned program;     /* index of the compilation it came from */
 	struct prog_uses uses;
+	struct prog_uses gate; /* of its predicate, if has_gate */
+	bool has_gate; /* between predicate and statements it asks the provider, by PBI_GATE */
 };
 
 struct prog {

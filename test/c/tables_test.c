@@ -350,7 +350,7 @@ static void test_agg_full(void)
 
 /* ---- dynamic variables against a model ------------------------------------------------- */
 
-enum { VAR_INT, VAR_STR, VAR_STRUCT, VAR_SELF, NVARS };
+enum { VAR_INT, VAR_STR, VAR_STRUCT, VAR_SELF, VAR_PLAIN, NVARS };
 #define DYN_KEYS 97
 
 struct dyn_model {
@@ -360,6 +360,34 @@ struct dyn_model {
 	struct et_str *name;
 	unsigned drops;
 };
+
+/* self->x of many tasks: k is whose. A firing is of one, so what it remembers is forgotten. */
+static uint64_t become(struct fire *f, uint64_t self)
+{
+	uint64_t old = f->self;
+
+	f->self = self;
+	f->memo = NULL;
+	return old;
+}
+
+static uint64_t plain_load(struct fire *f, unsigned k)
+{
+	uint64_t old = become(f, 1000 + k), v = rt_self_load(word(f), VAR_PLAIN, 0, 0, 0);
+
+	CHECK(v == rt_self_load(word(f), VAR_PLAIN, 0, 0, 0)); /* the node that was found last */
+	CHECK(v == rt_dyn_load(word(f), VAR_PLAIN, 0, 0, 0));
+	become(f, old);
+	return v;
+}
+
+static void plain_store(struct fire *f, unsigned k, uint64_t v)
+{
+	uint64_t old = become(f, 1000 + k);
+
+	rt_self_store(word(f), VAR_PLAIN, 0, v, 0);
+	become(f, old);
+}
 
 static void dyn_check(struct fire *f, struct dyn_model *m, unsigned var, unsigned k, uint64_t key)
 {
@@ -377,6 +405,7 @@ static void dyn_check(struct fire *f, struct dyn_model *m, unsigned var, unsigne
 		CHECK((ref != NULL) == m->there[var][k]);
 		CHECK(ref == NULL || (ref[0] == m->value[var][k] && ref[2] == 0));
 		break;
+	case VAR_PLAIN: CHECK(plain_load(f, k) == m->value[var][k]); break;
 	default:
 		CHECK(rt_dyn_load(word(f), var, key, 0, 0) == m->value[var][k],
 			"var %u key %u: %llu, not %llu", var, k,
@@ -402,6 +431,8 @@ static void dyn_set(
 			ref[0] = v;
 	} else if (var == VAR_STRUCT) {
 		rt_dyn_del(word(f), var, key, 0, 0);
+	} else if (var == VAR_PLAIN) {
+		plain_store(f, k, v);
 	} else if (v % 3 == 0 && v != 0) {
 		CHECK(rt_dyn_add(word(f), var, key, v, 0) == m->value[var][k]);
 		v += m->value[var][k];
@@ -447,6 +478,7 @@ static void test_dyn(const char *dynvarsize, bool full)
 	add_var(&w, SC_GLOBAL, &type_string, "is");
 	add_var(&w, SC_GLOBAL, &type_struct, "is");
 	add_var(&w, SC_SELF, &type_int, "is");
+	add_var(&w, SC_SELF, &type_int, "");
 	m->rnd = 1234567;
 	m->name = et_str_new("name", 4);
 	if (world_go(&w))

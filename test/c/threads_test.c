@@ -49,7 +49,8 @@ struct owner {
 
 static uint64_t load_of(struct fire *f, unsigned var, const uint64_t *key)
 {
-	return rt_dyn_load(word(f), var, word(key), 0, 0);
+	return var == VAR_PLAIN ? rt_self_load(word(f), var, 0, 0, 0)
+				: rt_dyn_load(word(f), var, word(key), 0, 0);
 }
 
 static void expect(struct owner *o, bool ok, const char *what, uint64_t is, uint64_t should)
@@ -106,7 +107,7 @@ static void self_step(struct world *w, struct fire *f, void *arg)
 	o->pair[k] = value;
 	expect(o, load_of(f, VAR_PLAIN, &none) == o->plain, "plain", load_of(f, VAR_PLAIN, &none),
 		o->plain);
-	rt_dyn_store(word(f), VAR_PLAIN, word(&none), value, 0);
+	rt_self_store(word(f), VAR_PLAIN, 0, value, 0);
 	o->plain = value;
 	check_text(o, f, i, &str);
 	snprintf(text, sizeof(text), "%llx", (unsigned long long)value);

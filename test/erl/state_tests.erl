@@ -172,6 +172,112 @@ growth() ->
     ?assert(number("done", A) > 0),
     stop(Q).
 
+%% A process that waits is asked once; then it is seen to be at rest, and does not run any more.
+rests_test_() ->
+    {timeout, 60, fun rests/0}.
+
+rests() ->
+    {P, _} = Q = quiet(fun() -> ok end),
+    A = run(4, ["state:::process-200ms /erlpid == ", script_run:quoted(P), "/",
+                "{ @[args[0]->reductions, args[0]->memory, args[0]->function, args[0]->links,",
+                "    args[0]->new_reductions] = count(); }"]),
+    Keys = lists:sort([K || {"_", K} <- maps:keys(A)]),
+    {memory, Memory} = process_info(P, memory),
+    ?assertMatch([[_, Memory, _, 0, 0], [_, Memory, _, 0, 0]], Keys),
+    [[R1 | _], [R2 | _]] = Keys,
+    ?assertEqual(1, R2 - R1), % for the answer
+    stop(Q).
+
+%% Whatever happens to it is seen in the next round.
+changes_test_() ->
+    {timeout, 120, fun changes/0}.
+
+changes() ->
+    {P, M} = spawn_monitor(fun idle/0),
+    Script = ["state:::process-100ms /erlpid == ", script_run:quoted(P), "/",
+              "{ @[args[0]->memory, args[0]->heap, args[0]->links, args[0]->monitors, ",
+              "args[0]->monitored_by, args[0]->mailbox, args[0]->binaries, args[0]->status, ",
+              "args[0]->name] = count(); }"],
+    {ok, H} = erltrace:script(Script),
+    [begin
+         _ = Fun(P),
+         seen(H, P)
+     end || Fun <- [fun(_) -> ok end,
+                    fun(_) -> P ! {keep, lists:seq(1, 5000)} end,
+                    fun(_) -> P ! {keep, binary:copy(<<"x">>, 1000)} end,
+                    fun(_) -> P ! unknown end,
+                    fun(_) -> [P ! unknown || _ <- lists:seq(1, 1000)] end,
+                    fun(_) -> link(P) end,
+                    fun(_) -> erlang:monitor(process, P) end,
+                    fun(_) -> unlink(P) end,
+                    fun(_) -> P ! {keep, []} end,
+                    fun(_) -> erlang:garbage_collect(P) end,
+                    fun(_) -> erlang:suspend_process(P) end,
+                    fun(_) -> erlang:resume_process(P) end,
+                    fun(_) -> register(state_changes, P) end,
+                    fun(_) -> unregister(state_changes) end,
+                    fun(_) -> P ! {monitor, self()} end]],
+    erltrace:close(H),
+    P ! stop,
+    receive {'DOWN', M, process, P, _} -> ok end.
+
+idle() -> idle([]).
+
+idle(Kept) ->
+    receive
+        {keep, X} -> idle(X);
+        {monitor, P} -> erlang:monitor(process, P), idle(Kept);
+        stop -> Kept
+    end.
+
+%% Until the script says what the process itself says.
+seen(H, P) ->
+    [{_, Memory}, {_, Heap}, {_, Links}, {_, Monitors}, {_, By}, {_, N}, {_, Bins}, {_, Status},
+     {_, Name}] =
+        process_info(P, [memory, total_heap_size, links, monitors, monitored_by, message_queue_len,
+                         binary, status, registered_name]),
+    Key = [Memory, Heap, length(Links), length(Monitors), length(By), N, length(Bins),
+           atom_to_list(Status), case Name of [] -> pid_to_list(P); _ -> atom_to_list(Name) end],
+    case maps:get({"_", Key}, script_run:aggregations(H), 0) of
+        0 -> receive after 20 -> ok end, seen(H, P);
+        _ -> ok
+    end.
+
+%% If a predicate is enough to see that nothing is done, a process is not asked for the rest: it does not
+%% run. All firings are counted once.
+predicate_first_test_() ->
+    {timeout, 60, fun predicate_first/0}.
+
+predicate_first() ->
+    {P1, _} = Q1 = quiet(fun() -> ok end),
+    {P2, _} = Q2 = quiet(fun() -> ok end),
+    [P2 ! N || N <- lists:seq(1, 7)],
+    Before = reductions(P1),
+    Script = "state:::process /args[0]->mailbox > 6 && args[0]->status != \"running\"/ "
+        "{ @[args[0]->pid, args[0]->memory, args[0]->mailbox, args[0]->function] = count(); }"
+        "state:::process /args[0]->mailbox > 1000000/ { @never[args[0]->links] = count(); }"
+        "state:::round { @seen = sum(arg1); }",
+    {ok, H} = erltrace:script(Script),
+    wait(H, 1),
+    {ok, #{fired := Fired}} = erltrace:status(H),
+    A = script_run:aggregations(H),
+    erltrace:close(H),
+    ?assertEqual(Before, reductions(P1)),
+    Pid = pid_to_list(P2),
+    {memory, Memory} = process_info(P2, memory),
+    {_, {Mod, F, Arity}} = process_info(P2, current_function),
+    Function = printed("~w", Mod) ++ ":" ++ printed("~w", F) ++ "/" ++ integer_to_list(Arity),
+    ?assertMatch(#{{"_", [Pid, Memory, 7, Function]} := 1}, A),
+    ?assertEqual([], [K || {"never", _} = K <- maps:keys(A)]),
+    ?assertEqual(number("seen", A) + 1, Fired), % and round
+    stop(Q1),
+    stop(Q2).
+
+%% One that has an effect, or might fault, is computed once.
+predicate_effects_test() ->
+    A = run(1, "int n; state:::process /n++ >= 0/ { @n = max(n); @all = count(); @m = max(args[0]->memory); }"),
+    ?assertEqual(number("all", A), number("n", A)).
+
 %% ---- rounds ----------------------------------------------------------------------------------
 
 %% Without a rate there is one round; round tells its number, what it has seen, that it was whole.

@@ -125,13 +125,12 @@ static void copy_key(struct body *b, unsigned at, unsigned fn, uint64_t id, int 
 }
 
 /* A load instead of a call; false: it is a call. */
-static bool read_directly(struct link *l, unsigned fn, int64_t which)
+static bool read_directly(struct link *l, const struct ebpf_insn *insns, unsigned call)
 {
-	const struct ebpf_direct *d = l->in->direct, *end = d + l->in->ndirect;
+	const struct ebpf_direct *d =
+		ebpf_direct_of(l->in->direct, l->in->ndirect, insns, call);
 
-	while (d < end && (which != d->which || fn != d->fn))
-		d++;
-	if (d == end)
+	if (d == NULL)
 		return false;
 	link_emit(l, OP_CAST, R0, R1, 1, TO_KERNEL);
 	link_emit(l, EBPF_LDXDW, R0, R0, (int)d->pointer, 0);
@@ -152,7 +151,7 @@ static void program_call(struct body *b, unsigned at)
 	const struct ebpf_fn *f = &l->in->env->fns[fn];
 	int func;
 
-	if (read_directly(l, fn, ebpf_const_arg(b->p->insns, at, R2)))
+	if (read_directly(l, b->p->insns, at))
 		return;
 	for (unsigned a = 1; a < EBPF_MAX_ARGS; a++)
 		if (f->arg[a] == EBPF_KEY) /* of which object: the constant before it */

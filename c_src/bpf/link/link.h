@@ -38,16 +38,6 @@ struct ebpf_program {
 	unsigned index; /* by which it is run */
 };
 
-/* A call fn(context, which) that only reads memory: it becomes a load. */
-struct ebpf_direct {
-	unsigned fn;
-	int64_t which;
-	unsigned pointer; /* in the context: where the pointer to that memory is */
-	unsigned off;	  /* in that memory */
-	unsigned size;	  /* 4 or 8 bytes */
-	uint64_t tag;	  /* bits to be set in what was read */
-};
-
 struct ebpf_link_input {
 	const struct ebpf_object *object;
 	struct ebpf_symbol symbol[EBPF_MAX_SYMBOLS];
