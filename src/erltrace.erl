@@ -162,7 +162,7 @@ stop(H) ->
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
 %% are matched by the `stack' pointer or, where the VM's layout is not known, by `names', and
 %% `undefined' if nothing needs it; `things', of a script with probes of the provider state, how many
-%% `rounds' there were, how many `partial' ones, how many things these have `seen', and their `cost' in
+%% `rounds' there were, how many `partial' ones, how many things these have `seen', the `longest' slice in ns, and their `cost' in
 %% percent of the schedulers' time; `stacks', of a script that records Erlang stacks, whether the
 %% `table' of loaded code is known, which functions and lines are looked up in, or why it was refused,
 %% and how many frames of the node were not in it when they were looked up (`unknown'; `changed': other

@@ -53,6 +53,8 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
             case arm_flows(Number, Needs, Owner) of
                 {ok, Flows, Fast, Armed} ->
                     erltrace_names:renew(Nif, Names),
+                    lists:member(atoms, Needs) andalso
+                        erltrace_nif:vm_fact(Nif, atoms, erlang:system_info(atom_count)),
                     start_monitor(Number, Needs, Known,
                                   A1#arming{armed = Armed, fast = Fast, flows = Flows,
                                             skipped = erltrace_vm:skipped(Armed),
@@ -130,6 +132,7 @@ start_rearm(Needs, Known, #arming{armed = Armed, fast = Fast} = A) ->
 prepare(Nif, Needs) ->
     [code:ensure_loaded(M) || M <- [dyntrace, erl_ddll], lists:member(M, Needs)],
     lists:member(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports(), drivers()),
+    lists:member(tables, Needs) andalso name_tables(Nif),
     case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
         true ->
             Layout = erltrace_vm:layout(),
@@ -141,6 +144,13 @@ prepare(Nif, Needs) ->
         false ->
             undefined
     end.
+
+%% Named tables have references too (ets:whereis/1).
+name_tables(Nif) ->
+    [erltrace_nif:vm_fact(Nif, Ref, Name) ||
+        Table <- ets:all(), Name <- [ets:info(Table, name)], Name =/= undefined,
+        Ref <- [case is_atom(Table) of true -> ets:whereis(Table); false -> Table end],
+        is_reference(Ref)].
 
 ports() ->
     [{P, Owner, Name} || P <- erlang:ports(),

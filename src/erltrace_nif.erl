@@ -293,6 +293,11 @@ set_node(_, _) -> erlang:nif_error(not_loaded).
 
 -spec set_record(nif(), Name :: binary(), Fields :: [binary()]) -> ok | failure().
 set_record(_, _, _) -> erlang:nif_error(not_loaded).
+%% What probes of ETS tables and atoms need to know when they are armed.
+-spec vm_fact(nif(), atoms, non_neg_integer()) -> ok | failure();
+             (nif(), ets:tid(), Name :: atom()) -> ok | failure().
+vm_fact(_, _, _) -> erlang:nif_error(not_loaded).
+
 -spec set_name(nif(), pid(), atom(), boolean()) -> ok | failure().
 set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
 -spec claim_names(nif(), [pid()]) -> [Token :: non_neg_integer()] | failure().
@@ -339,7 +344,7 @@ look(_, _, _) -> erlang:nif_error(not_loaded).
 -spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.
 print(_, _, _) -> erlang:nif_error(not_loaded).
 
--spec fire(non_neg_integer(), atom(), pid(), [atom() | pid() | port() | binary()]) -> boolean().
+-spec fire(non_neg_integer(), atom(), pid() | port(), [atom() | pid() | port() | binary() | integer()]) -> boolean().
 fire(_, _, _, _) -> erlang:nif_error(not_loaded).
 
 -spec user_enabled() -> boolean().

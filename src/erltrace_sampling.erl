@@ -12,8 +12,10 @@
 
 -type answer() :: ok | {refused, Why :: binary()}.
 
--define(ENOUGH, 3).   % right samples of each kind
--define(WAIT, 20000). % ms until these must have come
+-type kind() :: erlang | bif | nif | dirty.
+
+-define(ENOUGH, 3).    % right samples of each kind
+-define(WAIT, 120000). % ms for these: then it is not known, and the next script tries again
 
 %% @doc Can samples be taken in this node?
 -spec available() -> answer().
@@ -69,6 +71,7 @@ look() ->
     _ = erltrace_names:layout(),
     case all_ok([fun() -> layout(Layout) end, fun code/0, fun find/0, fun self_test/0]) of
         ok -> erltrace_nif:sampling(passed);
+        {busy, Why} -> _ = erltrace_nif:sampling({busy, Why}), {refused, Why};
         {refused, Why} -> refuse(Why)
     end.
 
@@ -127,7 +130,7 @@ sensitive() ->
 %% ---- the self-test ---------------------------------------------------------------------------
 
 %% @doc Samples of stacks that are known.
--spec self_test() -> answer().
+-spec self_test() -> answer() | {busy, Why :: binary()}.
 self_test() ->
     case erltrace_nif:sampling(test_start) of
         ok ->
@@ -138,30 +141,43 @@ self_test() ->
             Refused
     end.
 
+%% The process counts its rounds, each of which takes about the same CPU time: however busy the machine
+%% is, so many of them must have been sampled so often.
 test(Kind) ->
     _ = erltrace_nif:sampling(test_read),
-    {P, M} = spawn_opt(fun() -> test_1(Kind) end, [monitor, {priority, high}]),
-    Result = collect(Kind, P, 0, [], erlang:monotonic_time(millisecond) + ?WAIT),
+    Rounds = counters:new(1, []),
+    {P, M} = spawn_opt(fun() -> test_1({Kind, Rounds}) end, [monitor, {priority, high}]),
+    Result = collect(Kind, P, Rounds, {0, []}, erlang:monotonic_time(millisecond) + ?WAIT),
     exit(P, kill),
     receive {'DOWN', M, process, P, _} -> Result end.
 
-%% A few may be taken where a stack is not whole: between a call and its return address, say.
-collect(Kind, _, Right, Wrong, _) when Right >= ?ENOUGH, Right >= 9 * length(Wrong) ->
-    _ = Kind,
-    ok;
-collect(Kind, Pid, Right, Wrong, Until) ->
+collect(Kind, Pid, Rounds, {Right, Wrong}, Until) ->
     receive after 5 -> ok end,
+    All = counters:get(Rounds, 1) >= rounds(Kind), % before the samples are read
     Samples = [{State, Frames} || {State, P, _, _, Frames} <- erltrace_nif:sampling(test_read), P =:= Pid],
     {Good, Bad} = lists:partition(fun(S) -> is_right(Kind, S) end,
                                   [S || S <- Samples, is_about(Kind, S)]),
-    case erlang:monotonic_time(millisecond) > Until of
-        false ->
-            collect(Kind, Pid, Right + length(Good), Bad ++ Wrong, Until);
-        true when Wrong =:= [] ->
-            {refused, text("~p samples of ~s came, in ~b ms", [Right, Kind, ?WAIT])};
-        true ->
-            {refused, text("samples of ~s are wrong: ~0tP", [Kind, hd(Wrong), 60])}
+    Sum = {Right + length(Good), Bad ++ Wrong},
+    case judge(Sum, All, erlang:monotonic_time(millisecond) > Until) of
+        go_on -> collect(Kind, Pid, Rounds, Sum, Until);
+        ok -> ok;
+        few -> {refused, text("~b samples of ~s came in ~b rounds", [element(1, Sum), Kind, rounds(Kind)])};
+        wrong ->
+            {refused, text("~b samples of ~s are right, ~b are wrong, such as ~0tP",
+                           [element(1, Sum), Kind, length(element(2, Sum)), hd(element(2, Sum)), 60])};
+        late ->
+            {busy, text("the machine is too busy: ~b rounds of ~b took ~b s",
+                        [counters:get(Rounds, 1), rounds(Kind), ?WAIT div 1000])}
     end.
+
+%% A few may be taken where a stack is not whole: between a call and its return address, say. So until all
+%% rounds are done nothing is wrong.
+judge({Right, Wrong}, _, _) when Right >= ?ENOUGH, Right >= 9 * length(Wrong) -> ok;
+judge({Right, Wrong}, true, _) when Right >= ?ENOUGH, Right >= 4 * length(Wrong) -> ok;
+judge({_, []}, true, _) -> few;
+judge(_, true, _) -> wrong;
+judge(_, false, true) -> late;
+judge(_, false, false) -> go_on.
 
 %% What the process does besides, such as being scheduled, is not what is tested.
 is_about(Kind, {State, _}) -> State =:= atom_to_binary(Kind).
@@ -185,14 +201,24 @@ has_chain(Frames) ->
     Own = lists:dropwhile(fun(F) -> F =:= <<"erltrace_sampling:count/2">> end, Frames),
     lists:prefix(Chain, Own).
 
-%% These stay on the stack while the work is done.
--spec test_1(erlang | bif | nif | dirty) -> no_return().
-test_1(Kind) -> _ = test_2(Kind), test_1(Kind).
+%% About a second of CPU time, in which the kernel's clock ticks a hundred times at least.
+rounds(erlang) -> 60000;
+rounds(bif) -> 8000;
+rounds(nif) -> 2000;
+rounds(dirty) -> 500.
 
--spec test_2(erlang | bif | nif | dirty) -> {term()}.
+%% These stay on the stack while the work is done. Others may work too, now and then.
+-spec test_1({kind(), counters:counters_ref()}) -> no_return().
+test_1({Kind, Rounds} = Test) ->
+    ok = counters:add(Rounds, 1, 1),
+    _ = test_2(Kind),
+    _ = counters:get(Rounds, 1) rem (rounds(Kind) div 250) =:= 0 andalso receive after 1 -> ok end,
+    test_1(Test).
+
+-spec test_2(kind()) -> {term()}.
 test_2(Kind) -> X = test_3(Kind), {X}.
 
--spec test_3(erlang | bif | nif | dirty) -> {term()}.
+-spec test_3(kind()) -> {term()}.
 test_3(erlang) -> X = count(2000, 1), {X};
 test_3(bif) -> X = lists:member(none, list()), {X};
 test_3(nif) -> X = erltrace_nif:sampling({burn, 500}), erlang:bump_reductions(2000), {X};

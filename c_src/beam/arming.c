@@ -15,6 +15,7 @@
 #include "arming.h"
 #include "atoms.h"
 #include "beam_handle.h"
+#include "call_probes.h"
 #include "erlang_provider.h"
 #include "fast_calls.h"
 #include "fast_core.h"
@@ -56,7 +57,7 @@ static const char *kind_of(const struct beam_fn *fn)
 		return fn->label ? "label_exception" : "exception";
 	if (fn->label)
 		return fn->nval > 0 ? "label_return" : "label";
-	return fn->nval > 0 ? "return" : fn->local ? "local" : "global";
+	return fn->nval > 0 || fn->notes ? "return" : fn->local ? "local" : "global";
 }
 
 static void need_pattern(struct needs *n, const struct beam_fn *fn)
@@ -123,7 +124,7 @@ static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, 
 	const struct en_ecb *ecb = l->ecb;
 	struct beam_clause *c;
 
-	if (!l->quick || o->clause != NULL)
+	if (!l->quick || o->clause != NULL || beam_is_call_probe(p))
 		return;
 	c = &b->clauses[ecb->index];
 	if (c->prog == NULL) { /* else events may be looking */
@@ -141,7 +142,8 @@ static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, 
 /* Does a clause read how deep in the stack a call is, or whether it is a tail call? */
 static bool reads_depth(int probe, unsigned argmask)
 {
-	return beam_probedefs[BP_FUNCTIONS + probe].nargs > ARG(FUNCTION_ENTRY, depth) &&
+	return BP_FUNCTIONS + probe < BP_CALLS &&
+	       beam_probedefs[BP_FUNCTIONS + probe].nargs > ARG(FUNCTION_ENTRY, depth) &&
 	       (argmask & BEAM_DEPTH_ARGS) != 0;
 }
 
@@ -153,6 +155,19 @@ static bool follows(const struct beam_fn *fn)
 			READS_PBI(fn->probe[i]->uses.pbis, FOLLOW))
 			return true;
 	return false;
+}
+
+/*
+ * What clauses ask of a call: a probe of certain functions asks for what its arguments are made of.
+ * *noted: of the end of a call, when it began and the like.
+ */
+static uint32_t pbis_of(enum beam_probe id, uint32_t pbis, unsigned argmask, bool *noted)
+{
+	unsigned needs = id >= BP_CALLS ? beam_call_needs(id, argmask) : 0;
+
+	*noted = needs & CALL_NOTE;
+	return pbis | (needs & CALL_ARGS ? 1u << PBI_ERLARGS : 0) |
+	       (needs & CALL_RESULT ? 1u << PBI_ERLRET : 0);
 }
 
 /* Why a function cannot go the fast way; NULL: it can. */
@@ -173,26 +188,30 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0, nexc = 0;
 	bool fast = b->fast && why_traced(fn) == NULL;
-	bool local = fn->user != 0 || (fn->label && !fast), keep = false, values = false, tells;
-	bool asks = fn->label;
+	bool local = fn->user != 0 || ((fn->label || fn->notes) && !fast), keep = fn->notes;
+	bool values = fn->notes, tells, asks = fn->label || fn->notes, all = false;
 	uint8_t how = fn->fast;
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
 		enum beam_route route = beam_probedefs[BP_FUNCTIONS + i].route;
+		uint32_t pbis;
+		bool noted;
 
 		if (p == NULL || !en_enabled(p) || fn->counted)
 			continue;
 		set(&b->vts, uses_var(&p->uses, BI_VTIMESTAMP));
-		note_pbis(n, p->uses.pbis);
+		pbis = pbis_of(BP_FUNCTIONS + i, p->uses.pbis, p->argmask, &noted);
+		note_pbis(n, pbis);
+		n->args |= noted;
 		n->stacks |= p->uses.ustack;
-		asks |= p->uses.ustack || reads_args(p->uses.pbis) ||
-			READS_PBI(p->uses.pbis, ERLRET);
+		asks |= p->uses.ustack || reads_args(pbis) || READS_PBI(pbis, ERLRET);
 		set(&b->depth, reads_depth(i, p->argmask));
 		local |= route != ROUTE_GLOBAL && !fast;
-		keep |= is_end(route) && reads_args(p->uses.pbis);
-		values |= route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET);
-		if (!fast && route == ROUTE_RETURN && READS_PBI(p->uses.pbis, ERLRET)) {
+		all |= is_end(route) && reads_args(pbis);
+		keep |= all || noted;
+		values |= route == ROUTE_RETURN && READS_PBI(pbis, ERLRET);
+		if (!fast && route == ROUTE_RETURN && READS_PBI(pbis, ERLRET)) {
 			put(&fn->val[nval++], p);
 			continue;
 		}
@@ -211,17 +230,18 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	tells = !fast && (nexc > 0 || (nval > 0 && b->exceptions));
 	set(&fn->tells, tells);
 	set(&fn->keep, keep);
+	set(&fn->keep_all, all);
 	set(&fn->special,
 		fn->user != 0 || fn->hibernate || fn->label || fn->follow || keep || tells || fast);
 	set(&b->keeps, keep);
 	set(&b->depth, keep); /* arguments are kept by the depth of the call */
-	if (fast && (nentry + nret + nexc > 0 || fn->label) && fn->number == 0) {
+	if (fast && (nentry + nret + nexc > 0 || fn->label || fn->notes) && fn->number == 0) {
 		fn->end_asks = asks;
 		fn->own_frame = values;
 		fn->number = fast_number(fn, b->number);
 		n->nomem |= fn->number == 0;
 		how = FAST_TAKES | (asks ? FAST_ASKS : 0) | (keep || fn->label ? FAST_MORE : 0) |
-		      (nret + nexc > 0 || b->depth ? FAST_FRAMED : 0);
+		      (nret + nexc > 0 || fn->notes || b->depth ? FAST_FRAMED : 0);
 	}
 	if (nentry == 1)
 		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
@@ -246,7 +266,7 @@ static bool has_probes(const struct beam_fn *fn)
 
 static bool is_armed(const struct beam_fn *fn)
 {
-	return has_probes(fn) || fn->user != 0 || fn->hibernate || fn->label;
+	return has_probes(fn) || fn->user != 0 || fn->hibernate || fn->label || fn->notes;
 }
 
 /*
@@ -256,7 +276,8 @@ static bool is_armed(const struct beam_fn *fn)
 static void look_at_later(struct beam_handle *b, struct needs *n)
 {
 	const struct prog *prog = api_program(b->h);
-	bool any = false, counted = api_counters(b->h);
+	bool any = false, counted = api_counters(b->h), noted;
+	uint32_t pbis;
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
 		for (const struct d_pdesc *d = prog->clauses[i]->descs; d != NULL; d = d->next)
@@ -269,12 +290,14 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 				b->vts |= uses_var(&prog->clauses[i]->uses, BI_VTIMESTAMP);
 				b->depth |=
 					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
+				pbis = pbis_of(k, prog->clauses[i]->uses.pbis,
+					prog->clauses[i]->uses.args, &noted);
 				b->exceptions |= !b->fast && beam_probedefs[k].route == ROUTE_EXCEPTION;
 				b->returns |= !b->fast && beam_probedefs[k].route == ROUTE_RETURN &&
-					      !READS_PBI(prog->clauses[i]->uses.pbis, ERLRET);
+					      !READS_PBI(pbis, ERLRET);
 				b->keeps |= is_end(beam_probedefs[k].route) &&
-					    reads_args(prog->clauses[i]->uses.pbis);
-				note_pbis(n, prog->clauses[i]->uses.pbis);
+					    (reads_args(pbis) || noted);
+				note_pbis(n, pbis);
 				n->stacks |= prog->clauses[i]->uses.ustack;
 			}
 	if (!any)
@@ -369,6 +392,40 @@ static void look_at_names(struct beam_handle *b, struct needs *n)
 		fn->label = true;
 }
 
+/* Is a probe of certain functions enabled? */
+static bool has_enabled(const struct beam_handle *b, enum beam_probe id)
+{
+	for (unsigned i = 0; i < b->fns.nbuckets; i++)
+		for (const struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
+			if (fn->probe[id - BP_FUNCTIONS] != NULL &&
+				en_enabled(fn->probe[id - BP_FUNCTIONS]))
+				return true;
+	return false;
+}
+
+/* Names of ETS tables, numbers of atoms. */
+static void look_at_tables(struct beam_handle *b, struct needs *n)
+{
+	bool ets = has_enabled(b, BP_ETS_ENTRY) || has_enabled(b, BP_ETS_RETURN);
+	bool atoms = has_enabled(b, BP_ATOM_NEW);
+	struct beam_fn *made, *found;
+
+	if (!ets && !atoms)
+		return;
+	n->nomem |= b->tables == NULL && beam_tables_init(&b->tables) < 0;
+	if (atoms)
+		need(n, "atoms");
+	if (!ets)
+		return;
+	need(n, "tables");
+	made = beam_function_need(b, n->env, atom_ets, atom_new, 2);
+	found = beam_function_need(b, n->env, atom_ets, atom_whereis, 1);
+	n->nomem |= made == NULL || found == NULL;
+	if (made != NULL && found != NULL)
+		made->notes = found->notes = true;
+	n->args = true;
+}
+
 /* Do scripts read these arguments of an enabled probe? */
 static bool reads(const struct beam_handle *b, enum beam_probe id, unsigned mask)
 {
@@ -440,7 +497,7 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 			if (is_armed(fn)) {
 				n->route[ROUTE_LOCAL] |= fn->number == 0;
 				n->local |= fn->local;
-				n->values |= fn->nval > 0;
+				n->values |= fn->nval > 0 || (fn->notes && fn->number == 0);
 				need_pattern(n, fn);
 			}
 			if (b->fast && has_probes(fn) && why_traced(fn) != NULL)
@@ -451,7 +508,7 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 	b->stacks = b->returns || b->depth;
 	/* What functions return is told by frames of return_trace, which come between those of
 	 * return_to: not every call has one of these then. */
-	b->marked = b->returns && !reads_pbi(b, PBI_ERLRET);
+	b->marked = b->returns && !reads_pbi(b, PBI_ERLRET) && !n->values;
 	if (b->depth && !b->returns)
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
 	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
@@ -482,6 +539,9 @@ static void need_calls(const struct beam_handle *b, struct needs *n)
 /* Do events come from erltrace_monitor, which are about other processes than the one that runs? */
 static bool monitors(const struct needs *n)
 {
+	for (int i = ROUTE_LONG_GC; i <= ROUTE_LONG_QUEUE; i++)
+		if (n->route[i])
+			return true;
 	return n->route[ROUTE_BUSY_PORT] || n->route[ROUTE_BUSY_DIST_PORT] || n->route[ROUTE_NODES];
 }
 
@@ -533,6 +593,30 @@ static void need_processes(const struct beam_handle *b, struct needs *n, bool ke
 		need(n, "garbage_collection");
 }
 
+/* {long_gc, 100}: what the system monitor is to look for. */
+static void need_monitor(const struct beam_handle *b, struct needs *n)
+{
+	static const struct {
+		enum beam_route route;
+		const char *name;
+		int option;
+	} kinds[] = {{ROUTE_LONG_GC, "long_gc", OPT_LONGGC},
+		{ROUTE_LONG_SCHEDULE, "long_schedule", OPT_LONGSCHEDULE},
+		{ROUTE_LARGE_HEAP, "large_heap", OPT_LARGEHEAP},
+		{ROUTE_LONG_QUEUE, "long_message_queue", OPT_LONGQUEUE}};
+
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (n->route[kinds[i].route])
+			n->list = enif_make_list_cell(n->env,
+				enif_make_tuple2(n->env, enif_make_atom(n->env, kinds[i].name),
+					enif_make_uint64(n->env, api_option(b->h, kinds[i].option))),
+				n->list);
+	if (n->route[ROUTE_BUSY_PORT])
+		need(n, "busy_port");
+	if (n->route[ROUTE_BUSY_DIST_PORT])
+		need(n, "busy_dist_port");
+}
+
 static void need_others(struct beam_handle *b, struct needs *n)
 {
 	uint64_t wall = sampler_wall_period(b);
@@ -543,10 +627,7 @@ static void need_others(struct beam_handle *b, struct needs *n)
 				enif_make_uint64(n->env, wall)),
 			n->list);
 	n->list = things_needs(b, n->env, n->list);
-	if (n->route[ROUTE_BUSY_PORT])
-		need(n, "busy_port");
-	if (n->route[ROUTE_BUSY_DIST_PORT])
-		need(n, "busy_dist_port");
+	need_monitor(b, n);
 	if (n->route[ROUTE_NODES])
 		need(n, "monitor_nodes");
 	if (reads(b, BP_MESSAGE_SEND, BEAM_TOKEN_ARGS(MESSAGE_SEND)) ||
@@ -586,6 +667,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_hibernate(b, &n);
 	look_at_drivers(b, &n);
 	look_at_names(b, &n);
+	look_at_tables(b, &n);
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	keeps = keeps_processes(b, &n, table);

@@ -18,7 +18,8 @@
 	X(init_it) X(init) X(gen) X(gen_server) X(gen_event) X(supervisor) X(supervisor_bridge)    \
 	X(set_label) X(apply) X(match) X(nomatch) X(record) X(exception_from) X(fast) X(traced)    \
 	X(erltrace_fastcalls) X(one) X(body) X(tail) X(raise) X(grow) X(throw) X(nocatch) X(value) \
-	X(first) X(infinity) X(seq_trace) X(erltrace_flow) X(spawn_request) X(spawn_reply)
+	X(first) X(infinity) X(ets) X(new) X(whereis) X(normal) X(shutdown) X(permanent)          \
+	X(transient) X(atoms) X(seq_trace) X(erltrace_flow) X(spawn_request) X(spawn_reply)
 extern ERL_NIF_TERM atom_dots; /* '...' */
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)

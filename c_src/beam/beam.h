@@ -11,6 +11,8 @@
  *   erlang_provider.c  the provider erlang<OS pid>, and its probes
  *   arming.c           what the VM must be told to trace for them
  *   functions.c        the Erlang functions that have probes, by three words (probe path)
+ *   call_probes.c      probes of certain functions: ETS tables, timers, restarts, atoms (probe path)
+ *   call_facts.c       what these need to know: names of tables, numbers of atoms (probe path)
  *   counters.c         functions that the VM counts for us
  *   tracer.c           THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
  *   calls.c            its half for calls and returns, with a fast path
@@ -54,7 +56,9 @@
  *   atoms.c            atoms, made at load
  *   peek.c             binaries, large integers and references read in place (probe path)
  *   erl_stack.c        Erlang stacks for ustack() (probe path)
- *   code_table.c       loaded code by address: functions and lines (probe path)
+ *   code_lookup.c      loaded code by address: functions and lines (probe path)
+ *   code_table.c       the table for that, and how it is renewed
+ *   code_nif.c         what is asked of it
  *   code_find.c        how the VM lays out the code of a module; found out, not assumed
  *   code_names.c       frames of stacks as words, and their texts
  *   sampler.h          profile-N that interrupts the schedulers: the map of sampler*.c

@@ -24,6 +24,7 @@
 struct beam_event;
 struct flow_table;
 struct beam_ports;
+struct beam_tables;
 struct state_probe;
 
 struct beam_want { /* a description that may name functions */
@@ -72,6 +73,7 @@ struct beam_handle {
 	uint64_t flow_time;	  /* ns: a flow without an event for so long has ended */
 	uint32_t flow_hops;	  /* messages and spawns of a flow, at most */
 	_Atomic bool foreign_tokens; /* sequential trace tokens that are not ours have been seen */
+	struct beam_tables *tables; /* for probes of certain functions; NULL: none is enabled */
 	struct et_str *node_text;
 	struct beam_event *host;  /* asked by BEGIN, tick and the like */
 	_Atomic uint64_t beat;	/* ns: its process looked after it; 0: nobody has to */

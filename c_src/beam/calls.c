@@ -23,6 +23,7 @@
 #include "engine/str.h"
 #include "prog/prog.h"
 #include "beam_handle.h"
+#include "call_probes.h"
 #include "calls.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
@@ -178,11 +179,14 @@ static inline __attribute__((always_inline)) unsigned enter(
 static __attribute__((noinline)) void keep_args(
 	struct beam_event *ev, const struct beam_fn *fn, unsigned depth, ERL_NIF_TERM mfa)
 {
+	struct beam_kept *k = NULL;
 	const ERL_NIF_TERM *t;
 	int n;
 
 	if (ev->proc != &no_proc && enif_get_tuple(ev->env, mfa, &n, &t) && n == 3)
-		beam_kept_call(&ev->b->procs.kept, ev->proc, fn, depth, ev->env, t[2]);
+		k = beam_kept_call(&ev->b->procs.kept, ev->proc, fn, depth, ev->env, t[2]);
+	if (k != NULL)
+		k->note = beam_call_note(ev, t[2]);
 }
 
 /* The function that was called, or NULL. */
@@ -246,11 +250,16 @@ static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned 
 		[ARG(FUNCTION_ENTRY, tail)] = tail};
 
 	for (unsigned i = 0; i < n; i++) {
+		if (unlikely(beam_is_call_probe(probe[i]))) {
+			beam_call_fire(ev, probe[i]);
+			continue;
+		}
 		BEAM_MAKE_ARG(probe[i], arg, FUNCTION_ENTRY, process,
 			beam_str(beam_term_text(ev->cur.key)));
 		en_fire(probe[i], arg, STRINGS(FUNCTION_ENTRY), &ev->cur);
 	}
 }
+
 /* The probes of a return fire with the arguments of the call. */
 static __attribute__((noinline)) void fire_kept(struct beam_event *ev, struct en_probe *const *probe,
 	unsigned n, const struct beam_fn *fn, unsigned depth)
@@ -258,6 +267,8 @@ static __attribute__((noinline)) void fire_kept(struct beam_event *ev, struct en
 	struct beam_kept_pool *pool = &ev->b->procs.kept;
 
 	ev->kept = beam_kept_return(pool, ev->proc, fn, depth);
+	if (fn->notes)
+		beam_call_noted(ev);
 	fire(ev, probe, n, fn, depth, false);
 	ev->kept = NULL;
 	beam_kept_drop(pool, ev->proc, depth);
@@ -332,7 +343,7 @@ static __attribute__((noinline)) void end_event(struct beam_event *ev, ERL_NIF_T
 	bool raised = ev->argv[0] == atom_exception_from;
 	unsigned n, depth = 0;
 
-	if (fn == NULL || (!fn->tells && (raised || beam_nprobes(&fn->nval) == 0)))
+	if (fn == NULL || (!fn->tells && (raised || (beam_nprobes(&fn->nval) == 0 && !fn->notes))))
 		return;
 	if (fn->tells)
 		last = told(ev, fn, &depth);
@@ -340,7 +351,7 @@ static __attribute__((noinline)) void end_event(struct beam_event *ev, ERL_NIF_T
 		depth = beam_stack_leave(&ev->b->procs, ev->proc, fn);
 	if (raised)
 		on_exception(ev, last, depth);
-	else if (last == fn && (n = beam_nprobes(&fn->nval)) != 0)
+	else if (last == fn && ((n = beam_nprobes(&fn->nval)) != 0 || fn->notes))
 		fire_return(ev, fn->val, n, fn, depth);
 	if (!raised && fn->tells && (n = beam_nprobes(&last->nret)) != 0)
 		fire_return(ev, last->ret, n, last, depth);
@@ -488,7 +499,7 @@ void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thre
 {
 	unsigned n, depth = end_of_call(env, argv, t, ts, b, level);
 
-	if ((n = beam_nprobes(&fn->nret)) != 0) {
+	if ((n = beam_nprobes(&fn->nret)) != 0 || fn->notes) {
 		fire_return(&ts->ev, fn->ret, n, fn, depth);
 		learn(ts->slot, fn->end.clause);
 	}

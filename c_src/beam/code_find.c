@@ -238,7 +238,7 @@ static uintptr_t find_list(uintptr_t info, ERL_NIF_TERM mod, unsigned *n)
 /* ---- line tables ----------------------------------------------------------------------- */
 
 struct lines {
-	uintptr_t files, locs, items;
+	uintptr_t head[3], files, locs;
 	unsigned nfiles;
 };
 
@@ -246,15 +246,14 @@ struct lines {
 static bool read_lines(uintptr_t at, unsigned n, struct lines *l)
 {
 	const struct code_range *map = code_find_map(at);
-	uintptr_t head[3], *items, base = at + LINES_ITEMS + (n + 1) * WORD, last = base;
+	uintptr_t *items, base = at + LINES_ITEMS + (n + 1) * WORD, last = base;
 	bool ok;
 
 	if (map == NULL || at % WORD != 0 || map->to - at < LINES_ITEMS + (n + 1) * WORD ||
-		!copy(head, at, sizeof(head)))
+		!copy(l->head, at, sizeof(l->head)))
 		return false;
-	l->files = head[0];
-	l->locs = head[2];
-	l->items = base;
+	l->files = l->head[0];
+	l->locs = l->head[2];
 	items = malloc((n + 1) * WORD);
 	ok = items != NULL && copy(items, at + LINES_ITEMS, (n + 1) * WORD) && items[0] == base;
 	for (unsigned i = 0; ok && i <= n; i++) {
@@ -262,7 +261,7 @@ static bool read_lines(uintptr_t at, unsigned n, struct lines *l)
 		last = items[i];
 	}
 	free(items);
-	ok = ok && ((head[1] & 0xffffffff) == 2 || (head[1] & 0xffffffff) == 4) &&
+	ok = ok && ((l->head[1] & 0xffffffff) == 2 || (l->head[1] & 0xffffffff) == 4) &&
 	     l->files == last + WORD && l->locs > l->files && l->locs % WORD == 0 &&
 	     l->locs < map->to && (l->locs - l->files) / WORD <= MOST_FILES;
 	l->nfiles = ok ? (unsigned)((l->locs - l->files) / WORD) : 0;
@@ -357,6 +356,7 @@ static bool read_files(struct code_module *m, const struct lines *l)
 {
 	uintptr_t term;
 
+	memcpy(m->head, l->head, sizeof(m->head));
 	m->files = calloc(l->nfiles, sizeof(*m->files));
 	if (m->files == NULL)
 		return false;
@@ -385,6 +385,8 @@ uint64_t code_module_sum(const struct code_module *m)
 {
 	uint64_t sum = m->from ^ m->to << 1 ^ m->functions << 2 ^ m->lines << 3 ^ m->mod << 4;
 
+	for (unsigned i = 0; i < 3; i++)
+		sum = sum * 31 + m->head[i];
 	for (unsigned i = 0; i < m->n; i++)
 		sum = (sum ^ (m->starts[i] - m->from)) * 31 + m->numbers[i];
 	for (unsigned i = 0; i < m->nfiles; i++) {
@@ -493,16 +495,14 @@ uintptr_t code_find_header(const struct code_module *m)
 
 static bool same_files(const struct code_module *m)
 {
-	uintptr_t files;
-
 	if (m->lines == 0)
 		return true;
-	if (!code_find_word(m->lines + LINES_FILES, &files))
+	if (!safe_same((const void *)m->lines, m->head, 3))
 		return false;
 	for (unsigned i = 0; i < m->nfiles; i++) {
 		const struct code_file *f = &m->files[i];
 
-		if (!safe_same((const void *)(files + i * WORD), &f->term, 1) ||
+		if (!safe_same((const void *)(m->head[0] + i * WORD), &f->term, 1) ||
 			(f->ncells > 0 &&
 				!safe_same((const void *)f->at, f->cells, 2 * f->ncells)))
 			return false;

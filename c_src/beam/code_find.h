@@ -2,7 +2,7 @@
 /*
  * The loaded code of a module, as it lies in the JIT's memory (code_find.c; not on the probe path).
  * What is read may be freed at any time: it is read so that a fault is no harm, and whoever uses it
- * compares it with the memory again (code_table.c).
+ * compares it with the memory again (code_lookup.c).
  */
 #ifndef BEAM_CODE_FIND_H
 #define BEAM_CODE_FIND_H
@@ -37,6 +37,7 @@ struct code_module {
 	uintptr_t functions; /* where it has its list of functions, and behind that `to` */
 	uintptr_t lines_at;  /* where it has the address of its line table */
 	uintptr_t lines;     /* that: 0: it has none */
+	uintptr_t head[3];   /* what that begins with: files, size, locations */
 	ERL_NIF_TERM mod;
 	uint64_t born, used; /* refreshes: the first, and the last in which something led to it */
 	uint32_t n, nfiles;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From an address of the JIT's code to module:function/arity and file:line, without the VM's symbols
- * (code_table.c). The table is made and kept up to date by src/erltrace_code.erl, while scripts that
+ * (code_lookup.c). The table is made and kept up to date by src/erltrace_code.erl, while scripts that
  * record Erlang stacks run.
  */
 #ifndef BEAM_CODE_TABLE_H
@@ -26,16 +26,22 @@ uint64_t beam_code_frame(uintptr_t pc, bool line);
 /* The frame of a function by its name, without a line. (probe path) */
 uint64_t beam_code_function(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity);
 
-/* The same for many: between begin and end the table stays as it is. (probe path) */
+/* The same for the frames of a stack: between begin and end the table stays as it is. (probe path) */
 struct code_table;
-const struct code_table *beam_code_begin(unsigned *reader); /* NULL: there is none */
-void beam_code_end(unsigned reader);
-uint64_t beam_code_at(const struct code_table *t, uintptr_t pc, bool line);
+struct code_walk {
+	const struct code_table *t;
+	const struct code_module *m; /* whose line table, and name of this file, were compared */
+	const struct code_file *file;
+	unsigned reader;
+};
+bool beam_code_begin(struct code_walk *w); /* false: there is no table; ends all the same */
+void beam_code_end(const struct code_walk *w);
+uint64_t beam_code_at(struct code_walk *w, uintptr_t pc, bool line);
 /* Is this word of a stack, which beam_code_at() did not know, a return address all the same? Then the
  * table is renewed soon. */
-bool beam_code_lost(const struct code_table *t, uintptr_t word);
+bool beam_code_lost(const struct code_walk *w, uintptr_t word);
 /* Is it in the code that all modules share: where frames of the VM's own return to? */
-bool beam_code_shared(const struct code_table *t, uintptr_t word);
+bool beam_code_shared(const struct code_walk *w, uintptr_t word);
 
 #pragma GCC visibility pop
 #endif

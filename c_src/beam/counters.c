@@ -52,7 +52,8 @@ static bool needs_stacks(const struct prog *prog)
 				if ((d->id != 0 || en_glob(d->name, beam_probedefs[k].name)) &&
 					(beam_probedefs[k].route == ROUTE_RETURN ||
 						beam_probedefs[k].route == ROUTE_EXCEPTION ||
-						(prog->clauses[i]->uses.args & BEAM_DEPTH_ARGS)))
+						(k < BP_CALLS && (prog->clauses[i]->uses.args &
+									 BEAM_DEPTH_ARGS))))
 					return true;
 	return false;
 }

@@ -15,6 +15,7 @@ enum beam_probe {
 };
 #define BP_FUNCTIONS  BP_FUNCTION_ENTRY /* from here on: once for each function */
 #define BP_NFUNCTIONS (BP_COUNT_ - BP_FUNCTIONS)
+#define BP_CALLS      BP_ETS_ENTRY /* from here on: of certain functions only (call_probes.c) */
 #define BP_NUSER      951 /* user_trace-n0..n950 */
 
 /* Their arguments: ARG(), ARG_BIT(), STRINGS() of erlang_probes.h. */
@@ -49,6 +50,10 @@ enum beam_route {
 	ROUTE_DRIVERS,	    /* calls of erl_ddll:try_load and try_unload */
 	ROUTE_BUSY_PORT,    /* the system monitor's messages: erltrace_monitor */
 	ROUTE_BUSY_DIST_PORT,
+	ROUTE_LONG_GC,
+	ROUTE_LONG_SCHEDULE,
+	ROUTE_LARGE_HEAP,
+	ROUTE_LONG_QUEUE,
 	ROUTE_NODES,	    /* net_kernel's messages: erltrace_monitor */
 	ROUTE_FLOW,	    /* the sequential system tracer: erltrace_flows */
 	ROUTE_USER,	    /* calls of our own NIF, and of dyntrace's */

@@ -2,7 +2,7 @@
 /*
  * Erlang stacks for ustack() (probe path): the process's stack is walked word by word. The lowest
  * bits tell return addresses from terms, as they do for the VM itself. Which function and line an
- * address is of says the table of code (code_table.c); where that was refused a function of the VM,
+ * address is of says the table of code (code_lookup.c); where that was refused a function of the VM,
  * which up to OTP 28 can be found by its name, says the function. Both are checked before they are
  * relied on: the table on stacks of our own, the function in the check of the layout, where a process
  * that has called itself so many times must show so many frames. Where both checks fail a stack is the
@@ -74,10 +74,10 @@ static int stack_of(ErlNifEnv *env, unsigned most, const uintptr_t **stack)
 static unsigned walk_table(
 	ErlNifEnv *env, unsigned most, uint64_t *frames, unsigned max, bool line)
 {
-	unsigned n = 0, reader;
-	const struct code_table *t = beam_code_begin(&reader);
+	unsigned n = 0;
+	struct code_walk w;
 	const uintptr_t *stack;
-	int words = t != NULL ? stack_of(env, most, &stack) : 0;
+	int words = beam_code_begin(&w) ? stack_of(env, most, &stack) : 0;
 	uintptr_t last = 0; /* of the last frame */
 
 	for (int i = 0; i < words && n < max; i++) {
@@ -88,17 +88,17 @@ static unsigned walk_table(
 			n++;
 			continue;
 		}
-		frames[n] = beam_code_at(t, stack[i] - 1, line);
+		frames[n] = beam_code_at(&w, stack[i] - 1, line);
 		if (likely(frames[n] != 0)) {
 			last = stack[i];
 			n++;
-		} else if ((i == 0 || !beam_code_shared(t, stack[i - 1])) &&
-			   beam_code_lost(t, stack[i])) {
+		} else if ((i == 0 || !beam_code_shared(&w, stack[i - 1])) &&
+			   beam_code_lost(&w, stack[i])) {
 			frames[n++] = stack[i];
 			last = 0;
 		}
 	}
-	beam_code_end(reader);
+	beam_code_end(&w);
 	return n;
 }
 

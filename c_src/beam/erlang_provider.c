@@ -66,13 +66,17 @@ const char *beam_provider_name(void)
 
 /*
  * function-exception has the VM leave a frame on the stack at every tail call: it must be named. A
- * pattern that means entries too, such as function-*, or no name at all, does not make it.
+ * pattern that means entries too, such as function-*, or no name at all, does not make it. Those of
+ * certain functions must be named too: others are there for all that these functions do.
  */
 bool beam_is_meant(const char *name, enum beam_probe id)
 {
-	return en_glob(name, beam_probedefs[id].name) &&
-	       (id != BP_FUNCTION_EXCEPTION ||
-		       !en_glob(name, beam_probedefs[BP_FUNCTION_ENTRY].name));
+	if (!en_glob(name, beam_probedefs[id].name))
+		return false;
+	if (id >= BP_CALLS && en_glob(name, beam_probedefs[BP_FUNCTION_RETURN].name))
+		return false;
+	return (id != BP_FUNCTION_EXCEPTION && id < BP_CALLS) ||
+	       !en_glob(name, beam_probedefs[BP_FUNCTION_ENTRY].name);
 }
 
 struct en_probe *beam_probe_add(

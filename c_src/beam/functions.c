@@ -12,6 +12,7 @@
 #include "engine/provider.h"
 #include "atom_text.h"
 #include "beam_handle.h"
+#include "call_probes.h"
 #include "erlang_provider.h"
 #include "functions.h"
 
@@ -146,8 +147,11 @@ void beam_functions_free(struct beam_functions *f)
 bool beam_wants_module(const struct beam_handle *b, const char *mod)
 {
 	for (unsigned i = 0; i < b->nwants; i++)
-		if (en_glob(b->wants[i].mod, mod))
-			return true;
+		for (int id = BP_FUNCTIONS; id < BP_COUNT_; id++)
+			if (en_glob(b->wants[i].mod, mod) &&
+				beam_is_meant(b->wants[i].name, id) &&
+				(id < BP_CALLS || beam_call_probe_in(id, mod)))
+				return true;
 	return false;
 }
 
@@ -165,8 +169,11 @@ static bool is_wanted(const struct beam_handle *b, const char *mod, const char *
 	return false;
 }
 
-static bool has_probe(enum beam_probe id, enum beam_fnkind kind)
+static bool has_probe(enum beam_probe id, enum beam_fnkind kind, const char *mod, const char *name,
+	unsigned arity)
 {
+	if (id >= BP_CALLS)
+		return beam_call_probe_of(id, kind, mod, name, arity);
 	switch (id) {
 	case BP_BIF_ENTRY:
 	case BP_BIF_RETURN: return kind == FN_BIF;
@@ -236,7 +243,7 @@ int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, E
 	for (int i = BP_FUNCTIONS; i < BP_COUNT_; i++) {
 		struct en_probe **p;
 
-		if (!has_probe(i, kind) || !is_wanted(b, m, func, name, i))
+		if (!has_probe(i, kind, m, name, arity) || !is_wanted(b, m, func, name, i))
 			continue;
 		if (fn == NULL && (fn = beam_function_need(b, env, mod, fun, arity)) == NULL)
 			return -1;

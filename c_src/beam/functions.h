@@ -63,6 +63,8 @@ struct beam_fn {
 	bool hibernate;		/* proc_lib:hibernate/3 */
 	bool keep;		/* clauses of its ends read its arguments */
 	bool follow;		/* a clause of its entries calls follow() */
+	bool keep_all;		/* ... and not just what is noted of them (call_probes.c) */
+	bool notes;		/* what it returns is noted */
 	bool label;		/* proc_lib:set_label/1 */
 	bool end_asks;		/* the fast way: as FAST_ASKS; */
 	bool own_frame;		/* ... the end of each call is to be seen, in a chain of tail calls too */
@@ -72,7 +74,7 @@ struct beam_fn {
 	uint8_t arity;
 	uint8_t nexc;		/* enabled probes of exceptions that end its calls */
 	bool tells;		/* exception_trace: each of its calls tells of its end itself */
-	struct en_probe *entry[4], *ret[4], *exc[1];
+	struct en_probe *entry[5], *ret[4], *exc[1];
 	struct en_probe *probe[BP_NFUNCTIONS]; /* by name; NULL: no description names it */
 	char *name;		/* "seq" */
 	struct en_probe *val[4];

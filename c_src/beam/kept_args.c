@@ -18,7 +18,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "engine/clock.h"
 #include "atoms.h"
+#include "functions.h"
 #include "kept_args.h"
 #include "peek.h"
 #include "processes.h"
@@ -282,7 +284,7 @@ void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned d
 	}
 }
 
-void beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn,
+struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn,
 	unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list)
 {
 	struct beam_kept *k;
@@ -291,13 +293,17 @@ void beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const stru
 	beam_kept_drop(pool, p, depth);
 	if (depth == 0 || !beam_vm.words || !beam_vm.immediates ||
 		!enif_get_list_length(env, list, &n) || n > 255 || (k = room_get(pool)) == NULL)
-		return;
-	k->cut = copy_args(k, env, list, n);
+		return NULL;
+	k->args = enif_make_list(env, 0);
+	k->cut = fn->keep_all && copy_args(k, env, list, n);
+	k->note = 0;
+	k->at = en_now();
 	k->met = false;
 	k->fn = fn;
 	k->depth = depth;
 	k->below = p->kept;
 	p->kept = k;
+	return k;
 }
 
 struct beam_kept *beam_kept_return(

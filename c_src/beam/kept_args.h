@@ -16,7 +16,7 @@
 struct beam_fn;
 struct beam_proc;
 
-#define BEAM_KEPT_WORDS 1019 /* for the arguments of a call, which have equal shares */
+#define BEAM_KEPT_WORDS 1017 /* for the arguments of a call, which have equal shares */
 #define BEAM_KEPT	8192 /* calls: 64 MiB */
 
 struct beam_kept {
@@ -26,6 +26,8 @@ struct beam_kept {
 	_Atomic uint32_t next; /* in the list of free ones: index + 1 */
 	bool cut;	       /* parts of the arguments were left out; */
 	bool met;	       /* a clause has met one of these */
+	uint64_t at;	       /* ns: when it was called */
+	ERL_NIF_TERM note;     /* what a probe of this function needs of it (call_probes.c) */
 	ERL_NIF_TERM args;     /* a list, as the VM would have it, in these words */
 	ERL_NIF_TERM word[BEAM_KEPT_WORDS];
 };
@@ -43,8 +45,9 @@ struct beam_kept_pool {
 int beam_kept_init(struct beam_kept_pool *pool);
 void beam_kept_fini(struct beam_kept_pool *pool);
 
-/* The process calls fn, which is so deep on its shadow stack, with this list of arguments. */
-void beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn,
+/* The process calls fn, which is so deep on its shadow stack, with this list of arguments. NULL: there
+ * is no room. */
+struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn,
 	unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list);
 /* fn returns: what was kept, until beam_kept_drop(); NULL: nothing, which is counted. */
 struct beam_kept *beam_kept_return(

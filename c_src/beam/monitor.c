@@ -36,7 +36,7 @@ static void get_arg(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t size)
 	}
 }
 
-/* fire(Number of a handle, Name, Pid whose event it is, [Text]) -> boolean() */
+/* fire(Number of a handle, Name, Pid whose event it is, [Text or integer]) -> boolean() */
 ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	static const ERL_NIF_TERM none[5]; /* it is no trace event, and the stack is our own */
@@ -44,6 +44,7 @@ ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 					.ustack = beam_ustack},
 		.env = env, .argv = none};
 	ERL_NIF_TERM head, tail = argv[3];
+	ErlNifSInt64 v;
 	char name[64], texts[10][256];
 	struct en_probe *p = NULL;
 	uint64_t arg[10] = {0};
@@ -54,6 +55,10 @@ ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		enif_get_atom(env, argv[1], name, sizeof(name), ERL_NIF_LATIN1) <= 0)
 		return enif_make_badarg(env);
 	for (int i = 0; i < 10 && enif_get_list_cell(env, tail, &head, &tail); i++) {
+		if (enif_get_int64(env, head, &v)) {
+			arg[i] = (uint64_t)v;
+			continue;
+		}
 		get_arg(env, head, texts[i], sizeof(texts[i]));
 		arg[i] = (uint64_t)(uintptr_t)texts[i];
 	}

@@ -14,6 +14,7 @@
 #include "prog/prog.h"
 #include "arming.h"
 #include "atom_text.h"
+#include "call_probes.h"
 #include "erl_stack.h"
 #include "erlang_provider.h"
 #include "fast_core.h"
@@ -98,6 +99,7 @@ static void close_handle(struct beam_handle *b)
 	free(b->clauses);
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
+	beam_tables_fini(&b->tables);
 	beam_proc_names_fini(&b->proc_names);
 	beam_flows_fini(b);
 	beam_patterns_fini(&b->patterns);

@@ -233,6 +233,17 @@ bool beam_local_ref(ERL_NIF_TERM t)
 	return w[0] == at.ref ? mark_of(w) == at.ref_mark : w[0] != at.magic;
 }
 
+bool beam_peek_magic(ERL_NIF_TERM t, uint64_t *word)
+{
+	const uint64_t *w = words(t);
+
+	if (w == NULL || !is_known() || !at.refs || w[0] != at.magic ||
+		(w[0] == at.ref && mark_of(w) == at.ref_mark))
+		return false;
+	*word = w[1];
+	return true;
+}
+
 bool beam_plain_ref(ERL_NIF_TERM t)
 {
 	const uint64_t *w = words(t);

@@ -60,6 +60,7 @@ static struct sampler_facts found;
 static unsigned nschedulers;
 static _Atomic bool known;
 static char why[256];
+static bool again; /* it could not be found out, and is to be tried again */
 static uint64_t nwords, flip; /* tests */
 
 bool sampler_known(void)
@@ -314,13 +315,14 @@ static void tell(
 		told->list);
 }
 
+/* Of CPU time. */
 static void burn(uint64_t us)
 {
 	struct timespec from, now;
 
-	clock_gettime(CLOCK_MONOTONIC, &from);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 	do
-		clock_gettime(CLOCK_MONOTONIC, &now);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	while ((uint64_t)(now.tv_sec - from.tv_sec) * 1000000 + (uint64_t)(now.tv_nsec / 1000) -
 			(uint64_t)(from.tv_nsec / 1000) <
 		us);
@@ -360,6 +362,7 @@ static void start_again(void)
 	memset(&found, 0, sizeof(found));
 	nschedulers = 0;
 	why[0] = '\0';
+	again = false;
 	sampler_pid = getpid();
 }
 
@@ -406,8 +409,9 @@ static ERL_NIF_TERM step_with(
 		sampler_hold(n != 0);
 		return atom_ok;
 	}
-	if (strcmp(step, "refuse") != 0)
+	if (strcmp(step, "refuse") != 0 && strcmp(step, "busy") != 0)
 		return enif_make_badarg(env);
+	again = strcmp(step, "busy") == 0;
 	text = beam_get_text(env, arg, NULL);
 	no("%s", text != NULL ? text : "out of memory");
 	free(text);
@@ -437,8 +441,8 @@ static ERL_NIF_TERM about(ErlNifEnv *env)
 
 /*
  * sampling(Step): start, {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}, sampling_dirty(dirty), code
- * look for what is needed; test_start, test_read, test_stop are the self-test; passed, {refuse, Why} its result; get it,
- * and what was found. ok | {refused, Why}.
+ * look for what is needed; test_start, test_read, test_stop are the self-test; passed, {refuse, Why},
+ * {busy, Why} its result, the last to be tried again; get it, and what was found. ok | {refused, Why}.
  */
 ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -466,9 +470,9 @@ ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	} else if (strcmp(step, "passed") == 0) {
 		atomic_store_explicit(&known, true, memory_order_release);
 	} else if (strcmp(step, "get") == 0) {
-		return sampler_known()	? atom_ok
-		       : why[0] != '\0' ? done(env, false)
-					: atom_undefined;
+		return sampler_known()		  ? atom_ok
+		       : why[0] != '\0' && !again ? done(env, false)
+						  : atom_undefined;
 	} else if (strcmp(step, "about") == 0) {
 		return about(env);
 	} else if (strcmp(step, "facts") == 0) { /* for tests */

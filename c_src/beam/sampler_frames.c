@@ -60,22 +60,24 @@ bool sampler_after_call(uintptr_t ret, uintptr_t *target)
 
 /* The table of code, for one sample. */
 struct code {
-	const struct code_table *table; /* or NULL */
-	bool lines;
+	struct code_walk walk;
+	bool known, lines; /* known: there is a table */
 };
 
 /* The Erlang function of an address in code; 0: of none, as the code that all modules share. */
-static uint64_t frame_at(const struct code *c, uintptr_t pc)
+static uint64_t frame_at(struct code *c, uintptr_t pc)
 {
-	uint64_t f = c->table != NULL ? beam_code_at(c->table, pc, c->lines) : 0;
+	uint64_t f;
 
-	if (f == 0 && c->table != NULL && beam_code_lost(c->table, pc + 1))
+	c->walk.m = NULL; /* the process may have gone on: compare all of it for each frame */
+	f = c->known ? beam_code_at(&c->walk, pc, c->lines) : 0;
+	if (f == 0 && c->known && beam_code_lost(&c->walk, pc + 1))
 		return FRAME_UNKNOWN;
 	return f;
 }
 
 /* The Erlang function that a call belongs to; 0: a fragment's, or no call. */
-static uint64_t frame_of_return(const struct code *c, uintptr_t ret)
+static uint64_t frame_of_return(struct code *c, uintptr_t ret)
 {
 	uintptr_t target;
 
@@ -153,7 +155,7 @@ static bool in_veneer(const struct sampler_seen *s)
 
 /* The newest frames: what was interrupted, as far as it is not on the stack. */
 static unsigned leaf(
-	const struct sampler_seen *s, const struct code *c, const char *state, uint64_t *frames)
+	const struct sampler_seen *s, struct code *c, const char *state, uint64_t *frames)
 {
 	uint64_t f;
 	unsigned n = 0;
@@ -187,10 +189,11 @@ static unsigned leaf(
 unsigned sampler_frames(
 	const struct sampler_seen *s, const char *state, uint64_t *frames, unsigned max, bool lines)
 {
-	unsigned reader, n = 0, nfirst;
-	const struct code c = {beam_code_begin(&reader), lines};
+	unsigned n = 0, nfirst;
+	struct code c = {.lines = lines};
 	uint64_t first[4];
 
+	c.known = beam_code_begin(&c.walk);
 	nfirst = leaf(s, &c, state, first);
 	for (unsigned i = 0; i < nfirst && n < max; i++)
 		frames[n++] = first[i];
@@ -200,7 +203,7 @@ unsigned sampler_frames(
 		if (f != 0)
 			frames[n++] = f;
 	}
-	beam_code_end(reader);
+	beam_code_end(&c.walk);
 	return n;
 }
 

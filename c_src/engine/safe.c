@@ -56,6 +56,9 @@ extern const char en_safe_load_bad[] __attribute__((visibility("hidden")));
 size_t en_safe_same(const void *src, const void *with, size_t words);
 extern const char en_safe_same_from[] __attribute__((visibility("hidden")));
 extern const char en_safe_same_to[] __attribute__((visibility("hidden")));
+size_t en_safe_same_words(const struct safe_word *words, size_t n);
+extern const char en_safe_words_from[] __attribute__((visibility("hidden")));
+extern const char en_safe_words_to[] __attribute__((visibility("hidden")));
 
 __asm__(".pushsection .text.probe,\"ax\",@progbits\n"
 	".globl en_safe_copy\n.hidden en_safe_copy\n.type en_safe_copy,@function\n"
@@ -109,6 +112,23 @@ __asm__(".pushsection .text.probe,\"ax\",@progbits\n"
 	"2:	mov %rdx, %rax\n"
 	"	ret\n"
 	".size en_safe_same,.-en_safe_same\n"
+	".globl en_safe_same_words\n.hidden en_safe_same_words\n"
+	".type en_safe_same_words,@function\n"
+	"en_safe_same_words:\n" /* words left; 0: all are the same */
+	".globl en_safe_words_from\n.hidden en_safe_words_from\n"
+	"en_safe_words_from:\n"
+	"1:	movq (%rdi), %rcx\n"
+	"	movq (%rcx), %rcx\n"
+	"	cmpq 8(%rdi), %rcx\n"
+	"	jne 2f\n"
+	"	addq $16, %rdi\n"
+	"	dec %rsi\n"
+	"	jnz 1b\n"
+	".globl en_safe_words_to\n.hidden en_safe_words_to\n"
+	"en_safe_words_to:\n"
+	"2:	mov %rsi, %rax\n"
+	"	ret\n"
+	".size en_safe_same_words,.-en_safe_same_words\n"
 	".popsection\n");
 
 /* ---- the handler ---------------------------------------------------------------------- */
@@ -168,6 +188,8 @@ static void on_fault(unsigned level, int sig, siginfo_t *info, void *context)
 		*rip = (greg_t)(uintptr_t)en_safe_load_bad;
 	else if (at >= en_safe_same_from && at < en_safe_same_to)
 		*rip = (greg_t)(uintptr_t)en_safe_same_to;
+	else if (at >= en_safe_words_from && at < en_safe_words_to)
+		*rip = (greg_t)(uintptr_t)en_safe_words_to;
 	else
 		pass_on(level, sig, info, context);
 }
@@ -337,6 +359,18 @@ PROBE_PATH bool safe_same(const void *src, const void *with, size_t words)
 		return en_safe_same(src, with, words) == 0;
 #endif
 	return kernel_same(src, with, words);
+}
+
+PROBE_PATH bool safe_same_words(const struct safe_word *words, size_t n)
+{
+#ifdef __x86_64__
+	if (can_recover())
+		return en_safe_same_words(words, n) == 0;
+#endif
+	for (size_t i = 0; i < n; i++)
+		if (!kernel_same((const void *)words[i].at, &words[i].word, 1))
+			return false;
+	return true;
 }
 
 PROBE_PATH bool safe_load(const void *src, unsigned size, uint64_t *out)

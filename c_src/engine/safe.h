@@ -16,6 +16,11 @@ void safe_look(void); /* periodically: is our handler still the first? */
 size_t safe_copy(void *dst, const void *src, size_t n); /* returns the number of bytes not copied */
 /* Words that are there, and these ones, at least one. */
 bool safe_same(const void *src, const void *with, size_t words);
+/* The same for words here and there, at least one. */
+struct safe_word {
+	uintptr_t at, word;
+};
+bool safe_same_words(const struct safe_word *words, size_t n);
 bool safe_load(const void *src, unsigned size, uint64_t *out); /* 1, 2, 4 or 8 bytes */
 bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n); /* false: a fault is set */
 /* A string of at most room - 1 bytes, terminated. Returns its length, or -1 with a fault. */

@@ -294,6 +294,81 @@ busy_port_test_() ->
         ?assertEqual(undefined, application:get_env(erltrace, watched))
     end}.
 
+%% ---- what takes long or much -----------------------------------------------------------------
+
+%% Each collection of a process whose heap is large, as long as the option says.
+long_gc_test_() ->
+    {timeout, 60, fun() ->
+        Got = run("#pragma D option longgc=1\n#pragma D option largeheap=1000000\n"
+                  "erlang*:::process-long_gc { @g[copyinstr(arg0)] = count(); @ms = min(arg1); @w = max(arg2); }"
+                  "erlang*:::process-large_heap { @h[copyinstr(arg0)] = count(); @hw = min(arg1); }",
+                  fun(H) ->
+                          {P, M} = spawn_monitor(fun() ->
+                                                         L = lists:seq(1, 3000000),
+                                                         [garbage_collect() || _ <- [1, 2, 3]],
+                                                         receive go -> length(L) end
+                                                 end),
+                          put(pid, pid_to_list(P)),
+                          at_least(H, <<"g">>, list_to_binary(pid_to_list(P)), 3),
+                          at_least(H, <<"h">>, list_to_binary(pid_to_list(P)), 3),
+                          P ! go,
+                          receive {'DOWN', M, process, P, _} -> ok end
+                  end),
+        #{{"ms", []} := Ms, {"w", []} := Words, {"hw", []} := Heap} = Got,
+        ?assert(Ms >= 1),
+        ?assert(Words >= 6000000),
+        ?assert(Heap >= 1000000),
+        ?assertEqual(undefined, erlang:system_monitor())
+    end}.
+
+long_schedule_test_() ->
+    {timeout, 60, fun() ->
+        Got = run("#pragma D option longschedule=5\n"
+                  "erlang*:::process-long_schedule { @s[copyinstr(arg0)] = count(); @ms = min(arg1); @f[copyinstr(arg3)] = count(); }",
+                  fun(H) ->
+                          P = spawn(fun() -> hog(lists:seq(1, 3000000)) end),
+                          at_least(H, <<"s">>, list_to_binary(pid_to_list(P)), 1),
+                          exit(P, kill)
+                  end),
+        ?assertMatch(#{{"ms", []} := Ms} when Ms >= 5, Got),
+        ?assertEqual(undefined, erlang:system_monitor())
+    end}.
+
+%% A built-in function that does not yield.
+hog(L) -> _ = list_to_tuple(L), erlang:yield(), hog(L).
+
+%% From OTP 27 on; before, the script is told.
+long_queue_test() ->
+    Script = "#pragma D option longqueue=100\n"
+             "erlang*:::process-long_queue { @[copyinstr(arg0), arg1] = count(); @n[arg1] = count(); }",
+    case erltrace_vm:has_sessions() of
+        false ->
+            ?assertMatch({error, {dtrace, <<"ET_SYSTEM_MONITOR">>, _, _,
+                                  <<"process-long_queue cannot fire: this needs OTP 27", _/binary>>}},
+                         erltrace:script(Script));
+        true ->
+            Got = run(Script, fun(H) ->
+                                      P = spawn(fun() -> receive go -> drain() end end),
+                                      [P ! x || _ <- lists:seq(1, 150)],
+                                      at_least(H, <<"n">>, 1, 1),
+                                      P ! go,
+                                      at_least(H, <<"n">>, 0, 1),
+                                      put(pid, pid_to_list(P)),
+                                      P ! stop
+                              end),
+            Pid = get(pid),
+            ?assertMatch(#{{"_", [Pid, 1]} := 1, {"_", [Pid, 0]} := 1}, Got)
+    end.
+
+drain() -> receive x -> drain(); stop -> ok end.
+
+at_least(H, Name, Key, N) ->
+    {ok, Aggs} = erltrace:aggregations(H),
+    case [V || {A, _, [K], V} <- Aggs, A =:= Name, K =:= Key, V >= N] of
+        [] -> receive after 5 -> at_least(H, Name, Key, N) end;
+        _ -> ok
+    end.
+
 suspended(P) ->
     case process_info(P, status) of
         {status, suspended} -> ok;
@@ -303,6 +378,27 @@ suspended(P) ->
 %% Somebody else's system monitor stays: a script goes on without the probes that need it, and says
 %% so; one that has no others does not start.
 system_monitor_test() ->
+    case has_system() of
+        true -> system_monitor_beside();
+        false -> system_monitor_taken()
+    end.
+
+has_system() ->
+    code:ensure_loaded(trace) =:= {module, trace} andalso erlang:function_exported(trace, system, 3).
+
+%% From OTP 28 on both have theirs.
+system_monitor_beside() ->
+    P = spawn(?MODULE, sink, []),
+    undefined = erlang:system_monitor(P, [{long_gc, 100000}]),
+    {ok, H} = erltrace:script("erlang*:::port-busy, erlang*:::process-long_gc { @ = count(); }"),
+    {ok, #{missing := <<>>}} = erltrace:status(H),
+    ?assertEqual({P, [{long_gc, 100000}]}, erlang:system_monitor()),
+    ok = erltrace:close(H),
+    ?assertEqual({P, [{long_gc, 100000}]}, erlang:system_monitor()),
+    erlang:system_monitor(undefined),
+    P ! stop.
+
+system_monitor_taken() ->
     P = spawn(?MODULE, sink, []),
     register(somebodys_monitor, P),
     undefined = erlang:system_monitor(P, [{long_gc, 100000}]),
@@ -329,6 +425,9 @@ system_monitor_test() ->
 
 %% Two handles have it: the end of the first, by any death of its owner, leaves it to the second.
 system_monitor_shared_test() ->
+    has_system() orelse system_monitor_shared().
+
+system_monitor_shared() ->
     Self = self(),
     Owner = spawn(fun() ->
                           {ok, H} = erltrace:script("erlang*:::port-busy { @ = count(); }"),

@@ -145,6 +145,80 @@ names_test_() ->
              ?assertEqual([list_to_binary(pid_to_list(P)), <<"sampler_named">>, <<"sampler_named">>], Key)
      end}.
 
+%% ---- what is not seen ------------------------------------------------------------------------
+
+%% Nor is what erltrace itself does in the node, by CPU time or by the clock.
+own_processes_test_() ->
+    [{timeout, 60, {Probe, fun() -> own_processes(Probe) end}} || Probe <- ["profile-997", "profile-wall-97"]].
+
+own_processes(Probe) ->
+    Pids = sampler_load:start([arith]),
+    H = run([Probe, " { @[erlpid, ustack()] = count(); }"]),
+    More = fun F(0) -> ok; F(N) -> _ = erltrace:status(H), _ = erltrace:aggregations(H), F(N - 1) end,
+    More(200),
+    wait_for(H, 300),
+    ok = erltrace:stop(H),
+    sampler_load:stop(Pids),
+    {ok, Aggs} = erltrace:aggregations(H),
+    erltrace:close(H),
+    Handle = list_to_binary(pid_to_list(handle_pid(H))),
+    Seen = [{P, F} || {_, count, [P, F], _} <- Aggs],
+    ?assertEqual([], [F || {P, F} <- Seen, P =:= Handle]),
+    ?assertEqual([], [F || {_, F} <- Seen, <<"erltrace_watchdog:", _/binary>> <- F]).
+
+handle_pid(H) when is_pid(H) -> H;
+handle_pid(H) -> hd([P || P <- tuple_to_list(H), is_pid(P)]).
+
+%% One slow time, as on a busy machine, does not count; what all cost does.
+wall_few_test() ->
+    ?assertEqual(20, erltrace_wall:few(10000000, 1, [5000000, 5000, 900000])),
+    ?assertEqual(1, erltrace_wall:few(10000000, 20, [5000000, 400000])),
+    ?assertEqual(7, erltrace_wall:few(10000000, 7, [])),
+    ?assertEqual(200, erltrace_wall:few(10000000, 7, [1])).
+
+%% Two versions of a module take turns, in the same place: f0 calls spin in one, f1 in the other. Whatever
+%% is sampled there must be of the version that was running: the caller of even is never f1.
+purged_code_test_() ->
+    {timeout, 120, fun purged_code/0}.
+
+purged_code() ->
+    Bins = {version("f0", "even"), version("f1", "oddy")},
+    H = run("profile-997 { @[erlpid, ustack()] = count(); n++; }"),
+    Until = erlang:monotonic_time(millisecond) + 3000,
+    turns(Bins, Until, 0),
+    ok = erltrace:stop(H),
+    {ok, Aggs} = erltrace:aggregations(H),
+    erltrace:close(H),
+    Stacks = [[sampler_load:name(F) || F <- Fs] || {_, count, [_, Fs], _} <- Aggs],
+    Own = [S || Fs <- Stacks, S <- [[F || <<"sampler_turns:", F/binary>> <- Fs]], S =/= []],
+    ?assert(length(Own) > 0, length(Stacks)),
+    ?assertEqual([], [S || S <- Own, lists:member(<<"f0/1">>, S) =:= lists:member(<<"oddy/2">>, S),
+                           length(S) > 1]),
+    ?assertEqual([], [S || S <- Own, lists:member(<<"f0/1">>, S) andalso lists:member(<<"f1/1">>, S)]).
+
+version(F, Spin) ->
+    Text = ["-module(sampler_turns).\n-export([go/1]).\ngo(N) -> X = ", F, "(N), {X}.\n",
+            F, "(N) -> X = ", Spin, "(N, 1), {X}.\n",
+            Spin, "(0, X) -> X;\n", Spin, "(N, X) -> ", Spin, "(N - 1, (X * 7 + 3) band 65535).\n"],
+    Forms = [begin {ok, T, _} = erl_scan:string(L ++ "\n"), {ok, Form} = erl_parse:parse_form(T), Form end ||
+                L <- forms(lists:flatten(Text))],
+    {ok, sampler_turns, Bin} = compile:forms(Forms),
+    Bin.
+
+forms(Text) -> [L ++ "." || L <- string:split(Text, ".\n", all), string:trim(L) =/= ""].
+
+turns({A, B}, Until, N) ->
+    {module, M} = code:load_binary(sampler_turns, "sampler_turns", A),
+    {P, Mon} = spawn_monitor(M, go, [20000]),
+    receive {'DOWN', Mon, process, P, _} -> ok end,
+    code:purge(M),
+    code:delete(M),
+    code:purge(M),
+    case erlang:monotonic_time(millisecond) < Until of
+        true -> turns({B, A}, Until, N + 1);
+        false -> N
+    end.
+
 %% ---- counts ----------------------------------------------------------------------------------
 
 %% A sample weighs what the kernel has merged into it: as many as the CPU time of the schedulers has

@@ -304,8 +304,23 @@ is 'heat: after exceptions' 120 "$(awk '$1 == "demo_exact:leaf/1" { n += $NF } E
 hasnt 'heat: what an exception ends does not return' 'raiser'
 
 run ets 'demo_exact:ets(60).'
-row 'ets: insert' "demo_exact:worker/1 ets:insert/2 60"
-row 'ets: lookup' "demo_exact:worker/1 ets:lookup/2 60"
+has 'ets: insert' '^demo_exact +insert/2 +60 +[0-9]+ +[0-9]+$'
+has 'ets: lookup' '^demo_exact +lookup/2 +60 +[0-9]+ +[0-9]+$'
+has 'ets: who' '^demo_exact:worker/1 +demo_exact +121 +[0-9]+ +[0-9]+$'
+
+run timers 'demo_exact:timers(30).'
+row 'timers: started' 'demo_exact:worker/1 30'
+row 'timers: for whom' "demo_exact:worker/1 $value 30"
+has 'timers: where' 'demo_exact:-timers/1-fun'
+is 'timers: how soon' 30 "$(sum 'due in ms')"
+
+run atoms '[binary_to_atom(<<"demo_atom_", (integer_to_binary(N rem 7))/binary, "_", (list_to_binary(os:getpid()))/binary>>) || N <- lists:seq(1, 21)], ok.'
+is 'atoms: each once' 7 "$(grep -c ' demo_atom_' o)"
+has 'atoms: where' 'erlang:binary_to_atom/2|erl_eval:'
+
+run restarts 'logger:set_primary_config(level, emergency), [begin {_, M} = proc_lib:spawn_opt(erlang, exit, [{demo, why}], [monitor]), receive {_, M, _, _, _} -> ok end end || _ <- [1, 2, 3]], logger:set_primary_config(level, notice).'
+is 'restarts: crashes' 3 "$(grep -c '^crash .* exit *{demo,why}$' o)"
+row 'restarts: in all' '3 erlang:exit/1 exit {demo,why}'
 
 # ---- memory and ports ---------------------------------------------------------------------
 
@@ -313,6 +328,15 @@ run gc 'demo_exact:gcs(40).'
 row 'gc: by process' "demo_exact:worker/1 40"
 is 'gc: the table and the distributions' "$(awk '/^KIND/ { on = 1; next } on && NF == 3 { n += $2 }
 	on && NF == 0 { exit } END { print n }' o)" "$(($(sum major) + $(sum minor)))"
+
+done_[sysmon]=1
+trace $node -xlargeheap=100000 -qs "$lib/sysmon.d"
+at $node 'demo_exact:grow(1000000).' >/dev/null
+ok 'sysmon: a large heap' holds o '^large heap +demo_exact:worker/1 +0 +[0-9]+$'
+untrace
+is 'sysmon: exit' 0 "$status"
+has 'sysmon: how often' '^large heap +demo_exact:worker/1 +[1-9][0-9]*$'
+is 'sysmon: the monitor is off' undefined "$(at $node 'erlang:system_monitor().')"
 
 run heap 'demo_exact:grow(100000).'
 ok 'heap: largest' [ "$(awk -v p="$value" '$2 == p { print $3; exit }' o)" -ge 100000 ]

@@ -86,7 +86,7 @@ tick-20ms /n >= 100/ { normalize(@s, 1000); normalize(@q, 10); }
 			await page.locator(".flame canvas").waitFor();
 			await page.waitForFunction(() => {
 				const [agg] = globalThis.erltrace.run?.aggregations.values() ?? [];
-				return agg?.series.keys.some((k) => k.values[0].some((f) => f.startsWith("lists:")));
+				return agg?.series.keys.length > 1 && agg.series.keys.some((k) => k.values[0].some((f) => f.startsWith("lists:")));
 			});
 			is("of samples", await page.evaluate(() => globalThis.erltrace.run.script.includes("profile-97")), true);
 			is("no errors", await page.evaluate(() => globalThis.erltrace.run.faults.size + globalThis.erltrace.run.compileErrors.length), 0);

@@ -1,0 +1,59 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * atoms.d: atoms that did not exist before: which, who makes them, and where. Atoms are never freed, and a
+ * node that has too many of them ends.
+ *
+ *	erltrace -N NODE -qs atoms.d [SECONDS] [HOW MANY]
+ *
+ * Arguments: how many seconds to run (until ^C); how many processes and stacks to show (10).
+ * Cost: calls of list_to_atom/1 and binary_to_atom/2, and what they return, are traced (flag call), about
+ * 1 us each; a stack for each atom that is new.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Atoms that are made otherwise, by binary_to_term, other nodes, code that is loaded, are only counted.
+ * Sample:
+ *	NUMBER     PROCESS                      ATOM
+ *	10032      demo_store                   item_4711
+ *
+ *	PROCESS                             NEW
+ *	demo_store                            1
+ *
+ *	made at:
+ *	              erlang:binary_to_atom/2
+ *	              demo_store:handle_call/3 (demo_store.erl:40)
+ *	              gen_server:try_handle_call/4 (gen_server.erl:1149)
+ *	                1
+ *
+ *	others, made otherwise: 0
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+#pragma D option aggsortrev
+
+inline int most = $2 ? $2 : 10;
+int64_t others;
+
+BEGIN { seconds = $1; shown = 0; printf("%-10s %-28s %s\n", "NUMBER", "PROCESS", "ATOM"); }
+
+erlang*:::atom-new
+{
+	@by[erlproc] = count();
+	@at[ustack(4)] = count();
+	others = arg3;
+}
+
+erlang*:::atom-new /shown++ < 20/ { printf("%-10d %-28s %s\n", arg2, erlproc, args[1]); }
+
+tick-1s /--seconds == 0/ { exit(0); }
+
+END
+{
+	trunc(@by, most);
+	printf("\n%-28s %10s\n", "PROCESS", "NEW");
+	printa("%-28s %@10d\n", @by);
+	trunc(@at, most);
+	printf("\nmade at:");
+	printa(@at);
+	printf("\nothers, made otherwise: %d\n", others);
+	trunc(@by); trunc(@at);
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sysmon.d: what the VM's system monitor sees: long garbage collections, processes and ports that run
+ * without a pause, large heaps, processes that wait for a port or for the connection to another node.
+ *
+ *	erltrace -N NODE -qs sysmon.d [SECONDS]
+ *
+ * Arguments: how many seconds to run (until ^C). Limits are options: -x longgc=50 (ms), longschedule=50
+ * (ms), largeheap=10000000 (words).
+ * Cost: none but for what is shown. Before OTP 28 it needs the node's system monitor: where somebody else
+ * has that, the script does not start, and says who has it.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Sample:
+ *	WHAT                     PROCESS                            MS        WORDS
+ *	long gc                  demo_report                        73     12345678
+ *	long schedule            demo_store                         61            0 lists:seq/2
+ *
+ *	WHAT                     PROCESS                         TIMES
+ *	long gc                  demo_report                         1
+ *	long schedule            demo_store                          1
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+
+BEGIN { seconds = $1; printf("%-24s %-28s %8s %12s\n", "WHAT", "PROCESS", "MS", "WORDS"); }
+
+erlang*:::process-long_gc
+{
+	printf("%-24s %-28s %8d %12d\n", "long gc", erlproc, arg1, arg2);
+	@["long gc", erlproc] = count();
+}
+
+erlang*:::process-long_schedule
+{
+	printf("%-24s %-28s %8d %12d %s\n", "long schedule", erlproc, arg1, 0, args[3]);
+	@["long schedule", erlproc] = count();
+}
+
+erlang*:::port-long_schedule
+{
+	printf("%-24s %-28s %8d %12d %s\n", "long schedule of a port", args[0], arg1, 0, args[2]);
+	@["long schedule of a port", args[0]] = count();
+}
+
+erlang*:::process-large_heap
+{
+	printf("%-24s %-28s %8d %12d\n", "large heap", erlproc, 0, arg1);
+	@["large heap", erlproc] = count();
+}
+
+erlang*:::port-busy { @["busy port", args[0]] = count(); }
+erlang*:::dist-port_busy { @["busy connection", args[2]] = count(); }
+
+tick-1s /--seconds == 0/ { exit(0); }
+
+END
+{
+	printf("\n%-24s %-28s %8s\n", "WHAT", "PROCESS", "TIMES");
+	printa("%-24s %-28s %@8d\n", @);
+	trunc(@);
+}

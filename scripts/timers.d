@@ -1,0 +1,73 @@
+#!/usr/bin/env -S erltrace -qs
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timers.d: timers that are started and cancelled: by whom, for whom, how soon they are due, and from which
+ * functions most are started. A timer storm is a process that starts many, at the top of the list.
+ *
+ *	erltrace -N NODE -qs timers.d [SECONDS] [HOW MANY]
+ *
+ * Arguments: how many seconds to run (until ^C); how many rows of each kind to show (20).
+ * Cost: calls of erlang:send_after and start_timer, and of cancel_timer with its return, are traced (flags
+ * call, return_to), about 1 us each, and a stack for each that is started, about 0.5 us.
+ * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Timers of the module timer are started by its server, timer_server, for others. receive ... after is no
+ * timer of this kind. LATE are those that had fired when they were cancelled, or whose canceller did not ask.
+ * Sample:
+ *	PROCESS                         STARTED
+ *	demo_report                          41
+ *
+ *	PROCESS                       CANCELLED         LATE
+ *	demo_report                          40            1
+ *
+ *	PROCESS                      FOR                            STARTED
+ *	demo_report                  <0.91.0>                            41
+ *
+ *	  due in ms
+ *	           value  ------------- Distribution ------------- count
+ *	             512 |                                         0
+ *	            1024 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 41
+ *	            2048 |                                         0
+ *
+ *	started from:
+ *	              demo_report:handle_info/2 (demo_report.erl:50)
+ *	              gen_server:try_dispatch/4 (gen_server.erl:1123)
+ *	              gen_server:handle_msg/6 (gen_server.erl:1200)
+ *	               41
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+#pragma D option aggsortrev
+
+inline int most = $2 ? $2 : 20;
+
+BEGIN { seconds = $1; }
+
+erlang*:::timer-start
+{
+	@started[erlproc] = count();
+	@whom[erlproc, args[1]] = count();
+	@due["due in ms"] = quantize(arg2);
+	@from[ustack(4)] = count();
+}
+
+erlang*:::timer-cancel { @cancelled[erlproc] = count(); @late[erlproc] = sum(arg1 < 0); }
+
+tick-1s /--seconds == 0/ { exit(0); }
+
+END
+{
+	trunc(@started, most);
+	printf("%-28s %10s\n", "PROCESS", "STARTED");
+	printa("%-28s %@10d\n", @started);
+	trunc(@cancelled, most);
+	printf("\n%-28s %10s %12s\n", "PROCESS", "CANCELLED", "LATE");
+	printa("%-28s %@10d %@12d\n", @cancelled, @late);
+	trunc(@whom, most);
+	printf("\n%-28s %-28s %9s\n", "PROCESS", "FOR", "STARTED");
+	printa("%-28s %-28s %@9d\n", @whom);
+	printa(@due);
+	trunc(@from, 5);
+	printf("\nstarted from:");
+	printa(@from);
+	trunc(@started); trunc(@cancelled); trunc(@late); trunc(@whom); trunc(@due); trunc(@from);
+}
