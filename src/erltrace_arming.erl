@@ -3,7 +3,7 @@
 %% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the fast
 %% way to calls (erltrace_fastcalls) if that is taken (erltrace_calls), the VM's counters
 %% (erltrace_counters), the messages of the system monitor and of net_kernel
-%% (erltrace_monitor), modules loaded while the script runs (erltrace_rearm). It is a value that the
+%% (erltrace_monitor), the sequential system tracer (erltrace_flows), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
 -export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
@@ -18,6 +18,7 @@
                  fast :: erltrace_fastcalls:fast() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
                  monitor :: pid() | undefined,
+                 flows :: pid() | undefined,       % holds the sequential system tracer
                  wall :: pid() | undefined,        % for profile-wall-N
                  state :: erltrace_state:walker() | undefined, % for the provider state
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
@@ -49,13 +50,13 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
                           stacks = lists:member(stacks, Needs),
                           calls = erltrace_calls:note(Nif, Needs, Calls)},
             Names = erltrace_names:fill(Nif, Needs),
-            case arm_both(Number, Needs, Owner) of
-                {ok, Fast, Armed} ->
+            case arm_flows(Number, Needs, Owner) of
+                {ok, Flows, Fast, Armed} ->
                     erltrace_names:renew(Nif, Names),
                     lists:member(atoms, Needs) andalso
                         erltrace_nif:vm_fact(Nif, atoms, erlang:system_info(atom_count)),
                     start_monitor(Number, Needs, Known,
-                                  A1#arming{armed = Armed, fast = Fast,
+                                  A1#arming{armed = Armed, fast = Fast, flows = Flows,
                                             skipped = erltrace_vm:skipped(Armed),
                                             left = erltrace_vm:left(Armed)});
                 gone ->
@@ -78,6 +79,18 @@ unflagged(Nif, IsFast) ->
     _ = (Asked orelse Samples) andalso erltrace_nif:unflagged(Nif),
     _ = (IsFast orelse Asked) andalso erltrace_names:layout(),
     ok.
+
+%% The system tracer is there before the first token is set.
+arm_flows(Number, Needs, Owner) ->
+    case erltrace_flows:start(Number, self(), Needs) of
+        {ok, Flows} ->
+            case arm_both(Number, Needs, Owner) of
+                {ok, Fast, Armed} -> {ok, Flows, Fast, Armed};
+                Error -> erltrace_flows:stop(Flows), Error
+            end;
+        Error ->
+            Error
+    end.
 
 arm_both(Number, Needs, Owner) ->
     try erltrace_fastcalls:arm(Number, Needs, Owner) of
@@ -102,6 +115,7 @@ start_monitor(Number, Needs, Known, A) ->
         Error ->
             erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
+            erltrace_flows:stop(A#arming.flows),
             Error
     end.
 
@@ -161,7 +175,8 @@ disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls, monitor = M
     erltrace_monitor:stop(Monitor),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
-    A1#arming{armed = undefined, fast = undefined, monitor = undefined, wall = undefined,
+    erltrace_flows:stop(A#arming.flows), % when nobody gets a token any more
+    A1#arming{armed = undefined, flows = undefined, fast = undefined, monitor = undefined, wall = undefined,
               rearm = undefined}.
 
 %% ---- what the VM counts ----------------------------------------------------------------------

@@ -321,6 +321,13 @@ top_words(_) -> erlang:nif_error(not_loaded).
 %% @doc Steps of the check that erltrace_run_state makes.
 -spec run_state(start | none | yields | waits | find | get) -> ok | boolean() | undefined.
 run_state(_) -> erlang:nif_error(not_loaded).
+%% Where the VM keeps the sequential trace token of a process: the steps of the check.
+-spec token_layout(atom() | {sample, Label :: atom()}) -> ok | unknown | undefined.
+token_layout(_) -> erlang:nif_error(not_loaded).
+
+%% Flows that are over end; foreign: there are tokens that are not ours.
+-spec end_flows(Number :: non_neg_integer()) -> ours | foreign | gone.
+end_flows(_) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).

@@ -12,8 +12,9 @@
 -define(MANY, 20). % modules: above this it pays to check every function of the node
 
 %% label: of proc_lib:set_label/1; its events bring the label.
+%% follow: the process that calls gets a sequential trace token, if it has none.
 -type kind() :: local | global | return | exception | count | fast | label | label_return |
-                label_exception.
+                label_exception | follow | follow_return | follow_exception.
 -type functions() :: #{{atom(), arity()} => kind()}.
 -type patterns() :: #{module() => functions()}. % by module: there may be 100,000 functions
 -type set() :: fun((Functions :: {module() | '_', atom(), arity() | '_'},
@@ -202,7 +203,18 @@ pattern(exception) -> [{'_', [], [{exception_trace}]}];
 pattern(label) -> [{['$1'], [], [{message, '$1'}]}];
 pattern(label_return) -> [{['$1'], [], [{message, '$1'}, {return_trace}]}];
 pattern(label_exception) -> [{['$1'], [], [{message, '$1'}, {exception_trace}]}];
+pattern(follow) -> follow([]);
+pattern(follow_return) -> follow([{return_trace}]);
+pattern(follow_exception) -> follow([{exception_trace}]);
 pattern(_) -> true.
+
+%% The label must be an immediate: the VM does not copy another term that a match specification sets.
+%% The message tells that the token is new.
+follow(More) ->
+    Set = [{set_seq_token, label, erltrace_flow}, {set_seq_token, send, true},
+           {set_seq_token, 'receive', true}],
+    [{'_', [{'not', {is_seq_trace}}], Set ++ [{message, erltrace_flow} | More]},
+     {'_', [], More}].
 
 -spec scope(kind()) -> local | global | call_count.
 scope(global) -> global;

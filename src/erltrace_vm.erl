@@ -371,12 +371,28 @@ add_patterns(Module, New, Ps) ->
 
 %% A function has one pattern, and each of these reports what the one before it does, and more:
 %% [local] all calls, with the match specification of `return' values, of `exception' exceptions.
+%% `follow' goes with any of them.
 add_pattern(F, Kind, Fs) ->
     case Fs of
-        #{F := Had} -> Fs#{F := lists:last([K || K <- [global, local, return, exception],
-                                                  K =:= Had orelse K =:= Kind])};
+        #{F := Had} -> Fs#{F := stronger(Had, Kind)};
         _ -> Fs#{F => Kind}
     end.
+
+stronger(A, B) ->
+    {FollowsA, KindA} = follows(A),
+    {FollowsB, KindB} = follows(B),
+    Most = lists:last([K || K <- [global, local, return, exception], K =:= KindA orelse K =:= KindB]),
+    case {FollowsA orelse FollowsB, Most} of
+        {false, _} -> Most;
+        {true, return} -> follow_return;
+        {true, exception} -> follow_exception;
+        {true, _} -> follow
+    end.
+
+follows(follow) -> {true, local};
+follows(follow_return) -> {true, return};
+follows(follow_exception) -> {true, exception};
+follows(Kind) -> {false, Kind}.
 
 scope(Kind) -> erltrace_patterns:scope(Kind).
 
@@ -501,9 +517,11 @@ is_counted(MFA) ->
     is_integer(N).
 
 %% How the VM shows what we set.
-shown(Kind) when Kind =:= return; Kind =:= exception ->
-    {local, erltrace_patterns:pattern(Kind)};
-shown(Kind) -> {Kind, []}.
+shown(Kind) ->
+    case erltrace_patterns:pattern(Kind) of
+        true -> {Kind, []};
+        Spec -> {local, Spec}
+    end.
 
 change(_, _, [], []) ->
     0;

@@ -19,6 +19,7 @@
 #include "erlang_provider.h"
 #include "fast_calls.h"
 #include "fast_core.h"
+#include "flows.h"
 #include "layout.h"
 #include "own_name.h"
 #include "sampler_wall.h"
@@ -50,6 +51,8 @@ static const char *kind_of(const struct beam_fn *fn)
 {
 	if (fn->number != 0)
 		return "fast";
+	if (fn->follow)
+		return fn->tells ? "follow_exception" : fn->nval > 0 ? "follow_return" : "follow";
 	if (fn->tells)
 		return fn->label ? "label_exception" : "exception";
 	if (fn->label)
@@ -144,6 +147,16 @@ static bool reads_depth(int probe, unsigned argmask)
 	       (argmask & BEAM_DEPTH_ARGS) != 0;
 }
 
+/* Does a clause of its entries call follow()? Then a match specification sets the token. */
+static bool follows(const struct beam_fn *fn)
+{
+	for (int i = 0; i < BP_NFUNCTIONS; i++)
+		if (fn->probe[i] != NULL && en_enabled(fn->probe[i]) &&
+			READS_PBI(fn->probe[i]->uses.pbis, FOLLOW))
+			return true;
+	return false;
+}
+
 /*
  * What clauses ask of a call: a probe of certain functions asks for what its arguments are made of.
  * *noted: of the end of a call, when it began and the like.
@@ -165,6 +178,8 @@ static const char *why_traced(const struct beam_fn *fn)
 	/* the fast way does not tell external calls from others */
 	if (global != NULL && en_enabled(global))
 		return beam_probedefs[BP_GLOBAL_FUNCTION_ENTRY].name;
+	if (follows(fn))
+		return "follow()";
 	return fn->user != 0 || fn->hibernate ? "traced for another probe" : NULL;
 }
 
@@ -209,6 +224,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		else
 			put(&fn->entry[nentry++], p);
 	}
+	set(&fn->follow, follows(fn));
 	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
 	/* beside those that tell of exceptions, those that tell what they return do so too */
 	tells = !fast && (nexc > 0 || (nval > 0 && b->exceptions));
@@ -216,7 +232,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	set(&fn->keep, keep);
 	set(&fn->keep_all, all);
 	set(&fn->special,
-		fn->user != 0 || fn->hibernate || fn->label || keep || tells || fast);
+		fn->user != 0 || fn->hibernate || fn->label || fn->follow || keep || tells || fast);
 	set(&b->keeps, keep);
 	set(&b->depth, keep); /* arguments are kept by the depth of the call */
 	if (fast && (nentry + nret + nexc > 0 || fn->label || fn->notes) && fn->number == 0) {
@@ -499,6 +515,13 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 	b->lines = api_option(b->h, OPT_STACKLINES) != 0;
 }
 
+/* Does a clause follow, or ask for the flow of its process? */
+static bool needs_flows(const struct needs *n)
+{
+	return n->route[ROUTE_FLOW] || READS_PBI(n->pbis, FOLLOW) || READS_PBI(n->pbis, FLOWID) ||
+	       READS_PBI(n->pbis, FLOWDEPTH);
+}
+
 static void need_calls(const struct beam_handle *b, struct needs *n)
 {
 	if (n->route[ROUTE_LOCAL])
@@ -507,7 +530,7 @@ static void need_calls(const struct beam_handle *b, struct needs *n)
 		need(n, "arity");
 	if (b->returns)
 		need(n, "return_to");
-	if (b->returns || b->depth || n->stacks)
+	if (b->returns || b->depth || n->stacks || needs_flows(n))
 		need(n, "layout");
 	if (n->stacks)
 		need(n, "stacks");
@@ -641,7 +664,7 @@ static void join(struct beam_handle *b, ErlNifEnv *env)
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
 {
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
-	bool table, keeps;
+	bool table, keeps, flows;
 
 	if (b->clauses == NULL)
 		b->clauses = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->clauses));
@@ -663,9 +686,11 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	keeps = keeps_processes(b, &n, table);
-	b->exits = n.route[ROUTE_PROCS] || ((keeps || reads_names(&n)) && needs_exits(b, &n));
+	flows = needs_flows(&n);
+	b->exits = n.route[ROUTE_PROCS] || flows || ((keeps || reads_names(&n)) && needs_exits(b, &n));
 	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
+	n.nomem |= flows && b->flows == NULL && beam_flows_init(b, process_limit) < 0;
 	n.nomem |= !n.nomem && b->exits && reads_names(&n) && b->names.tab == NULL &&
 		   beam_names_init(&b->names) < 0;
 	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
@@ -677,6 +702,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	need_ports(b, &n);
 	need_others(b, &n);
 	need_only(b, &n);
+	if (flows)
+		need(&n, "flows");
 	return n.list;
 }
 

@@ -19,7 +19,8 @@
 	X(set_label) X(apply) X(match) X(nomatch) X(record) X(exception_from) X(fast) X(traced)    \
 	X(erltrace_fastcalls) X(one) X(body) X(tail) X(raise) X(grow) X(throw) X(nocatch) X(value) \
 	X(first) X(infinity) X(ets) X(new) X(whereis) X(normal) X(shutdown) X(permanent)          \
-	X(transient) X(atoms) X(top_words) X(run_state) X(global)
+	X(transient) X(atoms) X(top_words) X(run_state) X(global)              \
+	X(seq_trace) X(erltrace_flow) X(spawn_request) X(spawn_reply)
 extern ERL_NIF_TERM atom_dots; /* '...' */
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)

@@ -43,6 +43,10 @@
  *   erl_builtins.c     what scripts ask of an event: erlpid, erlmsg, erlargs ... (probe path)
  *   usdt_fire.c        the USDT probe of the same name as an event's (probe path)
  *   term_print.c       terms as text (probe path); beam_utf8.h: their characters
+ *   flows.c            requests that are followed: follow(), flowid, flow-* (probe path)
+ *   flow_table.c       which flow a process and a message belong to (probe path)
+ *   token.c            the sequential trace token of the process that runs (probe path); where it is
+ *                      kept
  *   terms.c            terms as values of D: their slots, what scripts ask of them (probe path)
  *   patterns.c         patterns of terms, made ready for events
  *   match.c            a term and a pattern (probe path)

@@ -22,6 +22,7 @@
 #include "watchdog.h"
 
 struct beam_event;
+struct flow_table;
 struct beam_ports;
 struct beam_tables;
 struct state_probe;
@@ -68,6 +69,10 @@ struct beam_handle {
 	struct beam_names names;
 	struct beam_proc_names proc_names;
 	struct beam_patterns patterns; /* of terms */
+	struct flow_table *flows; /* NULL: no clause follows */
+	uint64_t flow_time;	  /* ns: a flow without an event for so long has ended */
+	uint32_t flow_hops;	  /* messages and spawns of a flow, at most */
+	_Atomic bool foreign_tokens; /* sequential trace tokens that are not ours have been seen */
 	struct beam_tables *tables; /* for probes of certain functions; NULL: none is enabled */
 	struct et_str *node_text;
 	struct beam_event *host;  /* asked by BEGIN, tick and the like */

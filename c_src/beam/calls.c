@@ -27,6 +27,7 @@
 #include "calls.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "flows.h"
 #include "kept_args.h"
 #include "nif.h"
 #include "ports.h"
@@ -410,6 +411,8 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 	/* its probes */
 	if (fn != NULL && kind == CALL && (n = beam_nprobes(&fn->nentry)) != 0) {
 		fire(ev, fn->entry, n, fn, depth, tail);
+		if (unlikely(fn->follow))
+			beam_flow_called(ev, fn);
 		learn(ts->slot, fn->call.clause);
 	} else if (fn != NULL && kind == RETURN_TO && (n = beam_nprobes(&fn->nret)) != 0) {
 		ev->ended = fn;

@@ -12,6 +12,7 @@
 #include "prog/builtins.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "flows.h"
 #include "nif.h"
 #include "own_name.h"
 #include "peek.h"
@@ -126,7 +127,7 @@ static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 	else if (tag == atom_spawned)
 		*peer = ev->argv[3];
 	else
-		return has_argument(ev, 0, peer);
+		return beam_flow_peer(ev, peer) || has_argument(ev, 0, peer);
 	return true;
 }
 
@@ -195,6 +196,9 @@ static uint64_t answer_num(
 	switch (pbi) {
 	case PBI_ERLSCHED: return scheduler();
 	case PBI_USDT: return beam_usdt(f);
+	case PBI_FLOWID: return beam_flow_id(ev, false);
+	case PBI_FLOWDEPTH: return beam_flow_id(ev, true);
+	case PBI_FOLLOW: return beam_flow_follow(ev);
 	case PBI_ERLINT:
 		if (has_argument(ev, n, &arg) && enif_get_int64(ev->env, arg, &v))
 			return (uint64_t)v;

@@ -55,6 +55,7 @@ enum beam_route {
 	ROUTE_LARGE_HEAP,
 	ROUTE_LONG_QUEUE,
 	ROUTE_NODES,	    /* net_kernel's messages: erltrace_monitor */
+	ROUTE_FLOW,	    /* the sequential system tracer: erltrace_flows */
 	ROUTE_USER,	    /* calls of our own NIF, and of dyntrace's */
 	ROUTE_LOCAL,	    /* call, pattern [local] */
 	ROUTE_GLOBAL,	    /* call, pattern [global] */

@@ -53,7 +53,7 @@ struct beam_fn {
 	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
 	uint8_t fast;		/* FAST_*; 0: its calls do not go the fast way */
 	bool call_pid;		/* call.probe's clause reads the process */
-	bool special;		/* user, hibernate, label, keep or tells; or number is not 0 */
+	bool special;		/* user, hibernate, label, follow, keep or tells; or number is not 0 */
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	struct beam_sole end;	/* a return's */
 	const struct et_str *end_func; /* probefunc */
@@ -62,6 +62,7 @@ struct beam_fn {
 	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
 	bool hibernate;		/* proc_lib:hibernate/3 */
 	bool keep;		/* clauses of its ends read its arguments */
+	bool follow;		/* a clause of its entries calls follow() */
 	bool keep_all;		/* ... and not just what is noted of them (call_probes.c) */
 	bool notes;		/* what it returns is noted */
 	bool label;		/* proc_lib:set_label/1 */

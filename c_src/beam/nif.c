@@ -18,6 +18,7 @@
 #include "erl_stack.h"
 #include "erlang_provider.h"
 #include "fast_core.h"
+#include "flows.h"
 #include "layout.h"
 #include "nif.h"
 #include "peek.h"
@@ -100,6 +101,7 @@ static void close_handle(struct beam_handle *b)
 	beam_names_fini(&b->names);
 	beam_tables_fini(&b->tables);
 	beam_proc_names_fini(&b->proc_names);
+	beam_flows_fini(b);
 	beam_patterns_fini(&b->patterns);
 	et_str_free(b->node_text);
 	free(b->host);

@@ -2,6 +2,7 @@
 /* Calls that mean more than a call (probe path): user probes, drivers, hibernation, labels. */
 #include "atoms.h"
 #include "beam_handle.h"
+#include "flows.h"
 #include "ports.h"
 #include "proc_names.h"
 #include "special_calls.h"
@@ -62,6 +63,8 @@ void beam_special_call(
 
 	if (fn->label)
 		note_label(ev);
+	if (fn->follow)
+		beam_flow_call(ev);
 	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3)
 		return;
 	if (fn->user != 0)

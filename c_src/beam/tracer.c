@@ -18,6 +18,7 @@
 #include "beam_handle.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "flows.h"
 #include "layout.h"
 #include "nif.h"
 #include "pid_node.h"
@@ -149,6 +150,8 @@ static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TE
 	}
 	if (b->self)
 		en_self_free(b->en, ev->cur.key);
+	if (b->flows != NULL)
+		beam_flow_exit(b, ev->cur.key);
 	if (b->proc_names.tab != NULL)
 		beam_proc_name_exit(&b->proc_names, ev->cur.key);
 	if (b->procs.tab != NULL && b->exits) /* else it is another's event, and for the sweep */
@@ -460,6 +463,8 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 		begin(ev);
 		on_send(ev, argv[3], argv[4]);
 		end(ev);
+	} else if (tag == atom_seq_trace) { /* its tracee is a label */
+		beam_flow_event(ev);
 	} else if (enif_is_port(ev->env, ev->cur.key)) {
 		ev->proc = NULL;
 		beam_port_event(ev, tag, argv[3], argv[4]);

@@ -110,6 +110,7 @@ static const struct {
 	[DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling"},
 	[DROP_STKSTROVERFLOW] = {"STKSTROVERFLOW", "jstack()/ustack() string table overflow", ""},
 	[DROP_THREADS] = {"THREADS", "drop", " of threads beyond maxthreads"},
+	[DROP_FLOWS] = {"FLOWS", "flow drop", ""},
 	[DROP_SAMPLES] = {"SAMPLES", "sample drop", ""},
 	[DROP_RATE] = {"RATE", "drop", ""}, /* te_drops says how many are too many */
 };

@@ -60,6 +60,7 @@ static struct prog_var *var_of(struct cg *g, struct d_ident *id, const struct d_
 	v->name = id->name;
 	v->scope = id->scope;
 	v->assoc = id->kind == ID_ASSOC || id->scope == SC_SELF;
+	v->flow = strncmp(id->name, D_FLOW, strlen(D_FLOW)) == 0;
 	v->type = id->type;
 	v->size = d_is_string(id->type) ? g->c->prog.strsize : d_base(id->type)->size;
 	v->nkeys = id->kind == ID_ASSOC ? id->nkeys : 0;

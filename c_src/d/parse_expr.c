@@ -160,7 +160,29 @@ static struct d_node *parse_keys(struct d_comp *c, struct d_node *n)
 	return grown(c, n, c->lex->height);
 }
 
-/* x, self->x, this->x, mod`x, and what may only follow a name: f(...), x[k1, k2]. */
+/* flow->x, a variable of the flow, is an array by flowid: n is the first word of it. */
+static struct d_node *parse_flow(struct d_comp *c, struct d_node *n)
+{
+	struct d_node *key = leaf(c, N_IDENT);
+	const char *name;
+
+	d_lex(c);
+	name = parse_member(c);
+	if (key == NULL || name == NULL)
+		return NULL;
+	if (c->lex->tok.kind == '[') {
+		d_syntax(c, "a variable of a flow has no keys");
+		return NULL;
+	}
+	key->text = "flowid";
+	key->op = SC_GLOBAL;
+	n->kind = N_ASSOC;
+	n->text = arena_printf(c->arena, D_FLOW "%s", name);
+	n->list = key;
+	return n->text != NULL ? grown(c, n, c->lex->height) : NULL;
+}
+
+/* x, self->x, this->x, flow->x, mod`x, and what may only follow a name: f(...), x[k1, k2]. */
 static struct d_node *parse_name(struct d_comp *c)
 {
 	int k = c->lex->tok.kind;
@@ -185,6 +207,9 @@ static struct d_node *parse_name(struct d_comp *c)
 		if (strchr(n->text, '`') != NULL)
 			n->op = SC_SYMBOL;
 		d_lex(c);
+		if (c->lex->tok.kind == TOK_ARROW && strcmp(n->text, "flow") == 0 &&
+			d_ident_find(c->globals, n->text) == NULL)
+			return parse_flow(c, n);
 	}
 	if (c->lex->tok.kind == '(' && n->op != SC_SELF && n->op != SC_THIS)
 		return parse_call(c, n);

@@ -16,6 +16,7 @@ enum en_drop {
 	DROP_THREADS,	   /* more threads than maxthreads fired */
 	DROP_RATE,	   /* more records a second than maxrate */
 	DROP_SAMPLES,	   /* samples that found no room (beam/sampler_fire.c) */
+	DROP_FLOWS,	   /* flows, or messages of them, that found no room (beam/flows.c) */
 	DROP_KINDS
 };
 

@@ -388,6 +388,8 @@ PROBE_PATH static struct dyn_node *insert(const struct dyn_lookup *p, uint64_t v
 	struct dyn_node *head = atomic_load_explicit(p->head, memory_order_acquire), *n, *found;
 
 	*made = false;
+	if (unlikely(v->flow && p->word[0] == 0))
+		return NULL;
 	n = node_alloc(t, sizeof(*n) + v->data + p->key.bytes);
 	if (n == NULL) {
 		no_room(t);
@@ -653,5 +655,19 @@ PROBE_PATH void en_self_free(struct en *en, uint64_t key)
 	free_self(en, t, key);
 	if (entered)
 		slot_leave(t);
+}
+
+PROBE_PATH void en_flow_free(struct en *en, uint64_t id)
+{
+	struct en_thread *t = en_slot_get(en);
+
+	if (t == NULL || !slot_enter(t))
+		return;
+	t->fire.memo = NULL;
+	for (unsigned i = 0; i < en->prog->nvars; i++)
+		if (en->prog->vars[i]->flow)
+			store_slow(&t->fire, i, (uint64_t)(uintptr_t)&id, 0);
+	t->fire.memo = NULL;
+	slot_leave(t);
 }
 #endif

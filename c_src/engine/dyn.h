@@ -75,6 +75,7 @@ struct dyn_var {
 	uint32_t id;
 	uint32_t data; /* bytes of the value in the node: 0 for numbers */
 	bool is_str;
+	bool flow;     /* by the number of a flow: 0 is none, and has no variables */
 	uint8_t shape; /* KEY_*, of its key */
 	struct en_key key;
 };

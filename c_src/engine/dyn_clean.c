@@ -39,6 +39,7 @@ static void var_init(struct dyn_var *v, const struct prog_var *pv, uint32_t id, 
 	bool byref = pv->type != NULL && d_is_byref(pv->type);
 
 	v->id = id;
+	v->flow = pv->flow;
 	v->is_str = pv->type != NULL && d_is_string(pv->type);
 	v->data = v->is_str ? strsize : byref ? pv->size : 0;
 	v->data = (uint32_t)align_up(v->data, 8);

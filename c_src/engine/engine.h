@@ -142,6 +142,7 @@ void en_uncount(struct en *en); /* the last firing of this thread was for its pr
 uint64_t en_fired(const struct en *en);
 /* Delete all self-> variables of a key whose process has ended (probe path). */
 void en_self_free(struct en *en, uint64_t key);
+void en_flow_free(struct en *en, uint64_t id); /* the same of a flow, by its number */
 /*
  * The same where nobody tells that a process has ended: asks is_dead() about the keys of so many
  * chains of the table, from chain *at on, which is 0 in the beginning. true: that was the last one.

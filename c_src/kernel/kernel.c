@@ -150,6 +150,8 @@ static bool looks_into_terms(const struct prog_uses *u)
 	return false;
 }
 
+#define FLOW_PBIS (1u << PBI_FOLLOW | 1u << PBI_FLOWID | 1u << PBI_FLOWDEPTH)
+
 struct en_probe *k_share_probe(
 	struct en *en, const struct en_probe *p, enum k_entry entry, struct et_error *e)
 {
@@ -161,6 +163,13 @@ struct en_probe *k_share_probe(
 			"a clause at %s looks into a term, which works inside nodes only: in a "
 			"script that runs in the kernel erlarg() and the like are texts, which "
 			"this-> keeps by (string), and erlint() is a number",
+			p->name->text);
+		return NULL;
+	}
+	if (p->uses.pbis & FLOW_PBIS) {
+		et_err(e, ET_FLOW,
+			"a clause at %s has follow(), flowid, flowdepth or flow->, which work inside "
+			"nodes only, and this script runs in the kernel",
 			p->name->text);
 		return NULL;
 	}

@@ -13,6 +13,7 @@
 #define PBIS_RESULT  BIT(ERLRET)
 #define PBIS_REASON  BIT(ERLREASON)
 #define PBIS_CLASS   BIT(ERLCLASS)
+#define PBIS_FOLLOW  BIT(FOLLOW)
 #define PBIS_STATE   (BIT(STATE_NUMBER) | BIT(STATE_TEXT)) /* of the provider state alone */
 
 enum id {

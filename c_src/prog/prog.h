@@ -104,7 +104,8 @@ enum d_scope { SC_GLOBAL, SC_SELF, SC_THIS, SC_SYMBOL /* mod`sym: text holds bot
 struct prog_var {
 	const char *name;
 	uint8_t scope;	/* enum d_scope */
-	bool assoc;	/* a dynamic variable: associative array, or self-> */
+	bool assoc;	/* a dynamic variable: associative array, self-> or flow-> */
+	bool flow;	/* flow->: an array by flowid */
 	const struct d_type *type;
 	uint32_t size;	/* bytes of a value; strings: prog.strsize */
 	uint32_t off;	/* of a static variable: in globals, or in scratch for this-> */

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of flows, of processes in them and of their messages (probe path). Memory: mapped
+ * once, touched as it is used. Nothing waits: after a number of attempts an entry counts as not
+ * found or as without room.
+ *
+ * A sender's serial numbers can repeat: a spawn puts its clock forward by a factor of 16, until it
+ * wraps around. So the receiver belongs to the name of a message, and of two that are alike the
+ * older one is received first, as the VM keeps the order of what one process sends to another.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "compiler.h"
+#include "flow_table.h"
+
+#define AGAIN  64 /* against other threads */
+#define WINDOW 16 /* places that a message may have */
+#define TRIES  8  /* numbers that a flow may get */
+#define LINGER 20000000ULL /* ns: a flow that nobody refers to ends after this */
+
+#define REF_BITS  20
+#define FLOW_REFS ((1ULL << REF_BITS) - 1)
+#define RESERVED  1 /* a flow without a number yet */
+
+enum { MSG_FREE, MSG_BUSY, MSG_SENT };
+enum { ALIVE, DEAD_NEW, DEAD_SEEN };
+
+static void *map(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int flow_table_init(struct flow_table *t, uint64_t flows, uint64_t process_limit)
+{
+	uint64_t n = 64;
+
+	while (n < flows)
+		n *= 2;
+	t->flow_mask = n - 1;
+	t->msg_mask = 4 * n - 1;
+	beam_pid_slots_init(&t->slots, process_limit);
+	t->flows = map(n * sizeof(*t->flows));
+	t->msgs = map(4 * n * sizeof(*t->msgs));
+	t->procs = map((t->slots.mask + 1) * sizeof(*t->procs));
+	if (t->flows != NULL && t->msgs != NULL && t->procs != NULL)
+		return 0;
+	flow_table_fini(t);
+	return -1;
+}
+
+void flow_table_fini(struct flow_table *t)
+{
+	if (t->flows != NULL)
+		munmap(t->flows, (t->flow_mask + 1) * sizeof(*t->flows));
+	if (t->msgs != NULL)
+		munmap(t->msgs, (t->msg_mask + 1) * sizeof(*t->msgs));
+	if (t->procs != NULL)
+		munmap(t->procs, (t->slots.mask + 1) * sizeof(*t->procs));
+	t->flows = NULL;
+	t->msgs = NULL;
+	t->procs = NULL;
+}
+
+/* ---- flows ------------------------------------------------------------------------------ */
+
+struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id)
+{
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t number = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed) + 1;
+		struct flow *f = &t->flows[number & t->flow_mask];
+		uint64_t none = 0;
+
+		if (!atomic_compare_exchange_strong(&f->word, &none, RESERVED))
+			continue;
+		f->began = now;
+		f->told = false;
+		atomic_store_explicit(&f->last, now, memory_order_relaxed);
+		atomic_store_explicit(&f->hops, 0, memory_order_relaxed);
+		atomic_store_explicit(&f->messages, 0, memory_order_relaxed);
+		atomic_store_explicit(&f->spawns, 0, memory_order_relaxed);
+		atomic_store_explicit(&f->deepest, 0, memory_order_relaxed);
+		atomic_store_explicit(&f->word, number << REF_BITS | 1, memory_order_release);
+		*id = number;
+		return f;
+	}
+	return NULL;
+}
+
+struct flow *flow_find(const struct flow_table *t, uint64_t id)
+{
+	struct flow *f = &t->flows[id & t->flow_mask];
+
+	return id != 0 && atomic_load_explicit(&f->word, memory_order_acquire) >> REF_BITS == id
+		       ? f
+		       : NULL;
+}
+
+bool flow_ref(const struct flow_table *t, uint64_t id)
+{
+	struct flow *f = &t->flows[id & t->flow_mask];
+	uint64_t w = atomic_load_explicit(&f->word, memory_order_relaxed);
+
+	for (int i = 0; i < AGAIN && w >> REF_BITS == id && (w & FLOW_REFS) < FLOW_REFS; i++)
+		if (atomic_compare_exchange_weak(&f->word, &w, w + 1))
+			return true;
+	return false;
+}
+
+void flow_unref(const struct flow_table *t, uint64_t id)
+{
+	struct flow *f = &t->flows[id & t->flow_mask];
+	uint64_t w = atomic_load_explicit(&f->word, memory_order_relaxed);
+
+	for (int i = 0; i < AGAIN && id != 0 && w >> REF_BITS == id && (w & FLOW_REFS) > 0; i++)
+		if (atomic_compare_exchange_weak(&f->word, &w, w - 1))
+			return;
+}
+
+bool flow_end_next(struct flow_table *t, uint64_t *at, uint64_t now, uint64_t idle,
+	struct flow_ended *e)
+{
+	for (; *at <= t->flow_mask; ++*at) {
+		struct flow *f = &t->flows[*at];
+		uint64_t w = atomic_load_explicit(&f->word, memory_order_acquire);
+		uint64_t last = atomic_load_explicit(&f->last, memory_order_relaxed);
+		bool held = w & FLOW_REFS;
+
+		if (w >> REF_BITS == 0 || last > now || now - last < (held ? idle : LINGER))
+			continue;
+		*e = (struct flow_ended){.id = w >> REF_BITS, .began = f->began, .last = last,
+			.messages = atomic_load_explicit(&f->messages, memory_order_relaxed),
+			.spawns = atomic_load_explicit(&f->spawns, memory_order_relaxed),
+			.deepest = atomic_load_explicit(&f->deepest, memory_order_relaxed),
+			.process = f->process, .function = f->function, .idle = held};
+		if (atomic_compare_exchange_strong(&f->word, &w, 0)) {
+			++*at;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- processes -------------------------------------------------------------------------- */
+
+struct flow_proc *flow_proc_find(const struct flow_table *t, ERL_NIF_TERM pid)
+{
+	for (unsigned i = 0; i < t->slots.tries; i++) {
+		struct flow_proc *p = &t->procs[beam_pid_slot(&t->slots, pid, i)];
+
+		if (atomic_load_explicit(&p->pid, memory_order_relaxed) == pid)
+			return p;
+	}
+	return NULL;
+}
+
+/* Where slots are exact, a process of another pid has left the VM's table. */
+static struct flow_proc *claim(struct flow_table *t, ERL_NIF_TERM pid)
+{
+	for (unsigned i = 0; i < t->slots.tries; i++) {
+		struct flow_proc *p = &t->procs[beam_pid_slot(&t->slots, pid, i)];
+		uint64_t old = atomic_load_explicit(&p->pid, memory_order_relaxed);
+
+		if (old != 0 && !t->slots.exact)
+			continue;
+		if (!atomic_compare_exchange_strong(&p->pid, &old, pid))
+			continue; /* it was buried just now: its next message finds room */
+		flow_unref(t, atomic_exchange(&p->id, 0));
+		atomic_store_explicit(&p->dead, ALIVE, memory_order_relaxed);
+		return p;
+	}
+	return NULL;
+}
+
+bool flow_proc_set(
+	struct flow_table *t, ERL_NIF_TERM pid, uint64_t id, uint32_t hop, uint32_t depth)
+{
+	struct flow_proc *p = flow_proc_find(t, pid);
+
+	if (p == NULL && id != 0)
+		p = claim(t, pid);
+	if (p == NULL) {
+		flow_unref(t, id);
+		return id == 0;
+	}
+	flow_unref(t, atomic_exchange(&p->id, id));
+	atomic_store_explicit(&p->hop, hop, memory_order_relaxed);
+	atomic_store_explicit(&p->depth, depth, memory_order_relaxed);
+	return true;
+}
+
+/*
+ * What it sends when it exits, signals to those that are linked to it or monitor it, comes after the
+ * event of its exit, and still belongs to its flow.
+ */
+void flow_proc_exit(struct flow_table *t, ERL_NIF_TERM pid)
+{
+	struct flow_proc *p = flow_proc_find(t, pid);
+	uint64_t i;
+
+	if (p == NULL)
+		return;
+	atomic_store_explicit(&p->dead, DEAD_NEW, memory_order_release);
+	i = atomic_fetch_add_explicit(&t->ndead, 1, memory_order_relaxed);
+	/* one that is written over goes when its slot is used again, or its flow has been idle */
+	atomic_store_explicit(&t->dead[i % FLOW_DEAD], (uint64_t)(p - t->procs) + 1,
+		memory_order_release);
+}
+
+static void bury(struct flow_table *t, _Atomic uint64_t *grave)
+{
+	uint64_t n = atomic_load_explicit(grave, memory_order_acquire), pid;
+	struct flow_proc *p;
+
+	if (n == 0)
+		return;
+	p = &t->procs[n - 1];
+	pid = atomic_load_explicit(&p->pid, memory_order_acquire);
+	switch (atomic_load_explicit(&p->dead, memory_order_acquire)) {
+	case DEAD_NEW: /* until the next time */
+		atomic_store_explicit(&p->dead, DEAD_SEEN, memory_order_release);
+		return;
+	case DEAD_SEEN:
+		/* whoever changes the pid gives back what there is */
+		if (pid != 0 && atomic_compare_exchange_strong(&p->pid, &pid, 0))
+			flow_unref(t, atomic_exchange(&p->id, 0));
+		break;
+	default: break; /* another process has the slot */
+	}
+	atomic_compare_exchange_strong(grave, &n, 0);
+}
+
+void flow_table_bury(struct flow_table *t)
+{
+	for (unsigned i = 0; i < FLOW_DEAD; i++)
+		bury(t, &t->dead[i]);
+}
+
+/* ---- messages --------------------------------------------------------------------------- */
+
+static uint64_t place_of(const struct flow_msg *m)
+{
+	uint64_t h = (m->from * 0x9e3779b97f4a7c15ULL ^ m->to) * 0xff51afd7ed558ccdULL;
+
+	h = (h ^ h >> 32 ^ m->serial) * 0x9e3779b97f4a7c15ULL;
+	return h >> 20;
+}
+
+/* A free place, or that of a message whose flow has ended: nobody will receive it as such. */
+static bool take_place(const struct flow_table *t, struct flow_msg *m)
+{
+	uint32_t state = atomic_load_explicit(&m->state, memory_order_acquire);
+
+	if (state == MSG_BUSY || (state == MSG_SENT && flow_find(t, m->id) != NULL))
+		return false;
+	return atomic_compare_exchange_strong(&m->state, &state, MSG_BUSY);
+}
+
+bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg)
+{
+	uint64_t at = place_of(msg);
+
+	for (unsigned i = 0; i < WINDOW; i++) {
+		struct flow_msg *m = &t->msgs[(at + i) & t->msg_mask];
+
+		if (!take_place(t, m))
+			continue;
+		m->depth = msg->depth;
+		m->hop = msg->hop;
+		m->cause = msg->cause;
+		m->from = msg->from;
+		m->to = msg->to;
+		m->serial = msg->serial;
+		m->id = msg->id;
+		m->sent = msg->sent;
+		m->hidden = msg->hidden;
+		atomic_store_explicit(&m->state, MSG_SENT, memory_order_release);
+		return true;
+	}
+	return false;
+}
+
+static bool is_same(const struct flow_msg *a, const struct flow_msg *b)
+{
+	return a->from == b->from && a->to == b->to && a->serial == b->serial;
+}
+
+bool flow_msg_take(struct flow_table *t, struct flow_msg *msg)
+{
+	struct flow_msg *found = NULL;
+	uint64_t at = place_of(msg);
+	uint32_t sent = MSG_SENT;
+	bool same;
+
+	for (unsigned i = 0; i < WINDOW; i++) {
+		struct flow_msg *m = &t->msgs[(at + i) & t->msg_mask];
+
+		if (atomic_load_explicit(&m->state, memory_order_acquire) == MSG_SENT &&
+			is_same(m, msg) && (found == NULL || m->sent < found->sent))
+			found = m;
+	}
+	/* where its flow has ended, another message may have got its place since */
+	if (found == NULL || !atomic_compare_exchange_strong(&found->state, &sent, MSG_BUSY))
+		return false;
+	same = is_same(found, msg);
+	if (same) {
+		msg->depth = found->depth;
+		msg->hop = found->hop;
+		msg->cause = found->cause;
+		msg->id = found->id;
+		msg->sent = found->sent;
+		msg->hidden = found->hidden;
+	}
+	atomic_store_explicit(&found->state, same ? MSG_FREE : MSG_SENT, memory_order_release);
+	return same;
+}

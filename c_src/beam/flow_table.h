@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flows, and who takes part in them (flow_table.c, probe path): which flow a process is in, and
+ * which flow a message belongs to that has been sent and not been received. A message is known by
+ * its sender, its receiver and its serial number.
+ *
+ * A flow counts those that refer to it, processes and messages. When there is none left, or nothing
+ * has happened in it for a while, the sweep ends it. Its number is never used again: who still has
+ * it then finds no flow.
+ */
+#ifndef BEAM_FLOW_TABLE_H
+#define BEAM_FLOW_TABLE_H
+
+#include <erl_nif.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pid_slots.h"
+
+#pragma GCC visibility push(hidden)
+
+struct et_str;
+
+struct flow {
+	_Atomic uint64_t word; /* its number, and how many refer to it; 0: free */
+	uint64_t began;	       /* ns */
+	_Atomic uint64_t last; /* ns: the last event of it */
+	ERL_NIF_TERM process;  /* that began it, in which function */
+	const struct et_str *function;
+	_Atomic uint32_t hops, messages, spawns, deepest;
+	bool told; /* flow-begin has fired */
+} __attribute__((aligned(64)));
+
+struct flow_proc { /* a process of the VM's table; written by whoever runs the process */
+	_Atomic uint64_t pid; /* the term; 0: free */
+	_Atomic uint64_t id;  /* of its flow; 0: none */
+	_Atomic uint32_t depth, hop; /* by which it is in that: 0 where it began */
+	_Atomic uint32_t dead; /* DEAD_*: it has exited */
+};
+
+struct flow_msg {
+	_Atomic uint32_t state; /* MSG_* */
+	uint32_t depth, hop;	/* of its receiver */
+	uint32_t cause;		/* the hop by which its sender was in the flow */
+	ERL_NIF_TERM from, to, serial;
+	uint64_t id, sent; /* its flow; ns */
+	bool hidden;	   /* no probe fires for it */
+};
+
+#define FLOW_DEAD 4096
+struct flow_table {
+	struct flow *flows;
+	struct flow_proc *procs;
+	struct flow_msg *msgs;
+	uint64_t flow_mask, msg_mask;
+	struct beam_pid_slots slots;
+	_Atomic uint64_t next;	     /* numbers */
+	_Atomic uint64_t ndead;	     /* processes that have exited, by slot + 1: */
+	_Atomic uint64_t dead[FLOW_DEAD];
+};
+
+int flow_table_init(struct flow_table *t, uint64_t flows, uint64_t process_limit);
+void flow_table_fini(struct flow_table *t);
+
+struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id); /* NULL: no room */
+struct flow *flow_find(const struct flow_table *t, uint64_t id); /* NULL: it has ended */
+
+struct flow_proc *flow_proc_find(const struct flow_table *t, ERL_NIF_TERM pid);
+/* The process is in this flow from now on; 0: in none. A reference of the caller's becomes its own. */
+bool flow_proc_set(
+	struct flow_table *t, ERL_NIF_TERM pid, uint64_t id, uint32_t hop, uint32_t depth);
+void flow_proc_exit(struct flow_table *t, ERL_NIF_TERM pid);
+
+bool flow_ref(const struct flow_table *t, uint64_t id); /* false: it has ended */
+void flow_unref(const struct flow_table *t, uint64_t id);
+
+bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg); /* false: no room */
+/* The message with the names in *msg, which is gone then; its reference is the caller's. */
+bool flow_msg_take(struct flow_table *t, struct flow_msg *msg);
+
+/* Off the probe path. */
+void flow_table_bury(struct flow_table *t); /* what processes had that have exited */
+/* The next flow to end from *at on, which is free then; false: there are no more. */
+struct flow_ended {
+	uint64_t id, began, last;
+	uint32_t messages, spawns, deepest;
+	ERL_NIF_TERM process;
+	const struct et_str *function;
+	bool idle; /* somebody still refers to it */
+};
+bool flow_end_next(struct flow_table *t, uint64_t *at, uint64_t now, uint64_t idle,
+	struct flow_ended *ended);
+
+#pragma GCC visibility pop
+#endif

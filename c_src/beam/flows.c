@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests that are followed (probe path). A function with a clause that calls follow() is armed
+ * with a match specification that gives the process which calls it a sequential trace token, if it
+ * has none (src/erltrace_patterns.erl). The VM copies the token into each message that the process
+ * sends and into each process that it spawns, and tells the node's sequential system tracer, which
+ * is us, of every such message when it is sent and when it is received. Here the token is no more
+ * than that: its label says that it is ours. Which flow a process is in is in our own tables
+ * (flow_table.h), so that follow() may be called again and again in one process, and a call that a
+ * predicate leaves out begins no flow, though it gets a token.
+ *
+ * A process leaves its flow when it receives a message of another one, or one without a token. The
+ * VM does not tell of the latter: so what a process says of its flow counts only while it has a
+ * token of ours, which is read from the process itself (token.c).
+ *
+ * The events come on the thread that runs the sender or the receiver; those of a spawn on the thread
+ * of the parent, before the child runs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/in_node.h"
+#include "engine/clock.h"
+#include "engine/drop.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "options.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "flow_table.h"
+#include "flows.h"
+#include "nif.h"
+#include "sizes.h"
+#include "term_words.h"
+#include "texts.h"
+#include "token.h"
+#include "vm_event.h"
+#include "vm_threads.h"
+
+/* An event of a flow; those that ask it for flowid and the like know it by its tag. */
+struct flow_event {
+	struct beam_event ev;
+	ERL_NIF_TERM argv[5]; /* the tag, and the message in its place, or 0 */
+	uint64_t id;
+	uint32_t depth;
+	ERL_NIF_TERM peer; /* or 0 */
+};
+
+/* {Type, {Previous, Serial}, From, To, Message}. Previous is not used: it is wrong after a spawn. */
+struct signal {
+	ERL_NIF_TERM serial, from, to, msg;
+};
+
+int beam_flows_init(struct beam_handle *b, uint64_t process_limit)
+{
+	struct flow_table *t = calloc(1, sizeof(*t));
+
+	if (t == NULL || flow_table_init(t, api_option(b->h, OPT_FLOWS), process_limit) < 0) {
+		free(t);
+		return -1;
+	}
+	b->flow_time = api_option(b->h, OPT_FLOWTIME);
+	b->flow_hops = (uint32_t)api_option(b->h, OPT_FLOWHOPS);
+	b->flows = t;
+	return 0;
+}
+
+void beam_flows_fini(struct beam_handle *b)
+{
+	if (b->flows != NULL)
+		flow_table_fini(b->flows);
+	free(b->flows);
+	b->flows = NULL;
+}
+
+static void lose(const struct beam_handle *b)
+{
+	struct en_thread *t = en_slot_get(b->en);
+
+	if (t != NULL)
+		drop(t, DROP_FLOWS);
+}
+
+static uint64_t text_of(ERL_NIF_TERM t)
+{
+	return beam_str(beam_term_text(t));
+}
+
+/* ---- probes ----------------------------------------------------------------------------- */
+
+static void set_up(struct flow_event *fe, const struct beam_event *ev, ERL_NIF_TERM process,
+	uint64_t id, uint32_t depth)
+{
+	fe->ev = *ev;
+	memset(fe->argv, 0, sizeof(fe->argv));
+	fe->argv[0] = atom_seq_trace;
+	fe->ev.argv = fe->argv;
+	fe->ev.proc = NULL;
+	fe->ev.kept = NULL;
+	fe->ev.cur.key = process;
+	fe->ev.cur.vtimestamp = ev->b->vtimestamp;
+	fe->id = id;
+	fe->depth = depth;
+	fe->peer = 0;
+}
+
+/* A process of another node, or {Name, Node}. */
+static bool is_elsewhere(ERL_NIF_TERM to)
+{
+	return (to & 3) != 3;
+}
+
+static void fire_message(const struct beam_event *ev, const struct signal *s,
+	const struct flow_msg *m, bool sent, uint64_t now)
+{
+	struct en_probe *p = ev->b->probe[sent ? BP_FLOW_SEND : BP_FLOW_RECEIVE];
+	uint64_t arg[7] = {[ARG(FLOW_SEND, flow)] = m->id, [ARG(FLOW_SEND, hop)] = m->hop,
+		[ARG(FLOW_SEND, cause)] = m->cause, [ARG(FLOW_SEND, depth)] = m->depth};
+	unsigned strings = STRINGS(FLOW_SEND);
+	struct flow_event fe;
+	char to[256];
+
+	if (!en_enabled(p))
+		return;
+	BEAM_MAKE_ARG(p, arg, FLOW_SEND, sender, text_of(s->from));
+	if ((p->argmask & ARG_BIT(FLOW_SEND, receiver)) && is_elsewhere(s->to)) {
+		enif_snprintf(to, sizeof(to), "%T", s->to);
+		arg[ARG(FLOW_SEND, receiver)] = (uint64_t)(uintptr_t)to;
+		strings &= ~ARG_BIT(FLOW_SEND, receiver);
+	} else {
+		BEAM_MAKE_ARG(p, arg, FLOW_SEND, receiver, text_of(s->to));
+	}
+	if (!sent)
+		arg[ARG(FLOW_RECEIVE, waited)] = now - m->sent;
+	else if (p->argmask & ARG_BIT(FLOW_SEND, words))
+		arg[ARG(FLOW_SEND, words)] = beam_term_size(ev->env, s->msg);
+	set_up(&fe, ev, sent ? s->from : s->to, m->id, sent ? m->depth - 1 : m->depth);
+	fe.argv[3] = s->msg;
+	fe.peer = sent ? s->to : s->from;
+	en_fire(p, arg, strings, &fe.ev.cur);
+}
+BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, flow);
+BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, hop);
+BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, cause);
+BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, sender);
+BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, receiver);
+BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, depth);
+
+/* m: of the child. */
+static void fire_spawn(const struct beam_event *ev, const struct signal *s, ERL_NIF_TERM mfa,
+	const struct flow_msg *m)
+{
+	struct en_probe *p = ev->b->probe[BP_FLOW_SPAWN];
+	const struct et_str *function = NULL;
+	unsigned n, arity, strings = STRINGS(FLOW_SPAWN);
+	const ERL_NIF_TERM *t;
+	struct flow_event fe;
+	uint64_t arg[7] = {[ARG(FLOW_SPAWN, flow)] = m->id, [ARG(FLOW_SPAWN, hop)] = m->hop,
+		[ARG(FLOW_SPAWN, cause)] = m->cause, [ARG(FLOW_SPAWN, depth)] = m->depth};
+
+	if (!en_enabled(p))
+		return;
+	BEAM_MAKE_ARG(p, arg, FLOW_SPAWN, parent, text_of(s->from));
+	BEAM_MAKE_ARG(p, arg, FLOW_SPAWN, child, text_of(s->to));
+	if (beam_get_tuple(ev->env, mfa, &n, &t) && n == 3 && enif_get_uint(ev->env, t[2], &arity))
+		function = beam_mfa_text(t[0], t[1], arity);
+	if (function == NULL)
+		strings &= ~ARG_BIT(FLOW_SPAWN, function);
+	arg[ARG(FLOW_SPAWN, function)] =
+		function != NULL ? beam_str(function) : (uint64_t)(uintptr_t)"\0";
+	set_up(&fe, ev, s->from, m->id, m->depth - 1);
+	fe.peer = s->to;
+	en_fire(p, arg, strings, &fe.ev.cur);
+}
+
+void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
+{
+	struct en_probe *p = ev->b->probe[BP_FLOW_BEGIN];
+	const struct flow_table *t = ev->b->flows;
+	const struct flow_proc *proc = t != NULL ? flow_proc_find(t, ev->cur.key) : NULL;
+	uint64_t id = proc != NULL ? atomic_load_explicit(&proc->id, memory_order_relaxed) : 0;
+	struct flow *f = id != 0 ? flow_find(t, id) : NULL;
+	uint64_t arg[3] = {[ARG(FLOW_BEGIN, flow)] = id,
+		[ARG(FLOW_BEGIN, function)] = beam_str(fn->mfa)};
+	struct flow_event fe;
+
+	if (f == NULL || f->told || f->process != ev->cur.key)
+		return;
+	f->told = true;
+	f->function = fn->mfa;
+	if (!en_enabled(p))
+		return;
+	BEAM_MAKE_ARG(p, arg, FLOW_BEGIN, process, text_of(ev->cur.key));
+	set_up(&fe, ev, ev->cur.key, id, 0);
+	en_fire(p, arg, STRINGS(FLOW_BEGIN), &fe.ev.cur);
+}
+
+/* ---- messages and spawns ---------------------------------------------------------------- */
+
+static bool get_signal(
+	ErlNifEnv *env, ERL_NIF_TERM term, struct signal *s, bool *sent, bool *received)
+{
+	const ERL_NIF_TERM *t, *serial;
+	unsigned n;
+
+	if (!beam_get_tuple(env, term, &n, &t) || n != 5 ||
+		!beam_get_tuple(env, t[1], &n, &serial) || n != 2)
+		return false;
+	*sent = t[0] == atom_send;
+	*received = t[0] == atom_receive;
+	*s = (struct signal){serial[1], t[2], t[3], t[4]};
+	return true;
+}
+
+/* {spawn_request, Ref, Parent, GroupLeader, MFA, Options, Tag, Arguments}: a spawn as the VM tells it. */
+static bool is_spawn(ErlNifEnv *env, const struct signal *s, ERL_NIF_TERM *mfa)
+{
+	const ERL_NIF_TERM *t;
+	unsigned n;
+
+	if (!beam_get_tuple(env, s->msg, &n, &t) || n != 8 || t[0] != atom_spawn_request ||
+		t[2] != s->from)
+		return false;
+	*mfa = t[4];
+	return true;
+}
+
+/* {spawn_reply, Ref, ok, Child}, which the child's creation sends to the parent. */
+static bool is_spawn_reply(ErlNifEnv *env, const struct signal *s)
+{
+	const ERL_NIF_TERM *t;
+	unsigned n;
+
+	return beam_get_tuple(env, s->msg, &n, &t) && n == 4 && t[0] == atom_spawn_reply &&
+	       t[2] == atom_ok && t[3] == s->from;
+}
+
+/* Where the process is; NULL: in no flow. */
+static struct flow *flow_of(const struct flow_table *t, ERL_NIF_TERM pid, struct flow_msg *m)
+{
+	const struct flow_proc *p = flow_proc_find(t, pid);
+
+	if (p == NULL)
+		return NULL;
+	m->id = atomic_load_explicit(&p->id, memory_order_relaxed);
+	m->hop = atomic_load_explicit(&p->hop, memory_order_relaxed);
+	m->depth = atomic_load_explicit(&p->depth, memory_order_relaxed);
+	return flow_find(t, m->id);
+}
+
+/*
+ * The next hop from who sends, with a reference to its flow; NULL: it is in none, or that has had as
+ * many as it may.
+ */
+static struct flow *next_hop(const struct beam_event *ev, const struct signal *s, uint64_t now,
+	struct flow_msg *m)
+{
+	struct flow *f = flow_of(ev->b->flows, s->from, m);
+
+	if (f == NULL)
+		return NULL;
+	if (atomic_load_explicit(&f->hops, memory_order_relaxed) >= ev->b->flow_hops) {
+		lose(ev->b);
+		return NULL;
+	}
+	if (!flow_ref(ev->b->flows, m->id))
+		return NULL;
+	m->cause = m->hop;
+	m->hop = atomic_fetch_add_explicit(&f->hops, 1, memory_order_relaxed) + 1;
+	m->depth++;
+	if (atomic_load_explicit(&f->deepest, memory_order_relaxed) < m->depth)
+		atomic_store_explicit(&f->deepest, m->depth, memory_order_relaxed);
+	atomic_store_explicit(&f->last, now, memory_order_relaxed);
+	return f;
+}
+
+static void on_spawn(
+	const struct beam_event *ev, const struct signal *s, ERL_NIF_TERM mfa, uint64_t now)
+{
+	struct flow_msg m = {0};
+	struct flow *f = next_hop(ev, s, now, &m);
+
+	if (f == NULL)
+		return;
+	if (!flow_proc_set(ev->b->flows, s->to, m.id, m.hop, m.depth)) {
+		lose(ev->b);
+		return;
+	}
+	atomic_fetch_add_explicit(&f->spawns, 1, memory_order_relaxed);
+	fire_spawn(ev, s, mfa, &m);
+}
+
+/* Its reply takes the parent back to where it is now. It is told within the spawn. */
+static void on_spawn_reply(const struct beam_event *ev, const struct signal *s, uint64_t now)
+{
+	struct flow_table *t = ev->b->flows;
+	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial, .sent = now,
+		.hidden = true};
+
+	if (flow_of(t, s->to, &m) != NULL && flow_ref(t, m.id) && !flow_msg_add(t, &m)) {
+		flow_unref(t, m.id);
+		lose(ev->b);
+	}
+}
+
+static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_t now)
+{
+	struct flow_table *t = ev->b->flows;
+	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial, .sent = now};
+	struct flow *f = next_hop(ev, s, now, &m);
+
+	if (f == NULL)
+		return;
+	atomic_fetch_add_explicit(&f->messages, 1, memory_order_relaxed);
+	fire_message(ev, s, &m, true, now);
+	/* nobody receives it before this event is over */
+	if (is_elsewhere(s->to) || enif_is_port(ev->env, s->to)) {
+		flow_unref(t, m.id);
+	} else if (!flow_msg_add(t, &m)) {
+		flow_unref(t, m.id);
+		lose(ev->b);
+	}
+}
+
+static void on_received(const struct beam_event *ev, const struct signal *s, uint64_t now)
+{
+	struct flow_table *t = ev->b->flows;
+	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial};
+	struct flow *f;
+
+	if (!flow_msg_take(t, &m)) { /* it belongs to no flow that is known here */
+		if (!is_spawn_reply(ev->env, s))
+			flow_proc_set(t, s->to, 0, 0, 0);
+		return;
+	}
+	if (!flow_proc_set(t, s->to, m.id, m.hop, m.depth)) {
+		lose(ev->b);
+		return;
+	}
+	f = flow_find(t, m.id);
+	if (f == NULL || m.hidden)
+		return;
+	atomic_store_explicit(&f->last, now, memory_order_relaxed);
+	fire_message(ev, s, &m, false, now);
+}
+
+void beam_flow_exit(const struct beam_handle *b, ERL_NIF_TERM pid)
+{
+	const struct flow_proc *p = flow_proc_find(b->flows, pid);
+	struct flow *f = NULL;
+
+	if (p != NULL)
+		f = flow_find(b->flows, atomic_load_explicit(&p->id, memory_order_relaxed));
+	if (f != NULL)
+		atomic_store_explicit(&f->last, en_now(), memory_order_relaxed);
+	flow_proc_exit(b->flows, pid);
+}
+
+void beam_flow_event(const struct beam_event *ev)
+{
+	bool sent, received;
+	struct signal s;
+	ERL_NIF_TERM mfa;
+	uint64_t now;
+
+	if (ev->b->flows == NULL)
+		return;
+	if (ev->argv[2] != atom_erltrace_flow) { /* a token of somebody else */
+		atomic_store_explicit(&ev->b->foreign_tokens, true, memory_order_relaxed);
+		return;
+	}
+	if (!get_signal(ev->env, ev->argv[3], &s, &sent, &received))
+		return;
+	now = en_now();
+	if (is_spawn(ev->env, &s, &mfa)) {
+		if (sent)
+			on_spawn(ev, &s, mfa, now);
+	} else if (sent && is_spawn_reply(ev->env, &s)) {
+		on_spawn_reply(ev, &s, now);
+	} else if (sent) {
+		on_sent(ev, &s, now);
+	} else if (received) {
+		on_received(ev, &s, now);
+	}
+}
+
+/* ---- what scripts ask ------------------------------------------------------------------- */
+
+/* The match specification tells that it has just given the process a token: it is in no flow. */
+void beam_flow_call(const struct beam_event *ev)
+{
+	ERL_NIF_TERM result;
+
+	if (ev->b->flows != NULL && ev->argv[4] != 0 &&
+		enif_get_map_value(ev->env, ev->argv[4], atom_match_spec_result, &result) &&
+		result == atom_erltrace_flow)
+		flow_proc_set(ev->b->flows, ev->cur.key, 0, 0, 0);
+}
+
+uint64_t beam_flow_follow(const struct beam_event *ev)
+{
+	struct flow_table *t = ev->b->flows;
+	ERL_NIF_TERM pid = ev->cur.key;
+	struct flow *f;
+	uint64_t id;
+
+	if (t == NULL || ev->argv == NULL || ev->argv[0] != atom_call ||
+		beam_token_label(ev->env, pid) != atom_erltrace_flow)
+		return 0;
+	f = flow_begin(t, en_now(), &id);
+	if (f == NULL || !flow_proc_set(t, pid, id, 0, 0)) {
+		lose(ev->b);
+		return 0;
+	}
+	f->process = pid;
+	return id;
+}
+
+/* Events that come on the thread which runs their process. */
+static bool is_own(ERL_NIF_TERM tag)
+{
+	return tag == atom_call || tag == atom_return_to || tag == atom_return_from ||
+	       tag == atom_exception_from || tag == atom_send || tag == atom_in ||
+	       tag == atom_out || tag == atom_exit || tag == atom_gc_minor_start ||
+	       tag == atom_gc_minor_end || tag == atom_gc_major_start || tag == atom_gc_major_end;
+}
+
+static const struct flow_event *flow_event_of(const struct beam_event *ev)
+{
+	return ev->argv != NULL && ev->argv[0] == atom_seq_trace
+		       ? (const struct flow_event *)(const void *)ev
+		       : NULL;
+}
+
+uint64_t beam_flow_id(const struct beam_event *ev, bool depth)
+{
+	const struct flow_event *fe = flow_event_of(ev);
+	const struct flow_proc *p;
+	uint64_t id;
+
+	if (fe != NULL)
+		return depth ? fe->depth : fe->id;
+	if (ev->b->flows == NULL || ev->argv == NULL || !is_own(ev->argv[0]) ||
+		(p = flow_proc_find(ev->b->flows, ev->cur.key)) == NULL)
+		return 0;
+	id = atomic_load_explicit(&p->id, memory_order_relaxed);
+	if (flow_find(ev->b->flows, id) == NULL ||
+		beam_token_label(ev->env, ev->cur.key) != atom_erltrace_flow)
+		return 0;
+	return depth ? atomic_load_explicit(&p->depth, memory_order_relaxed) : id;
+}
+
+bool beam_flow_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
+{
+	const struct flow_event *fe = flow_event_of(ev);
+
+	if (fe == NULL || fe->peer == 0)
+		return false;
+	*peer = fe->peer;
+	return true;
+}
+
+/* ---- the end ---------------------------------------------------------------------------- */
+
+static void fire_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_ended *e)
+{
+	struct en_probe *p = b->probe[BP_FLOW_END];
+	struct beam_event ev = {.b = b, .env = env, .cur = {.ops = &beam_ops}};
+	struct flow_event fe;
+	uint64_t arg[7] = {[ARG(FLOW_END, flow)] = e->id,
+		[ARG(FLOW_END, depth)] = e->deepest,
+		[ARG(FLOW_END, elapsed)] = e->last - e->began,
+		[ARG(FLOW_END, messages)] = e->messages,
+		[ARG(FLOW_END, spawns)] = e->spawns,
+		[ARG(FLOW_END, why)] = (uint64_t)(uintptr_t)(e->idle ? "idle" : "done")};
+	unsigned strings = 0;
+
+	arg[ARG(FLOW_END, function)] = (uint64_t)(uintptr_t)"\0";
+	if (e->function != NULL) {
+		arg[ARG(FLOW_END, function)] = beam_str(e->function);
+		strings = ARG_BIT(FLOW_END, function);
+	}
+	if (en_enabled(p)) {
+		set_up(&fe, &ev, e->process, e->id, e->deepest);
+		en_fire(p, arg, strings, &fe.ev.cur);
+	}
+	en_flow_free(b->en, e->id);
+}
+
+/*
+ * end_flows(Number of a handle) -> ours | foreign | gone: ends flows that nobody refers to any more,
+ * or in which nothing has happened for as long as flowtime says. foreign: an event has told of a
+ * token that is not ours.
+ */
+ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	const char *answer = "gone";
+	struct beam_handle *b;
+	struct flow_ended e;
+	uint64_t at = 0;
+	unsigned number;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &number))
+		return enif_make_badarg(env);
+	b = beam_enter_slot(number % BEAM_HANDLES);
+	if (b != NULL && b->number == number && b->flows != NULL &&
+		atomic_load_explicit(&b->live, memory_order_acquire)) {
+		flow_table_bury(b->flows);
+		while (flow_end_next(b->flows, &at, en_now(), b->flow_time, &e))
+			fire_end(b, env, &e);
+		answer = atomic_load(&b->foreign_tokens) ? "foreign" : "ours";
+	}
+	beam_leave();
+	return enif_make_atom(env, answer);
+}

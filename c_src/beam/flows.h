@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests that are followed from process to process (flows.c, probe path): follow(), flowid,
+ * flowdepth and the probes flow-*.
+ */
+#ifndef BEAM_FLOWS_H
+#define BEAM_FLOWS_H
+
+#include <erl_nif.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct beam_event;
+struct beam_fn;
+struct beam_handle;
+struct flow_table;
+
+int beam_flows_init(struct beam_handle *b, uint64_t process_limit);
+void beam_flows_fini(struct beam_handle *b);
+
+void beam_flow_event(const struct beam_event *ev); /* of the sequential system tracer */
+void beam_flow_exit(const struct beam_handle *b, ERL_NIF_TERM pid);
+/* A call of a function that has a clause with follow(), before and after its probes fire. */
+void beam_flow_call(const struct beam_event *ev);
+void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn);
+
+uint64_t beam_flow_follow(const struct beam_event *ev);	      /* its number; 0: not followed */
+uint64_t beam_flow_id(const struct beam_event *ev, bool depth); /* flowid, flowdepth */
+bool beam_flow_peer(const struct beam_event *ev, ERL_NIF_TERM *peer);
+
+#pragma GCC visibility pop
+#endif

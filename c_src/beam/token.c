@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the VM keeps the sequential trace token of a process: a word of its struct is [] while it
+ * has none, else a tuple {Flags, Label, Serial, From, Previous}. Which word that is is found out,
+ * once in a node, and refused if it is not certain (src/erltrace_flows.erl): a process of ours is
+ * looked at with and without a token, each time with another label. Exactly one word may be []
+ * whenever it has none, and such a tuple with that label and its own pid whenever it has one.
+ *
+ * Reading it at an event is safe. The token changes when its process receives a message, when the
+ * process sets it, and when somebody resets the tokens of all, for which the VM stops all
+ * schedulers. None of that happens while the process runs our callback, and the tuple stays: it is
+ * part of the root set of the garbage collector. It would not be safe to read that of another
+ * process.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "engine/safe.h"
+#include "atoms.h"
+#include "layout.h"
+#include "nif.h"
+#include "token.h"
+
+#define LAST   92 /* words of a process that are looked at, of at least 95 */
+#define HEADER (5 << 6)
+enum { FLAGS = 1, LABEL, SERIAL, FROM, PREVIOUS, TOKEN_WORDS };
+
+enum { NOT_LOOKED, KNOWN, REFUSED };
+static _Atomic int known;
+static unsigned word; /* of a process, once it is known */
+
+bool beam_token_known(void)
+{
+	return atomic_load_explicit(&known, memory_order_acquire) == KNOWN && beam_layout_known();
+}
+
+static inline const uintptr_t *tuple_of(uintptr_t term)
+{
+	return (const uintptr_t *)(term & ~(uintptr_t)7);
+}
+
+ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid)
+{
+	const uintptr_t *p, *token;
+
+	if (unlikely(env == NULL || !beam_token_known()))
+		return 0;
+	p = (const uintptr_t *)(const void *)beam_tracee(env);
+	if (p == NULL || p[0] != pid || (p[word] & 3) != 2)
+		return 0;
+	token = tuple_of(p[word]);
+	return token[0] == HEADER ? token[LABEL] : 0;
+}
+
+/* ---- the check ------------------------------------------------------------------------- */
+
+static bool may_be[LAST];
+static unsigned nwith, nwithout;
+static bool strange; /* something is not as expected */
+
+static bool is_token(uintptr_t w, ERL_NIF_TERM label, ERL_NIF_TERM pid)
+{
+	uintptr_t t[TOKEN_WORDS];
+
+	return (w & 3) == 2 && w >= 4096 && w >> 47 == 0 &&
+	       safe_copy(t, tuple_of(w), sizeof(t)) == 0 && t[0] == HEADER && t[LABEL] == label &&
+	       t[FROM] == pid;
+}
+
+static void take_sample(ErlNifEnv *env, ERL_NIF_TERM label)
+{
+	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_PROC];
+	bool with = label != atom_undefined;
+	ERL_NIF_TERM nil = enif_make_list(env, 0);
+	ErlNifPid self;
+
+	strange |= enif_self(env, &self) == NULL || proc[0] != self.pid || safe_init() != 0;
+	if (strange)
+		return;
+	for (unsigned w = 1; w < LAST; w++)
+		may_be[w] &= with ? is_token(proc[w], label, self.pid) : proc[w] == nil;
+	safe_fini();
+	nwith += with;
+	nwithout += !with;
+}
+
+static void conclude(void)
+{
+	unsigned found = 0;
+
+	for (unsigned w = 1; w < LAST; w++)
+		if (may_be[w]) {
+			strange |= found != 0;
+			found = w;
+		}
+	if (strange || found == 0 || nwith < 3 || nwithout < 3) {
+		atomic_store(&known, REFUSED);
+		return;
+	}
+	word = found;
+	atomic_store(&known, KNOWN);
+}
+
+static void start(void)
+{
+	nwith = nwithout = 0;
+	strange = false;
+	memset(may_be, true, sizeof(may_be));
+}
+
+/* token_layout({sample, Label | undefined} | start | check | refuse | get): its steps, one check at
+ * a time. */
+ERL_NIF_TERM nif_token_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char step[16] = "";
+	const ERL_NIF_TERM *t;
+	int n;
+
+	(void)argc;
+	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2) {
+		take_sample(env, t[1]);
+		return atom_ok;
+	}
+	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
+	if (strcmp(step, "start") == 0)
+		start();
+	else if (strcmp(step, "check") == 0)
+		conclude();
+	else if (strcmp(step, "refuse") == 0)
+		atomic_store(&known, REFUSED);
+	switch (atomic_load(&known)) {
+	case KNOWN: return atom_ok;
+	case REFUSED: return enif_make_atom(env, "unknown");
+	default: return atom_undefined;
+	}
+}

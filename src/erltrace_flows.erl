@@ -1,0 +1,177 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% The node's sequential system tracer, for scripts that follow requests (c_src/beam/flows.c). A node
+%% has one: if somebody else has set it, the script does not start. A process of this module holds it
+%% for the script and ends flows that are over. It ends with its handle, however that ends.
+%%
+%% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
+%% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
+%% else uses tokens in this node: then those stay as they are, and what is left of ours does nothing
+%% any more, and goes when its process receives the next message without a token.
+-module(erltrace_flows).
+-behaviour(gen_server).
+-export([start/3, stop/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+         format_status/1]).
+
+-define(LABEL, erltrace_flow). % of our tokens
+-define(EVERY, 50).            % ms between two looks at which flows are over
+-define(CHECK, 200).           % processes asked for their tokens, before others run
+
+-record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean()}).
+
+%% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
+-spec start(pos_integer(), pid(), [term()]) ->
+          {ok, pid() | undefined} | {error, Tag :: binary(), Text :: binary()}.
+start(Number, Handle, Needs) ->
+    case lists:member(flows, Needs) andalso layout() of
+        false -> {ok, undefined};
+        ok -> start(Number, Handle);
+        unknown ->
+            {error, <<"ET_FLOW">>,
+             <<"requests cannot be followed here: where this VM keeps the token of a process is not "
+               "known">>}
+    end.
+
+start(Number, Handle) ->
+    case gen_server:start(?MODULE, {Number, Handle}, []) of
+        {ok, Pid} -> {ok, Pid};
+        {error, {shutdown, {taken, By}}} ->
+            {error, <<"ET_FLOW">>,
+             unicode:characters_to_binary(
+               io_lib:format("requests cannot be followed: this needs the node's only sequential "
+                             "system tracer, and ~ts has it", [name(By)]))}
+    end.
+
+name({erltrace_nif, _}) -> "another script of erltrace";
+name({Module, _}) -> io_lib:format("the tracer module ~tp", [Module]);
+name(By) ->
+    case is_pid(By) andalso process_info(By, registered_name) of
+        {registered_name, Name} -> io_lib:format("~0p (~tp)", [By, Name]);
+        _ -> io_lib:format("~0p", [By])
+    end.
+
+%% @doc When this returns nothing is followed any more, and no process has a token of ours.
+-spec stop(pid() | undefined) -> ok.
+stop(undefined) ->
+    ok;
+stop(Pid) ->
+    try gen_server:stop(Pid)
+    catch exit:_ -> ok % it has ended already
+    end.
+
+-spec init({pos_integer(), pid()}) -> {ok, #st{}} | {stop, {shutdown, {taken, term()}}}.
+init({Number, Handle}) ->
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    erltrace_vm:leave_application(),
+    _ = erlang:monitor(process, Handle),
+    case erltrace_vm:locked(fun() -> claim(Number) end) of
+        ok -> {ok, look_again(#st{number = Number, handle = Handle})};
+        {taken, By} -> {stop, {shutdown, {taken, By}}}
+    end.
+
+-spec handle_call(term(), gen_server:from(), #st{}) -> {reply, ok, #st{}}.
+handle_call(_, _, St) ->
+    {reply, ok, St}.
+
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast(_, St) ->
+    {noreply, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+handle_info(look, #st{number = Number, foreign = Foreign} = St) ->
+    Now = erltrace_nif:end_flows(Number),
+    {noreply, look_again(St#st{foreign = Foreign orelse Now =:= foreign})};
+handle_info({'DOWN', _, process, Handle, _}, #st{handle = Handle} = St) ->
+    {stop, normal, St};
+handle_info(_, St) ->
+    {noreply, St}.
+
+-spec terminate(term(), #st{}) -> term().
+terminate(_, #st{number = Number, foreign = Foreign}) ->
+    Now = (catch erltrace_nif:end_flows(Number)),
+    erltrace_vm:locked(fun() -> release(Number) end),
+    is_foreign(Foreign orelse Now =:= foreign) orelse seq_trace:reset_trace().
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
+format_status(#{state := #st{} = St} = Status) ->
+    Status#{state := #{handle => St#st.handle, number => St#st.number,
+                       foreign_tokens => St#st.foreign}};
+format_status(Status) ->
+    Status.
+
+look_again(St) ->
+    _ = erlang:send_after(?EVERY, self(), look),
+    St.
+
+%% ---- the system tracer -----------------------------------------------------------------------
+
+claim(Number) ->
+    case seq_trace:get_system_tracer() of
+        false ->
+            _ = seq_trace:set_system_tracer({erltrace_nif, Number}),
+            ok;
+        By ->
+            {taken, By}
+    end.
+
+release(Number) ->
+    case seq_trace:get_system_tracer() of
+        {erltrace_nif, Number} -> seq_trace:set_system_tracer(false);
+        _ -> ok % the VM has removed it, since the handle is closed; somebody else may have it now
+    end.
+
+%% ---- tokens ----------------------------------------------------------------------------------
+
+%% Does a process have a token that is not ours?
+is_foreign(true) -> true;
+is_foreign(false) -> is_foreign(processes(), 0).
+
+is_foreign([], _) ->
+    false;
+is_foreign(Pids, ?CHECK) ->
+    erlang:yield(),
+    is_foreign(Pids, 0);
+is_foreign([P | Pids], N) ->
+    case process_info(P, sequential_trace_token) of
+        {_, Token} when tuple_size(Token) =:= 5, element(2, Token) =/= ?LABEL -> true;
+        _ -> is_foreign(Pids, N + 1)
+    end.
+
+%% Find out, once per node, where the VM keeps the token of a process (c_src/beam/token.c).
+layout() ->
+    case erltrace_nif:token_layout(get) of
+        undefined ->
+            Known = erltrace_vm:layout(), % takes the lock
+            {P, M} = spawn_monitor(fun() ->
+                                           erltrace_vm:leave_application(),
+                                           erltrace_vm:locked(fun() -> check(Known) end)
+                                   end),
+            receive {'DOWN', M, process, P, normal} -> erltrace_nif:token_layout(get);
+                    {'DOWN', M, process, P, _} -> erltrace_nif:token_layout(refuse)
+            end;
+        Known ->
+            Known
+    end.
+
+check(ok) ->
+    process_flag(sensitive, true),
+    erltrace_nif:token_layout(get) =:= undefined andalso begin
+        erltrace_nif:token_layout(start),
+        [look_at_token(Label) || Label <- [erltrace_1, erltrace_2, ?LABEL, erltrace_3]],
+        erltrace_nif:token_layout(check)
+    end;
+check(names) ->
+    erltrace_nif:token_layout(refuse).
+
+look_at_token(Label) ->
+    _ = seq_trace:set_token([]),
+    ok = erltrace_nif:token_layout({sample, undefined}),
+    _ = seq_trace:set_token(label, Label),
+    ok = erltrace_nif:token_layout({sample, Label}),
+    _ = seq_trace:set_token([]).

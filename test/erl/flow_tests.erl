@@ -1,0 +1,298 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% follow(), flowid, flowdepth, flow-> and the probes flow-*.
+-module(flow_tests).
+-include_lib("eunit/include/eunit.hrl").
+-export([traced/0, other/1, exact/2]).
+
+-define(CLIENTS, 20).
+-define(EACH, 100).
+
+%% ---- exactness -------------------------------------------------------------------------------
+
+%% Every tree is as the workload has it, none is mixed with another.
+every_tree_is_exact_test_() ->
+    {timeout, 120, fun() -> exact(?CLIENTS, ?EACH) end}.
+
+exact(Clients, Each) ->
+    {module, _} = code:ensure_loaded(flow_load),
+    {ok, H} = erltrace:open(),
+    [ok = erltrace:setopt(H, Name, Value) ||
+        {Name, Value} <- [{"maxrate", "0"}, {"bufsize", "32m"}, {"dynvarsize", "16m"}, {"quiet", ""},
+                          {"flowtime", "60s"}, {"watchdog", "0"}]],
+    ok = erltrace:compile(
+           H, "erlang*:flow_load:request:function-entry { follow(); flow->id = erlint(0); }
+               erlang*:flow_load:handled:function-entry {
+                   printf(\"handled %d %d %d %d\\n\", flowid, flowdepth, flow->id, erlint(0)); }
+               erlang*:::flow-begin { printf(\"begin %d %d\\n\", args[0], flow->id); }
+               erlang*:::flow-send { printf(\"send %d %d %d %d %s\\n\", args[0], args[1], args[2],
+                   args[5], erlmsg); }
+               erlang*:::flow-receive { printf(\"receive %d %d %d %d %s\\n\", args[0], args[1],
+                   args[2], args[5], erlmsg); }
+               erlang*:::flow-spawn { printf(\"spawn %d %d %d %d -\\n\", args[0], args[1], args[2],
+                   args[5]); }
+               erlang*:::flow-end { printf(\"end %d %d %d %d %d %d\\n\", args[0], flow->id, args[1],
+                   args[4], args[5], args[3] > 0); }"),
+    ok = erltrace:go(H),
+    Pool = flow_load:start(4),
+    ok = flow_load:run(Pool, Clients, Each),
+    flow_load:stop(Pool),
+    N = Clients * Each,
+    Lines = read(H, N, []),
+    erltrace:close(H),
+    Flows = lists:foldl(fun(["end" | _], Fs) -> Fs;
+                           ([_, Flow | _] = L, Fs) ->
+                                maps:update_with(Flow, fun(Ls) -> [L | Ls] end, [L], Fs)
+                        end, #{}, Lines),
+    ?assertEqual(N, map_size(Flows)),
+    Ids = [tree(lists:reverse(Ls)) || Ls <- maps:values(Flows)],
+    ?assertEqual(lists:seq(1, N), lists:sort(Ids)),
+    %% the end tells the same: depth, messages, spawns
+    Ends = [E || ["end" | E] <- Lines],
+    ?assertEqual(N, length(lists:usort([F || [F | _] <- Ends]))),
+    ?assertEqual([], [E || [F, Id, Depth, "8", "5", "1"] = E <- Ends,
+                           Id =/= integer_to_list(id(maps:get(F, Flows))) orelse Depth =/= "7"]),
+    ?assertEqual(N, length([E || [_, _, "7", "8", "5", "1"] = E <- Ends])).
+
+id(Lines) -> hd([list_to_integer(Id) || ["begin", _, Id] <- Lines]).
+
+%% All events of a flow until N flows have ended.
+read(H, N, Got) ->
+    {ok, Texts} = erltrace:output(H),
+    Lines = [string:lexemes(L, " ") ||
+                L <- string:lexemes(unicode:characters_to_list(Texts), "\n")],
+    All = Got ++ Lines,
+    case length([x || ["end" | _] <- All]) >= N of
+        true -> All;
+        false -> timer:sleep(20), read(H, N, All)
+    end.
+
+%% The id of the request whose tree this is.
+tree([["begin", _, Id] | Events]) ->
+    ?assertEqual([], [E || E <- Events, not is_of(E, Id)]),
+    Hops = maps:from_list([{Hop, {Cause, Depth, step(Kind, Text)}} ||
+                              [Kind, _, Hop, Cause, Depth | Text] <- Events,
+                              Kind =:= "send" orelse Kind =:= "spawn"]),
+    ?assertEqual([integer_to_list(I) || I <- lists:seq(1, 13)],
+                 lists:sort(fun(A, B) -> list_to_integer(A) =< list_to_integer(B) end,
+                            maps:keys(Hops))),
+    %% each message is received once, as it was sent
+    Received = [{Hop, {Cause, Depth, step("send", Text)}} ||
+                   ["receive", _, Hop, Cause, Depth | Text] <- Events],
+    ?assertEqual([], [R || {Hop, Is} = R <- Received, maps:get(Hop, Hops) =/= Is]),
+    ?assertEqual(8, length(Received)),
+    ?assertEqual(8, length(lists:usort(Received))),
+    Edges = lists:sort([{Step, cause(Cause, Hops), Depth} || {Cause, Depth, Step} <- maps:values(Hops)]),
+    ?assertEqual([{"call", "begin", "1"},
+                  {"child", "spawn", "4"}, {"child", "spawn", "4"}, {"child", "spawn", "4"},
+                  {"exit", "spawn", "6"}, {"late", "exit", "7"}, {"log", "call", "2"}, {"reply", "call", "2"},
+                  {"spawn", "child", "5"}, {"spawn", "child", "5"},
+                  {"spawn", "reply", "3"}, {"spawn", "reply", "3"}, {"spawn", "reply", "3"}], Edges),
+    %% what functions see: in the worker, and twice in the process that all share
+    ?assertEqual([["1", Id, Id], ["2", Id, Id], ["7", Id, Id]],
+                 lists:sort([[Depth, Has, Is] || ["handled", _, Depth, Has, Is] <- Events])),
+    list_to_integer(Id).
+
+is_of(["spawn" | _], _) -> true;
+is_of(["handled", _, _, Id, Id], Id) -> true;
+is_of([Kind, _, _, _, _, Text], Id) when Kind =:= "send"; Kind =:= "receive" ->
+    re:run(Text, "{req," ++ Id ++ ",", [{capture, none}]) =:= match;
+is_of(_, _) -> false.
+
+step("spawn", _) -> "spawn";
+step("send", [Text]) ->
+    {match, [Step]} = re:run(Text, "{req,[0-9]+,{?([a-z]+)", [{capture, all_but_first, list}]),
+    Step.
+
+cause("0", _) -> "begin";
+cause(Hop, Hops) -> element(3, maps:get(Hop, Hops)).
+
+%% ---- rules -----------------------------------------------------------------------------------
+
+traced() -> ok.
+other(X) -> X.
+
+%% A predicate chooses; the others get a token, but no flow.
+predicate_chooses_test() ->
+    Aggs = script_run:run(
+             "erlang*:flow_tests:other:function-entry /erlint(0) % 2/ { follow(); }
+              erlang*:flow_tests:traced:function-entry { @[flowid != 0] = count(); }
+              erlang*:::flow-send { @sent = count(); }",
+             fun() ->
+                     P = spawn(fun Loop() -> receive F -> F ! ok, Loop() end end),
+                     [script_run:in_process(fun() ->
+                                                    other(N), traced(), P ! self(),
+                                                    receive ok -> traced() end
+                                            end) || N <- lists:seq(1, 10)],
+                     exit(P, kill)
+             end),
+    ?assertEqual(#{{"_", [0]} => 10, {"_", [1]} => 10, {"sent", []} => 10}, Aggs).
+
+%% A message without a token ends it for its receiver; so flowid is right between two requests.
+plain_message_leaves_test() ->
+    Me = self(),
+    Aggs = script_run:run(
+             "erlang*:flow_tests:other:function-entry { follow(); }
+              erlang*:flow_tests:traced:function-entry { @[flowid] = count(); }",
+             fun() ->
+                     P = spawn(fun Loop() -> receive go -> traced(), Me ! ok, Loop() end end),
+                     script_run:in_process(fun() -> other(1), P ! go end),
+                     receive ok -> ok end,
+                     seq_trace:set_token([]), % this process is in the flow now
+                     P ! go,
+                     receive ok -> ok end,
+                     exit(P, kill)
+             end),
+    ?assertEqual(#{{"_", [1]} => 1, {"_", [0]} => 1}, Aggs).
+
+%% Outside of a flow its variables are 0, and stay so.
+variable_outside_is_zero_test() ->
+    Aggs = script_run:run(
+             "erlang*:flow_tests:traced:function-entry { flow->x = 7; @[flow->x] = count();
+                  flow->s = \"a\"; @s[flow->s == NULL] = count(); }",
+             fun() -> traced(), traced() end),
+    ?assertEqual(#{{"_", [0]} => 2, {"s", [1]} => 2}, Aggs).
+
+%% They are gone when it has ended: of a thousand flows, room for a few is enough.
+variables_end_with_flow_test_() ->
+    {timeout, 60, fun() ->
+        {ok, H} = erltrace:script(
+                    "#pragma D option dynvarsize=128k\n#pragma D option flowtime=100ms
+                     erlang*:flow_tests:other:function-entry { follow(); flow->x = 1; flow->s = \"s\"; }
+                     erlang*:::flow-end { @[flow->x, flow->s] = count(); }"),
+        [begin
+             [script_run:in_process(fun() -> other(1) end) || _ <- lists:seq(1, 50)],
+             wait_for({"_", [1, "s"]}, 50 * N, H)
+         end || N <- lists:seq(1, 20)],
+        {ok, Text} = erltrace:output(H),
+        erltrace:close(H),
+        ?assertEqual(nomatch, string:find(unicode:characters_to_list(Text), "drop"))
+    end}.
+
+wait_for(Key, N, H) ->
+    case script_run:aggregations(H) of
+        #{Key := N} -> ok;
+        _ -> timer:sleep(10), wait_for(Key, N, H)
+    end.
+
+%% More flows than there is room for are dropped, and counted.
+too_many_are_dropped_test() ->
+    {ok, H} = erltrace:script("#pragma D option flows=64
+                               erlang*:flow_tests:other:function-entry { @[follow() != 0] = count(); }"),
+    Ps = [spawn(fun() -> other(1), receive stop -> ok end end) || _ <- lists:seq(1, 100)],
+    wait_for({"_", [1]}, 64, H),
+    wait_for({"_", [0]}, 36, H),
+    [P ! stop || P <- Ps],
+    Drops = drops(H, 0),
+    erltrace:close(H),
+    ?assertEqual(36, Drops).
+
+drops(H, 36) -> _ = H, 36;
+drops(H, N) ->
+    {ok, Items} = erltrace:consume(H),
+    timer:sleep(20),
+    drops(H, N + lists:sum([Count || {drop, "FLOWS", Count, _} <- Items])).
+
+%% ---- tokens ----------------------------------------------------------------------------------
+
+%% Those of the application stay as they are before, during and after.
+tokens_of_others_stay_test() ->
+    Me = self(),
+    Keeper = spawn(fun() ->
+                           seq_trace:set_token(label, mine),
+                           seq_trace:set_token(send, true),
+                           Loop = fun Loop() ->
+                                          Me ! {token, seq_trace:get_token()},
+                                          receive again -> seq_trace:set_token(label, mine),
+                                                           seq_trace:set_token(send, true), Loop() end
+                                  end,
+                           Loop()
+                   end),
+    T = receive {token, T0} -> T0 end,
+    ?assertMatch({_, mine, _, _, _}, T),
+    _ = seq_trace:set_token([]),
+    Aggs = script_run:run(
+             "erlang*:flow_tests:other:function-entry { @[follow()] = count(); }",
+             fun() ->
+                     script_run:in_process(fun() ->
+                                                   seq_trace:set_token(label, mine), other(1),
+                                                   {label, mine} = seq_trace:get_token(label)
+                                           end)
+             end),
+    ?assertEqual(#{{"_", [0]} => 1}, Aggs),
+    ?assertMatch({_, {_, mine, _, _, _}}, process_info(Keeper, sequential_trace_token)),
+    exit(Keeper, kill).
+
+%% The system tracer is given back, and no token is left, in processes and mailboxes.
+nothing_is_left_test() ->
+    {ok, H} = erltrace:script("erlang*:flow_tests:other:function-entry { follow(); }"),
+    ?assertMatch({erltrace_nif, _}, seq_trace:get_system_tracer()),
+    Me = self(),
+    P = spawn(fun() -> receive stop -> ok end, Me ! seq_trace:get_token() end),
+    Q = spawn(fun() -> other(1), P ! stop, receive stop -> ok end end),
+    [timer:sleep(5) || _ <- lists:seq(1, 2)],
+    wait_until(fun() -> ours() =/= [] end),
+    receive _ -> ok end,
+    R = spawn(fun() -> receive stop -> Me ! {left, seq_trace:get_token()} end end),
+    erlang:suspend_process(R),
+    S = spawn(fun() -> other(1), R ! stop, Me ! sent, receive stop -> ok end end),
+    receive sent -> ok end,
+    erltrace:close(H),
+    ?assertEqual(false, seq_trace:get_system_tracer()),
+    ?assertEqual([], ours()),
+    erlang:resume_process(R),
+    ?assertEqual([], receive {left, Token} -> Token end),
+    [exit(X, kill) || X <- [Q, S]].
+
+ours() ->
+    [P || P <- processes(), {_, T} <- [process_info(P, sequential_trace_token)],
+          tuple_size(T) =:= 5 andalso element(2, T) =:= erltrace_flow].
+
+%% Also when the process of the script is killed.
+killed_leaves_nothing_test() ->
+    Me = self(),
+    {P, M} = spawn_monitor(fun() ->
+                  {ok, H} = erltrace:script("erlang*:flow_tests:other:function-entry { follow(); }"),
+                  Me ! {started, H},
+                  receive stop -> ok end
+          end),
+    receive {started, _} -> ok end,
+    Q = spawn(fun() -> other(1), Me ! called, receive stop -> ok end end),
+    receive called -> ok end,
+    exit(P, kill),
+    receive {'DOWN', M, _, _, _} -> ok end,
+    wait_until(fun() -> seq_trace:get_system_tracer() =:= false andalso ours() =:= [] end),
+    exit(Q, kill).
+
+wait_until(Fun) ->
+    case Fun() of
+        true -> ok;
+        false -> timer:sleep(5), wait_until(Fun)
+    end.
+
+%% Where the system tracer is taken the script does not start, and says by whom.
+taken_tracer_test() ->
+    P = spawn(fun() -> register(flow_tests_tracer, self()), receive stop -> ok end end),
+    wait_until(fun() -> whereis(flow_tests_tracer) =:= P end),
+    false = seq_trace:set_system_tracer(P),
+    {error, {dtrace, Tag, _, _, Text}} =
+        erltrace:script("erlang*:flow_tests:other:function-entry { follow(); }"),
+    ?assertEqual(P, seq_trace:get_system_tracer()),
+    seq_trace:set_system_tracer(false),
+    P ! stop,
+    ?assertMatch({<<"ET_FLOW">>, true},
+                 {Tag, string:find(Text, "flow_tests_tracer") =/= nomatch}).
+
+%% One script at a time.
+second_script_is_refused_test() ->
+    Script = "erlang*:flow_tests:other:function-entry { follow(); }",
+    {ok, H} = erltrace:script(Script),
+    ?assertMatch({error, {dtrace, <<"ET_FLOW">>, _, _, _}}, erltrace:script(Script)),
+    erltrace:close(H),
+    {ok, H2} = erltrace:script(Script),
+    erltrace:close(H2).
+
+%% A script that follows nobody leaves the system tracer alone.
+others_pay_nothing_test() ->
+    {ok, H} = erltrace:script("erlang*:flow_tests:other:function-entry { @ = count(); }"),
+    ?assertEqual(false, seq_trace:get_system_tracer()),
+    erltrace:close(H).
