@@ -45,7 +45,8 @@ static const char *type_of(const struct metric *m)
 }
 
 /* NAME SUFFIX {labels} */
-static void head(const struct expo *x, const struct metric *m, const char *suffix, const struct series *s)
+static void head(
+	const struct expo *x, const struct metric *m, const char *suffix, const struct series *s)
 {
 	fprintf(x->f, "%s%s", m->name, suffix);
 	if (s->labels[0] != '\0')
@@ -69,7 +70,8 @@ static void histogram(const struct expo *x, const struct metric *m, const struct
 	for (size_t i = 0; i < m->nbounds; i++) {
 		while (at < s->nbuckets && s->buckets[at].le <= m->bounds[i])
 			below += s->buckets[at++].count;
-		snprintf(le, sizeof(le), x->openmetrics ? "%" PRId64 ".0" : "%" PRId64, m->bounds[i]);
+		snprintf(le, sizeof(le), x->openmetrics ? "%" PRId64 ".0" : "%" PRId64,
+			m->bounds[i]);
 		bucket(x, m, s, le, below);
 	}
 	bucket(x, m, s, "+Inf", s->count);
@@ -153,8 +155,8 @@ static double lost(const struct job *j)
 	return (double)j->lost_lines;
 }
 
-static void each_job(const struct expo *x, const struct serve *v, const char *name, const char *type,
-	const char *help, double (*value)(const struct job *))
+static void each_job(const struct expo *x, const struct serve *v, const char *name,
+	const char *type, const char *help, double (*value)(const struct job *))
 {
 	char full[128];
 
@@ -217,7 +219,8 @@ static void server(const struct expo *x, const struct serve *v)
 	fputs("} 1\n", x->f);
 	family(x, "erltrace_scrapes", "counter", "Answers before this one.");
 	fprintf(x->f, "erltrace_scrapes_total %" PRIu64 "\n", v->scrapes);
-	family(x, "erltrace_scrape_duration_seconds", "gauge", "What the last answer took to make.");
+	family(x, "erltrace_scrape_duration_seconds", "gauge",
+		"What the last answer took to make.");
 	fprintf(x->f, "erltrace_scrape_duration_seconds %.9g\n", v->scrape_seconds);
 }
 

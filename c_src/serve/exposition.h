@@ -8,7 +8,7 @@
 
 struct serve;
 
-#define EXPOSITION_TEXT "text/plain; version=0.0.4; charset=utf-8"
+#define EXPOSITION_TEXT	       "text/plain; version=0.0.4; charset=utf-8"
 #define EXPOSITION_OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 /* To be freed. NULL: memory is out. */

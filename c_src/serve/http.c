@@ -18,7 +18,8 @@ struct conn {
 	size_t at, len;
 };
 
-static int reply(struct lws *wsi, struct conn *c, unsigned status, const char *type, char *text, size_t len)
+static int reply(
+	struct lws *wsi, struct conn *c, unsigned status, const char *type, char *text, size_t len)
 {
 	unsigned char buf[LWS_PRE + 1024], *p = buf + LWS_PRE, *start = p, *end = buf + sizeof(buf);
 
@@ -49,13 +50,16 @@ static int metrics(struct serve *v, struct lws *wsi, struct conn *c)
 	text = exposition(v, openmetrics, &len);
 	v->scrape_seconds = (double)(lws_now_usecs() - began) / 1e6;
 	v->scrapes++;
-	return reply(wsi, c, 200, openmetrics ? EXPOSITION_OPENMETRICS : EXPOSITION_TEXT, text, len);
+	return reply(
+		wsi, c, 200, openmetrics ? EXPOSITION_OPENMETRICS : EXPOSITION_TEXT, text, len);
 }
 
 static int on_http(struct serve *v, struct lws *wsi, struct conn *c, const char *path)
 {
-	if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
-		return reply_text(wsi, c, 405, "only GET is supported\n");
+	if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0) { /* its body is not waited for */
+		lws_return_http_status(wsi, 405, NULL);
+		return -1;
+	}
 	if (strcmp(path, "/metrics") == 0)
 		return metrics(v, wsi, c);
 	if (strcmp(path, "/") == 0)
@@ -83,7 +87,8 @@ static int write_rest(struct lws *wsi, struct conn *c)
 	return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
-static int on_client(struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
+static int on_client(
+	struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
 {
 	struct serve *v = lws_context_user(lws_get_context(wsi));
 	struct conn *c = user;
@@ -103,7 +108,8 @@ static int on_client(struct lws *wsi, enum lws_callback_reasons why, void *user,
 	}
 }
 
-static int on_children(struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
+static int on_children(
+	struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
 {
 	(void)user, (void)in, (void)len;
 	if (why == LWS_CALLBACK_RAW_RX_FILE)
@@ -117,7 +123,8 @@ static void on_timer(lws_sorted_usec_list_t *sul)
 
 	folder_look(v);
 	jobs_look(v);
-	lws_sul_schedule(v->context, 0, &v->timer, on_timer, SERVE_LOOK_MS * LWS_USEC_PER_SEC / 1000);
+	lws_sul_schedule(
+		v->context, 0, &v->timer, on_timer, SERVE_LOOK_MS * LWS_USEC_PER_SEC / 1000);
 }
 
 static const struct lws_protocols protocols[] = {
@@ -145,7 +152,8 @@ int http_open(struct serve *v)
 		.timeout_secs = 10,
 		.keepalive_timeout = 60,
 		.server_string = "erltrace",
-		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
+		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
+			   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
 			   (strchr(v->listen, ':') == NULL ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
 	};
 	lws_sock_file_fd_type fd;
@@ -156,12 +164,14 @@ int http_open(struct serve *v)
 	if (v->context != NULL)
 		v->vhost = lws_create_vhost(v->context, &info);
 	if (v->vhost == NULL) {
-		serve_say("cannot listen on %s, port %d: is another server there?", v->listen, v->port);
+		serve_say("cannot listen on %s, port %d: is another server there?", v->listen,
+			v->port);
 		return -1;
 	}
 	v->port = lws_get_vhost_listen_port(v->vhost);
 	fd.filefd = v->children;
-	if (lws_adopt_descriptor_vhost(v->vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "children", NULL) != NULL)
+	if (lws_adopt_descriptor_vhost(v->vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "children", NULL) !=
+		NULL)
 		return 0;
 	serve_say("out of memory");
 	return -1;

@@ -2,7 +2,8 @@
 /*
  * A job is a script on a node. Its child's lines are read here: ticks go to the totals, errors to
  * the log. When the child ends it is started again, after a while that grows as long as it fails.
- * When the file changes, the child is interrupted and sends its last tick, then the next one starts.
+ * When the file changes, the child is interrupted and sends its last tick, then the next one
+ * starts.
  */
 #include "job.h"
 #include "serve.h"
@@ -59,10 +60,9 @@ static void on_shape(struct job *j, const json_t *line)
 	const char *why;
 	size_t i;
 
-	json_array_foreach(json_object_get(line, "aggregations"), i, shape)
-		if (totals_metric(&j->v->totals, j->script, shape, &why) == NULL)
-			serve_say("%s: @%s is left out: %s", j->path,
-				text_of(shape, "aggregation"), why);
+	json_array_foreach(json_object_get(line, "aggregations"), i,
+		shape) if (totals_metric(&j->v->totals, j->script, shape, &why) == NULL)
+		serve_say("%s: @%s is left out: %s", j->path, text_of(shape, "aggregation"), why);
 	if (!j->up)
 		serve_say("%s: %s: runs", j->path, j->target);
 	j->up = true;
@@ -81,7 +81,8 @@ static void on_tick(struct job *j, const json_t *line)
 		node->fired = (uint64_t)json_integer_value(json_object_get(line, "fired"));
 		node->cost = json_is_number(cost) ? json_number_value(cost) : -1;
 	}
-	json_array_foreach(json_object_get(line, "aggregations"), i, part) {
+	json_array_foreach(json_object_get(line, "aggregations"), i, part)
+	{
 		struct metric *m =
 			totals_find(&j->v->totals, j->script, text_of(part, "aggregation"));
 
@@ -117,7 +118,8 @@ static void on_error(struct job *j, const json_t *line)
 
 	j->errors++;
 	snprintf(text, sizeof(text), "line %lld: %s",
-		(long long)json_integer_value(json_object_get(line, "line")), text_of(line, "message"));
+		(long long)json_integer_value(json_object_get(line, "line")),
+		text_of(line, "message"));
 	tell(j, text);
 }
 

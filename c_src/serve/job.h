@@ -37,8 +37,8 @@ struct job {
 	const char *target;  /* -N */
 	pid_t pid;	     /* 0: none runs */
 	struct job_source out, err, end;
-	bool up;	     /* armed: the shape has come */
-	bool removed, again; /* when the child has ended: forget it; start it at once */
+	bool up;		/* armed: the shape has come */
+	bool removed, again;	/* when the child has ended: forget it; start it at once */
 	int64_t due, killed_at; /* when it is started; when the child is killed; 0: not */
 	int wait_ms;
 	char *line;

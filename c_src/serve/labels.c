@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels: an integer in decimal, a string as it is, a stack as its frames with semicolons between. */
+/* Labels: an integer in decimal, a string as it is, a stack as its frames with semicolons between.
+ */
 #include "labels.h"
 
 #include <stdlib.h>
@@ -33,7 +34,8 @@ static void key(FILE *f, const json_t *v)
 		fprintf(f, "%.17g", json_real_value(v));
 	else if (json_is_string(v))
 		label_value(f, json_string_value(v), json_string_length(v));
-	json_array_foreach(v, i, frame) {
+	json_array_foreach(v, i, frame)
+	{
 		if (i > 0)
 			fputc(';', f);
 		label_value(f, json_string_value(frame), json_string_length(frame));
@@ -54,7 +56,8 @@ char *labels_of(const char *node, const json_t *keys, bool other)
 		label_value(f, node, strlen(node));
 		fputs("\"", f);
 	}
-	json_array_foreach(keys, i, v) {
+	json_array_foreach(keys, i, v)
+	{
 		fprintf(f, "%skey%zu=\"", i > 0 || node[0] != '\0' ? "," : "", i);
 		if (other)
 			fputs("other", f);

@@ -30,7 +30,6 @@ enum {
 	SERVE_PORT = 9568,
 	SERVE_MAX_NODES = 64,
 	SERVE_MAX_PATHS = 256,
-	SERVE_MAX_SCRIPTS = 256,
 	SERVE_MAX_SERIES = 1000,      /* of a metric, unless --max-labels says otherwise */
 	SERVE_MAX_FDS = 64,	      /* connections */
 	SERVE_MAX_LINE = 4 << 20,     /* of a child */

@@ -94,9 +94,11 @@ static int one_option(struct serve *v, int flag, const char *arg)
 			return bad("too many nodes: %s", arg);
 		v->nodes[v->nnodes++] = arg;
 		return -1;
-	case OPT_PORT: v->port = number(arg, 0, 65535);
+	case OPT_PORT:
+		v->port = number(arg, 0, 65535);
 		return v->port >= 0 ? -1 : bad("not a port: %s", arg);
-	case OPT_MAX_LABELS: n = number(arg, 1, 1000000);
+	case OPT_MAX_LABELS:
+		n = number(arg, 1, 1000000);
 		v->totals.max_series = n > 0 ? (size_t)n : 0;
 		return n > 0 ? -1 : bad("--max-labels takes 1 to 1000000, not %s", arg);
 	case OPT_LISTEN: v->listen = arg; return -1;
@@ -156,7 +158,8 @@ int serve_main(int argc, char **argv)
 	status = 1;
 	if (http_open(&v) == 0 && jobs_watch_end(&v) == 0) {
 		six = strchr(v.listen, ':') != NULL;
-		printf("http://%s%s%s:%d/metrics\n", six ? "[" : "", v.listen, six ? "]" : "", v.port);
+		printf("http://%s%s%s:%d/metrics\n", six ? "[" : "", v.listen, six ? "]" : "",
+			v.port);
 		fflush(stdout);
 		http_serve(&v);
 		status = 0;

@@ -38,10 +38,12 @@ static char *name_of(const char *script, const char *aggregation)
 	bool bare = strcmp(aggregation, "_") == 0;
 	char *name = NULL;
 
-	if (asprintf(&name, "erltrace_%s%s%s", script, bare ? "" : "_", bare ? "" : aggregation) < 0)
+	if (asprintf(&name, "erltrace_%s%s%s", script, bare ? "" : "_", bare ? "" : aggregation) <
+		0)
 		return NULL;
 	for (char *p = name; *p != '\0'; p++)
-		if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9')))
+		if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+			    (*p >= '0' && *p <= '9')))
 			*p = '_';
 	return name;
 }
@@ -81,7 +83,8 @@ struct metric *totals_find(const struct totals *t, const char *script, const cha
 {
 	struct metric *m = t->metrics;
 
-	while (m != NULL && (strcmp(m->script, script) != 0 || strcmp(m->aggregation, aggregation) != 0))
+	while (m != NULL &&
+		(strcmp(m->script, script) != 0 || strcmp(m->aggregation, aggregation) != 0))
 		m = m->next;
 	return m;
 }
@@ -116,7 +119,8 @@ static bool name_is_taken(const struct totals *t, const char *script, const char
 	return m != NULL;
 }
 
-struct metric *totals_metric(struct totals *t, const char *script, const json_t *shape, const char **why)
+struct metric *totals_metric(
+	struct totals *t, const char *script, const json_t *shape, const char **why)
 {
 	const char *aggregation = json_string_value(json_object_get(shape, "aggregation"));
 	const char *function = json_string_value(json_object_get(shape, "function"));
@@ -220,7 +224,8 @@ static struct series *series_new(struct metric *m, const char *labels)
 }
 
 /* The series of these keys, or of `other` if there are too many. */
-static struct series *series_of(struct totals *t, struct metric *m, const char *node, const json_t *keys)
+static struct series *series_of(
+	struct totals *t, struct metric *m, const char *node, const json_t *keys)
 {
 	char *labels = labels_of(node, keys, false);
 	struct series *s = labels != NULL ? find(m, labels) : NULL;
@@ -265,7 +270,8 @@ static bool add_bucket(struct series *s, int64_t le, uint64_t count)
 	if (i == s->nbuckets || s->buckets[i].le != le) {
 		if (!ARRAY_ROOM(s->buckets, s->nbuckets))
 			return false;
-		memmove(s->buckets + i + 1, s->buckets + i, (s->nbuckets - i) * sizeof(s->buckets[0]));
+		memmove(s->buckets + i + 1, s->buckets + i,
+			(s->nbuckets - i) * sizeof(s->buckets[0]));
 		s->buckets[i] = (struct bucket){le, 0};
 		s->nbuckets++;
 	}
@@ -279,7 +285,8 @@ static int add_buckets(struct metric *m, struct series *s, const json_t *buckets
 	const json_t *b;
 	size_t i;
 
-	json_array_foreach(buckets, i, b) {
+	json_array_foreach(buckets, i, b)
+	{
 		const json_t *lo = json_object_get(b, "lo"), *hi = json_object_get(b, "hi");
 		uint64_t n = (uint64_t)json_integer_value(json_object_get(b, "count"));
 		int64_t le = json_is_integer(hi) ? json_integer_value(hi) - 1 : INT64_MAX;

@@ -36,7 +36,7 @@ struct metric {
 	char *name; /* without _total */
 	enum metric_kind kind;
 	size_t nkeys;
-	bool goes_down;		 /* a sum that had negative values: a gauge */
+	bool goes_down;		/* a sum that had negative values: a gauge */
 	struct series **chains; /* a table of series by their labels */
 	size_t nchains, nseries;
 	int64_t *bounds; /* of the buckets of all series, ascending */
@@ -50,7 +50,8 @@ struct totals {
 };
 
 /* A metric of a script's shape. NULL: there is none, and *why says why; that is static text. */
-struct metric *totals_metric(struct totals *t, const char *script, const json_t *shape, const char **why);
+struct metric *totals_metric(
+	struct totals *t, const char *script, const json_t *shape, const char **why);
 struct metric *totals_find(const struct totals *t, const char *script, const char *aggregation);
 /* Add an aggregation of a tick. -1: memory is out. */
 int metric_add(struct totals *t, struct metric *m, const char *node, const json_t *part);
