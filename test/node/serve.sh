@@ -104,7 +104,9 @@ has 'restarts are counted' '^erltrace_script_restarts_total\{script="calls",targ
 
 echo "$leaf { @calls = count(); }" >scripts/bad.d
 shows 'it is mended: up' '^erltrace_script_up\{script="bad",target="served"\} 1$'
-echo "BEGIN { @\"a\\\\b\\\"c\\nd\"] = count(); }" | sed 's/@/@[/' >scripts/text.d
+cat >scripts/text.d <<'EOC'
+BEGIN { @["a\\b\"c\nd"] = count(); }
+EOC
 shows 'a new file; labels are escaped' "^erltrace_text_total\{$n,key0=\"a\\\\\\\\b\\\\\"c\\\\nd\"\} 1$"
 rm scripts/text.d
 shows 'calls runs on' '^erltrace_script_up\{script="calls",target="served"\} 1$'
