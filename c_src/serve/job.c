@@ -123,13 +123,54 @@ static void on_error(struct job *j, const json_t *line)
 	tell(j, text);
 }
 
+/* A number of 19 digits or more, which may be more than 63 bits; where it ends. */
+static size_t long_number(const char *text, size_t at, size_t len)
+{
+	size_t end = at + (text[at] == '-');
+
+	while (end < len && text[end] >= '0' && text[end] <= '9')
+		end++;
+	return end - at >= 19 && (end == len || strchr(".eE", text[end]) == NULL) ? end : at;
+}
+
+/* Integers beyond 63 bits, such as addresses, are not for jansson: long ones become strings. */
+static json_t *load_quoted(const char *text, size_t len)
+{
+	char *to = malloc(3 * len + 1);
+	bool in_string = false;
+	json_t *line;
+	size_t n = 0;
+
+	if (to == NULL)
+		return NULL;
+	for (size_t i = 0, end; i < len; i = end) {
+		end = i + 1;
+		if (in_string && text[i] == '\\' && end < len)
+			end++;
+		else if (text[i] == '"')
+			in_string = !in_string;
+		else if (!in_string && (text[i] == '-' || (text[i] >= '0' && text[i] <= '9')) &&
+			 (end = long_number(text, i, len)) > i)
+			to[n++] = '"';
+		else
+			end = i + 1;
+		memcpy(to + n, text + i, end - i);
+		n += end - i;
+		if (end - i >= 19)
+			to[n++] = '"';
+	}
+	line = json_loadb(to, n, JSON_ALLOW_NUL, NULL);
+	free(to);
+	return line;
+}
+
 static void on_line(struct job *j, const char *text, size_t len)
 {
 	json_t *line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
 	const char *type;
 
-	if (line == NULL) /* an integer beyond 63 bits, perhaps */
-		line = json_loadb(text, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+	if (line == NULL)
+		line = load_quoted(text, len);
 	type = text_of(line, "type");
 	if (line == NULL)
 		j->lost_lines++;

@@ -302,9 +302,10 @@ static int add_buckets(struct metric *m, struct series *s, const json_t *buckets
 	return 0;
 }
 
+/* A string: job.c. Beyond 63 bits it is the nearest that there is. */
 static int64_t integer(const json_t *v)
 {
-	return json_is_real(v) ? (int64_t)json_real_value(v) : json_integer_value(v);
+	return json_is_string(v) ? strtoll(json_string_value(v), NULL, 10) : json_integer_value(v);
 }
 
 int metric_add(struct totals *t, struct metric *m, const char *node, const json_t *part)

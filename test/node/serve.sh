@@ -107,6 +107,13 @@ shows 'it is mended: up' '^erltrace_script_up\{script="bad",target="served"\} 1$
 cat >scripts/text.d <<'EOC'
 BEGIN { @["a\\b\"c\nd"] = count(); }
 EOC
+cat >scripts/big.d <<'EOC'
+BEGIN { @[(uint64_t)-1, "12345678901234567890"] = count(); @q = quantize(0x7fffffffffffffff); @s = sum(1); }
+EOC
+shows 'keys beyond 63 bits' "^erltrace_big_total\{$n,key0=\"18446744073709551615\",key1=\"12345678901234567890\"\} 1$"
+has 'and counts beside them' "^erltrace_big_s_total\{$n\} 1$"
+has 'buckets up to the end' "^erltrace_big_q_count\{$n\} 1$"
+has 'events beside them' "^erltrace_events_total\{script=\"big\",$n\} 1$"
 shows 'a new file; labels are escaped' "^erltrace_text_total\{$n,key0=\"a\\\\\\\\b\\\\\"c\\\\nd\"\} 1$"
 rm scripts/text.d
 shows 'calls runs on' '^erltrace_script_up\{script="calls",target="served"\} 1$'
