@@ -21,7 +21,7 @@ has 'and Erlang code' '^ +erlang +[1-9]'
 
 timeout 30 erltrace -N nodes -qn 'profile-wall-97 /erlstate == "waiting"/ { @[erlname, ustack()] = count(); } tick-2s { exit(0); }' >o 2>e
 is 'profile-wall-N ends' 0 $?
-has 'a process that waits' '^ +gen_server:loop/7'
+has 'a process that waits' '^ +gen_server:loop/[0-9]'
 is 'profile-wall-N says nothing else' '' "$(cat e)"
 
 erltrace -qn 'profile-wall-97 { @[ustack()] = count(); }' >o 2>e
