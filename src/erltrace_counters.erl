@@ -30,9 +30,10 @@
 -define(LITTLE, 200).   % this many times what one takes, if that is less
 -define(OURS, [dtrace, erltrace, erltrace_agent, erltrace_app, erltrace_arming, erltrace_calls,
                erltrace_code, erltrace_compile, erltrace_counters, erltrace_fastcalls,
-               erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper, erltrace_monitor,
-               erltrace_names, erltrace_nif, erltrace_patterns, erltrace_rearm, erltrace_records,
-               erltrace_run_state, erltrace_sampling, erltrace_state, erltrace_sub, erltrace_suggest, erltrace_sup,
+               erltrace_flows, erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper,
+               erltrace_monitor, erltrace_names, erltrace_nif, erltrace_patterns, erltrace_rearm,
+               erltrace_records, erltrace_run_state, erltrace_sampling, erltrace_state,
+               erltrace_sub, erltrace_suggest, erltrace_sup,
                erltrace_things, erltrace_vm, erltrace_waits, erltrace_wall, erltrace_watchdog, erltrace_web]).
 
 -record(counters, {nif, number, owner,

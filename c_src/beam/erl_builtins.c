@@ -82,7 +82,7 @@ static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
 
 	if (ev->kept != NULL) {
 		*list = ev->kept->args;
-		return true;
+		return *list != atom_dots; /* else no clause was known to read them */
 	}
 	if (ev->argv == NULL || ev->argv[0] != atom_call ||
 		!beam_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)

@@ -294,7 +294,7 @@ struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *
 	if (depth == 0 || !beam_vm.words || !beam_vm.immediates ||
 		!enif_get_list_length(env, list, &n) || n > 255 || (k = room_get(pool)) == NULL)
 		return NULL;
-	k->args = enif_make_list(env, 0);
+	k->args = atom_dots; /* what nobody reads is not copied */
 	k->cut = fn->keep_all && copy_args(k, env, list, n);
 	k->note = 0;
 	k->at = en_now();
