@@ -189,7 +189,7 @@ tick-20ms /n >= 100/ { normalize(@s, 1000); normalize(@q, 10); }
 		is("another script has arguments of its own", await args.inputValue(), "");
 		is("which it names", await args.getAttribute("placeholder"), "[SECONDS] [HOW MANY]");
 		await choose("ArrowDown", "ArrowDown", "ArrowUp", "Enter");
-		ok("arrows go through them", (await text()).includes("births.d:"));
+		ok("arrows go through them", (await text()).includes("atoms.d:"));
 		await args.fill("3");
 		await page.getByRole("button", { name: "Scripts" }).click();
 		await page.getByLabel("Name to save the script as").fill("three");
@@ -197,7 +197,7 @@ tick-20ms /n >= 100/ { normalize(@s, 1000); normalize(@q, 10); }
 		await page.keyboard.press("Escape");
 		await choose("b", "u", "s", "Enter");
 		await choose("t", "h", "r", "e", "e", "Enter");
-		ok("what is saved is found", (await text()).includes("births.d:"));
+		ok("what is saved is found", (await text()).includes("atoms.d:"));
 		is("and has its arguments", await args.inputValue(), "3");
 		await page.locator("header.top .menu > button").first().press("Enter");
 		const node = menu.locator("input").first();

@@ -81,6 +81,7 @@ export const kernel = {
 		await demo.ask(WRITES);
 		await hasTotal(page, "writer, writev", 60);
 		const row = page.locator(".list tbody tr", { hasText: "writev" }).filter({ hasText: "writer" });
+		await row.locator(".value", { hasText: /^60$/ }).first().waitFor(); // it is shown a moment later
 		is("system calls of a process", await row.locator(".value").first().innerText(), "60");
 		is("as the command has it", (await stop(page, "n"))["writer,writev"], 60);
 		const us = (await printed(page, "ns"))["writer,writev"];
