@@ -18,7 +18,7 @@ exact(Clients, Each) ->
     {ok, H} = erltrace:open(),
     [ok = erltrace:setopt(H, Name, Value) ||
         {Name, Value} <- [{"maxrate", "0"}, {"bufsize", "32m"}, {"dynvarsize", "16m"}, {"quiet", ""},
-                          {"flowtime", "60s"}, {"watchdog", "0"}]],
+                          {"flowtime", "10s"}, {"watchdog", "0"}]],
     ok = erltrace:compile(
            H, "erlang*:flow_load:request:function-entry { follow(); flow->id = erlint(0); }
                erlang*:flow_load:handled:function-entry {
