@@ -153,18 +153,26 @@ churn_test_() ->
 
 churn() ->
     Self = self(),
+    Born = counters:new(1, []),
     Churn = fun Churn(N) ->
                     receive stop -> Self ! {self(), N}
                     after 0 ->
                             {P, M} = spawn_monitor(?MODULE, act, [N]),
+                            counters:add(Born, 1, 1),
                             receive {'DOWN', M, process, P, _} -> Churn(N + 1) end
                     end
             end,
     Churners = [spawn_link(fun() -> Churn(0) end) || _ <- [1, 2, 3]],
-    Got = [run(?SCRIPT, fun() -> receive after 50 -> ok end end) || _ <- lists:seq(1, 5)],
+    Got = [run(?SCRIPT, fun() -> born(Born, counters:get(Born, 1) + 1000) end) || _ <- lists:seq(1, 5)],
     [begin C ! stop, receive {C, _} -> ok end end || C <- Churners],
     [?assertEqual([{"_", ["proc_name_tests:act/1"]}],
                   [K || {_, [Name]} = K <- maps:keys(G), hd(Name) =/= $<]) || G <- Got].
+
+born(Born, N) ->
+    case counters:get(Born, 1) >= N of
+        true -> ok;
+        false -> receive after 1 -> born(Born, N) end
+    end.
 
 %% ---- labels ----------------------------------------------------------------------------------
 
