@@ -115,7 +115,9 @@ results(Way, Script, Work) ->
     lists:sort(Rows).
 
 %% Beside a script that has the same functions traced: before OTP 27 the tracer's events are told to
-%% both, and those of the other are not counted here.
+%% both, and those of the other are not counted here. From then on each has a session of its own. Two of
+%% these that are told of exceptions hide from the VM which calls are tail calls: it tells of the end of
+%% each. So there it is one.
 beside_traced_test_() ->
     {setup, fun() -> start(), available() end, fun(_) -> ok end,
      fun(ok) -> {timeout, 60, fun beside_traced/0};
@@ -125,7 +127,7 @@ beside_traced_test_() ->
 beside_traced() ->
     Script = ?ALL "down:function-entry, " ?ALL "down:function-return, " ?ALL "deep:function-entry, "
         ?ALL "deep:function-exception { @[copyinstr(arg1), probename] = count(); }",
-    Ways = [traced, fast, traced],
+    Ways = [traced, fast] ++ [traced || list_to_integer(erlang:system_info(otp_release)) < 27],
     Hs = [begin
               {ok, H} = erltrace:open(),
               ok = erltrace:setopt(H, "calls", atom_to_list(Way)),
@@ -135,17 +137,17 @@ beside_traced() ->
           end || Way <- Ways],
     {P, M} = spawn_monitor(fun() -> [down(3) || _ <- lists:seq(1, 10)], exceptions() end),
     receive {'DOWN', M, process, P, normal} -> ok end,
-    [First, Fast, Third] = walked_alike(Hs, 250),
+    [First | Others] = walked_alike([{H, []} || H <- Hs], 250),
     [ok = erltrace:close(H) || H <- Hs],
-    ?assertEqual({First, First}, {Fast, Third}),
+    ?assertEqual([First], lists:usort(Others)),
     ?assert(length(First) >= 4).
 
-%% What a scheduler is inside of when it is read comes the next time.
-walked_alike(Hs, Tries) ->
-    case [begin {ok, Rows} = erltrace:walk(H), lists:sort(Rows) end || H <- Hs] of
-        [Rows, Rows, Rows] = All -> All;
-        _ when Tries > 0 -> timer:sleep(20), walked_alike(Hs, Tries - 1);
-        All -> All
+%% What a scheduler is inside of when it is read comes the next time; ok: nothing has come since.
+walked_alike(Had, Tries) ->
+    Has = [{H, case erltrace:walk(H) of {ok, Rows} -> lists:sort(Rows); ok -> Old end} || {H, Old} <- Had],
+    case lists:usort([Rows || {_, Rows} <- Has]) of
+        [_, _ | _] when Tries > 0 -> timer:sleep(20), walked_alike(Has, Tries - 1);
+        _ -> [Rows || {_, Rows} <- Has]
     end.
 
 everything() ->
