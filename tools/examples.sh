@@ -101,7 +101,7 @@ succeeds() { # what to say if not, command...
 
 # In Elixir: each in a VM of its own that has the application in its path.
 elixir_example() { # file, root, text
-	succeeds "$1" timeout 60 elixir -pa "$2/ebin" -e "$3"
+	succeeds "$1" timeout 60 elixir -pa "${ebin:-$2/ebin}" -e "$3"
 }
 
 # In D: it compiles, whether there is such a module or not.
