@@ -145,19 +145,7 @@ is_foreign([P | Pids], N) ->
 
 %% Find out, once per node, where the VM keeps the token of a process (c_src/beam/token.c).
 layout() ->
-    case erltrace_nif:token_layout(get) of
-        undefined ->
-            Known = erltrace_vm:layout(), % takes the lock
-            {P, M} = spawn_monitor(fun() ->
-                                           erltrace_vm:leave_application(),
-                                           erltrace_vm:locked(fun() -> check(Known) end)
-                                   end),
-            receive {'DOWN', M, process, P, normal} -> erltrace_nif:token_layout(get);
-                    {'DOWN', M, process, P, _} -> erltrace_nif:token_layout(refuse)
-            end;
-        Known ->
-            Known
-    end.
+    erltrace_vm:find_out(fun erltrace_nif:token_layout/1, fun check/1).
 
 check(ok) ->
     process_flag(sensitive, true),

@@ -152,19 +152,7 @@ wanted(Nif) ->
 %% @doc Find out, once per node, where the VM keeps the name of a process (c_src/beam/own_name.c).
 -spec layout() -> ok | unknown.
 layout() ->
-    case erltrace_nif:name_layout(get) of
-        undefined ->
-            Known = erltrace_vm:layout(), % takes the lock
-            {P, M} = spawn_monitor(fun() ->
-                                           erltrace_vm:leave_application(),
-                                           erltrace_vm:locked(fun() -> check(Known) end)
-                                   end),
-            receive {'DOWN', M, process, P, normal} -> erltrace_nif:name_layout(get);
-                    {'DOWN', M, process, P, _} -> erltrace_nif:name_layout(refuse)
-            end;
-        Known ->
-            Known
-    end.
+    erltrace_vm:find_out(fun erltrace_nif:name_layout/1, fun check/1).
 
 check(ok) ->
     process_flag(sensitive, true),

@@ -17,6 +17,7 @@
 -export([load/0, arm/3, disarm/1, forget/1, rearm/2, follow/1, is_selective/1, is_traced/2, skipped/1, left/1, about/1,
          layout/0, leave_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
+-export([find_out/2]). % for erltrace_flows, erltrace_names
 -export([gc_session/1, gc_trace/2, attempt/3]). % for erltrace_gc
 -export([end_session/1, sessions/0]). % for erltrace_rearm
 -export([layout_body/1, layout_tail/1, layout_raise/1]). % traced by the layout check
@@ -297,6 +298,24 @@ keep(Key, Term, _) -> erltrace_nif:keep(Key, Term).
 alive(Number) ->
     try erltrace_nif:alive(Number)
     catch error:_ -> false % the library is not loaded
+    end.
+
+%% @doc A step of the library that tells where the VM keeps something, by a check that is made once per
+%% node, in a process of its own: what goes wrong there is a refusal.
+-spec find_out(fun((get | refuse) -> term()), fun((term()) -> term())) -> term().
+find_out(Layout, Check) ->
+    case Layout(get) of
+        undefined ->
+            Known = layout(), % takes the lock
+            {P, M} = spawn_monitor(fun() ->
+                                           leave_application(),
+                                           locked(fun() -> Check(Known) end)
+                                   end),
+            receive {'DOWN', M, process, P, normal} -> Layout(get);
+                    {'DOWN', M, process, P, _} -> Layout(refuse)
+            end;
+        Found ->
+            Found
     end.
 
 %% @doc A lock, which is a registered name: it is free again when its holder ends, in whatever way.
