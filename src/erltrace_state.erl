@@ -15,7 +15,7 @@
 %% collection of a long list hold up a scheduler.
 -module(erltrace_state).
 -behaviour(gen_server).
--export([start/2, stop/1, about/1]).
+-export([start/2, stop/1, key/2, about/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
 -export_type([walker/0, about/0]).
@@ -58,6 +58,7 @@
              groups :: [#group{}],
              budget :: float(),                   % of one scheduler's time
              counters :: counters:counters_ref(),
+             keys :: [non_neg_integer()],         % numbers of the probe key
              held :: [atom()],
              units = #{} :: #{erltrace_things:kind() => pos_integer()}, % ns that one takes, on average
              until = 0 :: integer(),              % ns: when what was spent is earned
@@ -94,6 +95,11 @@ stop({Pid, _, _}) ->
             receive {'DOWN', M, process, Pid, _} -> ok end
     end.
 
+%% @doc A key is pressed where the script has its terminal: its byte, the terminal's rows and columns.
+-spec key({byte(), integer(), integer()}, walker() | undefined) -> ok.
+key(_, undefined) -> ok;
+key(Key, {Pid, _, _}) -> gen_server:cast(Pid, {key, Key}).
+
 %% @doc For erltrace:status/1: rounds, of these partial ones, things seen, what it cost in percent of
 %% the schedulers' time, and the longest time that it had a scheduler, in ns.
 -spec about(walker() | undefined) -> about() | undefined.
@@ -108,15 +114,17 @@ about({_, C, Began}) ->
 %% ---- the process -----------------------------------------------------------------------------
 
 -spec init({pos_integer(), pid(), [tuple()], pos_integer(), counters:counters_ref()}) -> {ok, #st{}}.
-init({Number, Parent, Probes, Percent, Counters}) ->
+init({Number, Parent, All, Percent, Counters}) ->
     process_flag(sensitive, true),
     process_flag(trap_exit, true),
+    {Keys, Probes} = lists:partition(fun({state, _, Kind, _, _, _}) -> Kind =:= key end, All),
     Kinds = lists:usort([K || {state, _, K, _, _, _} <- Probes, K =/= round]),
     Periods = lists:usort([P || {state, _, _, P, _, _} <- Probes]),
     self() ! slice,
     {ok, #st{number = Number, parent = erlang:monitor(process, Parent), counters = Counters,
              groups = [group(P, [T || {state, _, _, Q, _, _} = T <- Probes, Q =:= P]) || P <- Periods],
              budget = Percent / 100 * erlang:system_info(schedulers_online),
+             keys = [N || {state, N, _, _, _, _} <- Keys],
              held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
              until = now_ns() - ?BURST}}.
 
@@ -131,9 +139,19 @@ group(Period, Probes) ->
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
--spec handle_cast(stop, #st{}) -> {stop, normal, #st{}}.
+-spec handle_cast(stop | {key, tuple()}, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_cast(stop, St) ->
-    {stop, normal, St}.
+    {stop, normal, St};
+handle_cast({key, {Byte, Rows, Columns}}, #st{number = Number, groups = Groups, keys = Keys} = St) ->
+    [erltrace_nif:state(Number, K, [{self(), Byte, Rows, Columns}]) || K <- Keys],
+    next(case Byte of
+             0 -> St;
+             _ -> St#st{groups = [at_once(G, now_ns()) || G <- Groups]}
+         end).
+
+%% Whoever presses a key wants to see the answer now: a round begins, if none is under way.
+at_once(#group{todo = [], due = Due} = G, Now) when is_integer(Due) -> G#group{due = Now};
+at_once(G, _) -> G.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_info(slice, St) ->
