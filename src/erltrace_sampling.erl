@@ -212,7 +212,7 @@ rounds(dirty) -> 500.
 test_1({Kind, Rounds} = Test) ->
     ok = counters:add(Rounds, 1, 1),
     _ = test_2(Kind),
-    _ = counters:get(Rounds, 1) rem (rounds(Kind) div 250) =:= 0 andalso receive after 1 -> ok end,
+    _ = counters:get(Rounds, 1) rem (rounds(Kind) div 40) =:= 0 andalso receive after 1 -> ok end,
     test_1(Test).
 
 -spec test_2(kind()) -> {term()}.
