@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys that are pressed in the terminal, for scripts that have the probe state:::key. The terminal gives
- * them one by one then, without an echo; ^C and ^Z do what they always do. It is as it was whenever this
- * command does not run in its foreground: after ^Z, in the background, at the end.
+ * Keys that are pressed in the terminal, for scripts that have the probe state:::key. The terminal
+ * gives them one by one then, without an echo; ^C and ^Z do what they always do. It is as it was
+ * whenever this command does not run in its foreground: after ^Z, in the background, at the end.
  *
- * The size of the terminal goes with each key. A key of 0 says that there is a terminal, or that its size
- * has changed.
+ * The size of the terminal goes with each key. A key of 0 says that there is a terminal, or that
+ * its size has changed.
  */
 #include "targets.h"
 
