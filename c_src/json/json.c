@@ -304,6 +304,24 @@ static int js_on_aggregation(void *arg, const erltrace_agg_t *a)
 
 #define TICK_MAX (512u << 10) /* bytes of a line: the keys beyond come with the next one */
 
+/* #pragma D metric: what it says, and no more. */
+static void js_metric(struct co_buf *b, const struct prog_metric *m)
+{
+	const struct { const char *key, *text; } texts[] = {
+		{"name", m->name}, {"help", m->help}, {"unit", m->unit}};
+
+	cb_str(b, ",\"metric\":{\"labels\":[");
+	for (unsigned i = 0; i < m->nlabels; i++) {
+		cb_str(b, i ? "," : "");
+		js_string(b, m->labels[i], strlen(m->labels[i]));
+	}
+	cb_str(b, "]");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].text != NULL)
+			js_text(b, texts[i].key, texts[i].text);
+	cb_str(b, "}");
+}
+
 static void js_shape(struct co_buf *b, const struct prog_agg *a)
 {
 	unsigned n = a->fn == AGG_LQUANTIZE ? 3 : a->fn == AGG_LLQUANTIZE ? 4 : 0;
@@ -319,7 +337,10 @@ static void js_shape(struct co_buf *b, const struct prog_agg *a)
 		hist_percent_text(aggfn_percent(a->param, i), percent);
 		cb_fmt(b, "%s%s", i ? "," : "", percent);
 	}
-	cb_fmt(b, "],\"keys\":%u}", a->nkeys);
+	cb_fmt(b, "],\"keys\":%u", a->nkeys);
+	if (a->metric != NULL)
+		js_metric(b, a->metric);
+	cb_str(b, "}");
 }
 
 static int js_shapes(struct co_json *j, const struct co *co, const char *node)

@@ -7,6 +7,7 @@
  *   folder.c      which scripts there are: new, changed and removed files
  *   job.c         a script on a node: a child process, started again when it ends
  *   totals.c      what ticks bring, added up
+ *   naming.c      what metrics are called
  *   labels.c      nodes and keys as labels
  *   exposition.c  the totals as Prometheus' text and as OpenMetrics
  *

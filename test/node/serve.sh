@@ -70,6 +70,34 @@ ok 'what has no metric is told' holds log '@sd is left out'
 ok 'a bad script is told, with its line' holds log 'scripts/bad\.d: served: line 3: '
 shows 'a bad script is not up' '^erltrace_script_up\{script="bad",target="served"\} 0$'
 
+# ---- names, help, units and labels of the script ------------------------------------------------
+
+cat >scripts/named.d <<-EOC
+	#pragma D metric @lat name=store_latency help="How long the store took." unit=ns labels=op
+	#pragma D metric @slow name=store_slow_seconds_total unit=ms
+	#pragma D metric @p unit=us
+	BEGIN { @lat["get"] = lquantize(1500, 0, 3000, 1000); @slow = sum(1250); @p = percentile(17, 50, 99.9);
+	        @a = avg(1); @a_sum = max(5); @x = count(); @x_total = max(1); }
+EOC
+cat >scripts/script.d <<-EOC
+	BEGIN { @up = max(1); @fine = max(1); }
+EOC
+shows 'a name and a unit: seconds, digit by digit' "^store_latency_seconds_bucket\{$n,op=\"get\",le=\"0.000001999\"\} 1$"
+has 'below its bound' "^store_latency_seconds_bucket\{$n,op=\"get\",le=\"0.000000999\"\} 0$"
+has 'help' '^# HELP store_latency_seconds How long the store took\.$'
+has '_total is not doubled, nor is the unit' "^store_slow_seconds_total\{$n\} 1.25$"
+has 'percentile: a quantile' "^erltrace_named_p_seconds\{$n,quantile=\"0.5\"\} 0.000017$"
+has 'percentile: another' "^erltrace_named_p_seconds\{$n,quantile=\"0.999\"\} 0.000017$"
+has 'percentile: the number' "^erltrace_named_p_seconds_count\{$n\} 1$"
+has 'percentile: a summary' '^# TYPE erltrace_named_p_seconds summary$'
+ok 'two metrics with a sample of one name: told' holds log \
+	'@a_sum is left out: erltrace_named_a_sum has samples of the same names as erltrace_named_a, of @a in named.d'
+ok 'likewise by _total' holds log '@x_total is left out: '
+ok 'a name of the server itself: told' holds log '@up is left out: the server itself has a metric erltrace_script_up'
+shows 'the others are there' "^erltrace_script_fine\{$n\} 1$"
+hasnt 'and those that were left out are not' '^erltrace_named_a_sum\{[^}]*\} 5$'
+rm scripts/named.d scripts/script.d
+
 # ---- the formats -------------------------------------------------------------------------------
 
 curl -s -D e -H 'Accept: application/openmetrics-text; version=1.0.0' "$url" >o
