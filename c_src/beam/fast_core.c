@@ -26,7 +26,7 @@
 #endif
 
 struct core *fast_core;
-_Atomic uint64_t fast_slots;
+_Atomic uint64_t fast_slots, fast_only;
 static struct fast_found found; /* written by the one process that looks */
 static ErlNifMutex *lock;	/* of joining and leaving */
 
@@ -171,6 +171,15 @@ static void give_back(void)
 	fast_core->wait();
 }
 
+/* Under the lock. */
+static void set_slots(uint64_t in)
+{
+	bool one = in != 0 && (in & (in - 1)) == 0;
+
+	atomic_store(&fast_only, one ? (uint64_t)__builtin_ctzll(in) : 0);
+	atomic_store(&fast_slots, in);
+}
+
 bool fast_core_join(unsigned slot)
 {
 	bool in = true;
@@ -181,17 +190,19 @@ bool fast_core_join(unsigned slot)
 	if (atomic_load(&fast_slots) == 0)
 		in = take_charge(&fast_ops);
 	if (in)
-		atomic_fetch_or(&fast_slots, 1ULL << slot);
+		set_slots(atomic_load(&fast_slots) | 1ULL << slot);
 	enif_mutex_unlock(lock);
 	return in;
 }
 
 void fast_core_leave(unsigned slot)
 {
-	uint64_t bit = 1ULL << slot;
+	uint64_t bit = 1ULL << slot, in;
 
 	enif_mutex_lock(lock);
-	if ((atomic_load(&fast_slots) & bit) && (atomic_fetch_and(&fast_slots, ~bit) == bit)) {
+	in = atomic_load(&fast_slots);
+	set_slots(in & ~bit);
+	if (in == bit) {
 		give_back();
 		fast_calls_free();
 	}
