@@ -294,22 +294,23 @@ ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_tuple2(env, atom_ok, items);
 }
 
-/* tick(Handle, Node) -> {ok, Binary}: lines of --live */
+/* tick(Handle, Node) -> {ok | more, [{text, Binary}]}: lines of --live; more: there are others */
 ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
 	ERL_NIF_TERM items;
 	char *node;
+	int rc = 0;
 
 	WITH_HANDLE(b)
 	node = beam_get_text(env, argv[1], NULL);
 	if (node != NULL)
-		api_tick(b->h, node, on_text, &r, (double)b->watchdog.permille / 10, NULL);
+		rc = api_tick(b->h, node, on_text, &r, (double)b->watchdog.permille / 10, NULL);
 	beam_watchdog_read(b);
 	enif_mutex_unlock(b->lock);
 	free(node);
 	enif_make_reverse_list(env, r.list, &items);
-	return enif_make_tuple2(env, atom_ok, items);
+	return enif_make_tuple2(env, rc > 0 ? enif_make_atom(env, "more") : atom_ok, items);
 }
 
 /* status(Handle) -> idle | running | filled | stopped | {exited, Code} */
