@@ -114,7 +114,7 @@ static int on_event(void *arg, const erltrace_event_t *ev)
 	return 0;
 }
 
-/* {printf | printa | print, Probe, Text}, and {probe, Probe, Value} for each value of others. */
+/* {printf | printa | print, Probe, Text}, {alert, Probe, {Name, Text}}, and {probe, Probe, Value} for each value of others. */
 static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
 {
 	static const char *const texts[] = {"printf", "printa", "print"};
@@ -131,6 +131,12 @@ static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_recor
 					binary(r->env, rec->text, rec->len)));
 			return 0;
 		}
+	if (strcmp(rec->action, "alert") == 0 && rec->nvalues > 0) {
+		push(r, enif_make_tuple3(r->env, enif_make_atom(r->env, "alert"), r->probe,
+				enif_make_tuple2(r->env, value_term(r->env, &rec->values[0]),
+					binary(r->env, rec->text, rec->len))));
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
 		if (strcmp(rec->action, silent[i]) == 0)
 			return 0;

@@ -196,7 +196,8 @@ static int js_on_record(void *arg, const erltrace_event_t *ev, const erltrace_re
 	js_begin(j->buf, rec->action);
 	js_event(j->buf, ev);
 	js_values(j->buf, "values", rec->values, rec->nvalues);
-	if (strcmp(rec->action, "printf") == 0 || strcmp(rec->action, "print") == 0) {
+	if (strcmp(rec->action, "printf") == 0 || strcmp(rec->action, "print") == 0 ||
+		strcmp(rec->action, "alert") == 0) {
 		cb_str(j->buf, ",\"text\":");
 		js_string(j->buf, rec->text, rec->len);
 	}
