@@ -160,7 +160,7 @@ stop(_) -> erlang:nif_error(not_loaded).
           {ok | done, [tuple()]} | failure().
 work(_, _) -> erlang:nif_error(not_loaded).
 
--spec tick(nif(), binary()) -> {ok, [{text, binary()}]}.
+-spec tick(nif(), binary()) -> {ok | more, [{text, binary()}]}.
 tick(_, _) -> erlang:nif_error(not_loaded).
 
 %% What aggregations by stack gathered since the last call; `more': there is more of it.
