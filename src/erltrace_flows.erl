@@ -20,10 +20,12 @@
 -define(LABEL, erltrace_flow). % of our tokens
 -define(RUN_SHIFT, 40).        % of the number of the script's run in a label that is a number
 -define(EVERY, 50).            % ms between two looks at which flows are over
+-define(ROUNDS, 4).            % so often tokens are looked for that other nodes have sent meanwhile
 -define(CHECK, 200).           % processes asked for their tokens, before others run
 
 -record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
-             run = 0 :: non_neg_integer()}). % what the labels of our tokens begin with; 0: not known yet
+             run = 0 :: non_neg_integer(), % what the labels of our tokens begin with; 0: not known yet
+             nodes = 0 :: non_neg_integer()}). % that run the script
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
 -spec start(pos_integer(), pid(), [term()]) ->
@@ -99,9 +101,12 @@ handle_info(_, St) ->
 
 -spec terminate(term(), #st{}) -> term().
 terminate(_, #st{number = Number} = St) ->
-    #st{foreign = Foreign, run = Run} = try look(St) catch _:_ -> St end,
+    #st{foreign = Foreign, run = Run, nodes = Nodes} = try look(St) catch _:_ -> St end,
     erltrace_vm:locked(fun() -> release(Number) end),
-    is_foreign(Foreign, Run) orelse seq_trace:reset_trace().
+    is_foreign(Foreign, Run) orelse begin
+        seq_trace:reset_trace(),
+        Nodes > 1 andalso reset_again(?ROUNDS, Run)
+    end.
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
 code_change(_, St, _) ->
@@ -117,9 +122,9 @@ format_status(Status) ->
 %% End flows that are over.
 look(#st{number = Number, foreign = Foreign} = St) ->
     case erltrace_nif:end_flows(Number) of
-        {Tokens, Run, Reports} ->
+        {Tokens, Run, Nodes, Reports} ->
             report(Reports),
-            St#st{foreign = Foreign orelse Tokens =:= foreign, run = Run};
+            St#st{foreign = Foreign orelse Tokens =:= foreign, run = Run, nodes = Nodes};
         gone ->
             St
     end.
@@ -155,18 +160,28 @@ release(Number) ->
 
 %% Does a process have a token that is not ours?
 is_foreign(true, _) -> true;
-is_foreign(false, Run) -> is_foreign(processes(), Run, 0).
+is_foreign(false, Run) -> any_token(fun(Label) -> not is_ours(Label, Run) end, processes(), 0).
 
-is_foreign([], _, _) ->
+%% The other nodes end at the same time. Until they have, messages of theirs bring tokens.
+reset_again(0, _) ->
+    ok;
+reset_again(N, Run) ->
+    timer:sleep(?EVERY),
+    any_token(fun(Label) -> not is_ours(Label, Run) end, processes(), 0) orelse
+        any_token(fun(Label) -> is_ours(Label, Run) end, processes(), 0) andalso
+        seq_trace:reset_trace(),
+    reset_again(N - 1, Run).
+
+any_token(_, [], _) ->
     false;
-is_foreign(Pids, Run, ?CHECK) ->
+any_token(Fun, Pids, ?CHECK) ->
     erlang:yield(),
-    is_foreign(Pids, Run, 0);
-is_foreign([P | Pids], Run, N) ->
+    any_token(Fun, Pids, 0);
+any_token(Fun, [P | Pids], N) ->
     case process_info(P, sequential_trace_token) of
         {_, Token} when tuple_size(Token) =:= 5 ->
-            not is_ours(element(2, Token), Run) orelse is_foreign(Pids, Run, N + 1);
-        _ -> is_foreign(Pids, Run, N + 1)
+            Fun(element(2, Token)) orelse any_token(Fun, Pids, N + 1);
+        _ -> any_token(Fun, Pids, N + 1)
     end.
 
 is_ours(?LABEL, _) -> true;

@@ -632,9 +632,10 @@ static struct beam_handle *enter(unsigned number)
 }
 
 /*
- * end_flows(Number of a handle) -> {ours | foreign, Run, Reports} | gone: ends flows that nobody refers
- * to any more, or in which nothing has happened for as long as flowtime says. foreign: an event has told of a
- * token that is not ours. Run: what the labels of ours begin with.
+ * end_flows(Number of a handle) -> {ours | foreign, Run, Nodes, Reports} | gone: ends flows that nobody
+ * refers to any more, or in which nothing has happened for as long as flowtime says. foreign: an event
+ * has told of a token that is not ours. Run: what the labels of ours begin with. Nodes: how many run the
+ * script.
  */
 ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -658,9 +659,10 @@ ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 			if (e.part)
 				reports = enif_make_list_cell(env, report(env, b->flows, &e), reports);
 		}
-		answer = enif_make_tuple3(env,
+		answer = enif_make_tuple4(env,
 			enif_make_atom(env, atomic_load(&b->foreign_tokens) ? "foreign" : "ours"),
-			enif_make_uint64(env, b->flows->nodes.run), reports);
+			enif_make_uint64(env, b->flows->nodes.run),
+			enif_make_uint(env, b->flows->nodes.n), reports);
 	}
 	beam_leave();
 	return answer;

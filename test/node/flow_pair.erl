@@ -11,7 +11,8 @@
 %%   echo     one to that of this node.
 -module(flow_pair).
 -behaviour(gen_server).
--export([start/0, run/3, request/2, child/2, handled/1, check/2]).
+-export([start/0, run/3, load/2, stop/1, request/2, child/2, handled/1, check/2]).
+-export([tokens/0, keep_token/0, kept_token/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 start() ->
@@ -24,6 +25,33 @@ run(Node, Clients, Each) ->
              C <- lists:seq(1, Clients)],
     [receive {'DOWN', M, process, P, normal} -> ok end || {P, M} <- Ps],
     done(2 * Clients * Each).
+
+%% Requests without an end, by so many clients.
+load(Node, Clients) ->
+    [spawn(fun Loop() -> request(1, Node), Loop() end) || _ <- lists:seq(1, Clients)].
+
+stop(Clients) ->
+    [exit(C, kill) || C <- Clients],
+    ok.
+
+%% How many processes have a token that is not the application's, and who has the system tracer.
+tokens() ->
+    {length([P || P <- processes(), {_, T} <- [process_info(P, sequential_trace_token)],
+                  is_tuple(T) andalso element(2, T) =/= mine]),
+     seq_trace:get_system_tracer()}.
+
+%% A process of the application that has a token of its own.
+keep_token() ->
+    register(kept, spawn(fun() ->
+                                 seq_trace:set_token(label, mine),
+                                 seq_trace:set_token(send, true),
+                                 receive stop -> ok end
+                         end)),
+    ok.
+
+kept_token() ->
+    {_, Token} = process_info(whereis(kept), sequential_trace_token),
+    Token.
 
 done(N) ->
     case gen_server:call(?MODULE, count) of

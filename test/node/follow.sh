@@ -56,4 +56,56 @@ is 'exit' 0 "$status"
 is 'every tree is exact' ok "$(at flow_a "flow_pair:check(\"$PWD/o\", $requests).")"
 is 'nothing is dropped' '' "$(cat e)"
 
+# ---- the command is killed --------------------------------------------------------------------
+
+nothing_left() { # node
+	local i
+	for ((i = 0; i < 400; i++)); do
+		[ "$(at "$1" 'flow_pair:tokens().')" = '{0,false}' ] && return
+		sleep 0.025
+	done
+	at "$1" 'flow_pair:tokens().'
+	return 1
+}
+killed() { # what: while requests go from node to node all the time
+	follow 2 -N flow_a -N flow_b -q -n "$armed" \
+		-n 'erlang*:flow_pair:request:function-entry { follow(); } erlang*:::flow-send { @ = count(); } tick-10ms { printf("on\n"); }'
+	at flow_a "register(load, spawn(fun() -> Cs = flow_pair:load('flow_b$host', 5), receive {stop, P} -> flow_pair:stop(Cs), P ! stopped end end))." >/dev/null
+	until_said 30 '^on$'
+	is "$1: both nodes follow" '{true,true}' "$(at flow_a "{element(2, flow_pair:tokens()) =/= false, element(2, erpc:call('flow_b$host', flow_pair, tokens, [])) =/= false}.")"
+	kill -9 "$command"
+	wait "$command" 2>/dev/null
+	command=
+}
+quiet() { at flow_a 'begin load ! {stop, self()}, receive stopped -> ok end end.' >/dev/null; }
+
+killed 'killed'
+ok 'killed: no token is left, nor the system tracer, while requests go on' nothing_left flow_a
+ok 'killed: the same in the other node' nothing_left flow_b
+quiet
+
+# The VM removes all tokens or none: those of the application stay.
+at flow_a 'flow_pair:keep_token().' >/dev/null
+token=$(at flow_a 'flow_pair:kept_token().')
+killed 'killed beside a token of the application'
+ok 'killed: no token is left in the node without one' nothing_left flow_b
+for ((i = 0; i < 400; i++)); do
+	[ "$(at flow_a 'seq_trace:get_system_tracer().')" = false ] && break
+	sleep 0.025
+done
+ok 'killed: the system tracer is given back' [ "$i" -lt 400 ]
+is 'killed: the token of the application is untouched' "$token" "$(at flow_a 'flow_pair:kept_token().')"
+quiet
+
+# ---- where it cannot be -----------------------------------------------------------------------
+
+if [ "$(id -u)" = 0 ] && erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>/dev/null; then
+	for clause in 'syscall::getppid:entry { @[flowid] = count(); }' 'syscall::getppid:entry { flow->x = 1; }' \
+		'syscall::getppid:entry { } erlang*:::flow-send { }'; do
+		timeout 60 erltrace -xerrtags -N flow_a -n "$clause" >/dev/null 2>e
+		is "in the kernel: exit of $clause" 1 $?
+		ok "in the kernel: $clause is refused" grep -q '\[ET_FLOW\] .*inside nodes only' e
+	done
+fi
+
 finish
