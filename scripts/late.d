@@ -9,8 +9,9 @@
  *
  * Arguments: from how many milliseconds on a timer is shown as late (10); how many seconds to run (until
  * ^C); how many rows to show (20).
- * Cost: calls of erlang:start_timer and cancel_timer and their returns are traced (flags call, return_to), and
- * all messages when they are received (flag receive), about 1 us each.
+ * Cost: calls of erlang:start_timer and cancel_timer and their returns are traced (flags call, return_to):
+ * 3.1 us for a timer that is started and cancelled, as measured, with -x calls=fast 2 us; and all messages
+ * when they are received (flag receive), 0.25 us each.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Only timers of erlang:start_timer/3,4 with a relative time are seen, as those of gen_statem: their
  * messages, {timeout, Ref, Term}, say which timer they are of; one of send_after does not.
@@ -24,6 +25,7 @@
  *	               0 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@   39
  *	              20 |@@                                       2
  *	              30 |                                         0
+ *
  *
  *	late ones were started by
  *	demo_late                             2

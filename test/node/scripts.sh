@@ -359,6 +359,22 @@ row 'timers: for whom' "demo_exact:worker/1 $value 30"
 has 'timers: where' "demo_exact:'-timers/1-fun-0-'/0"
 is 'timers: how soon' 30 "$(sum 'due in ms')"
 
+done_[connections]=1
+at $node 'code:ensure_loaded(gen_tcp), ok.' >/dev/null
+trace $node -qs "$lib/connections.d"
+port=$(at $node 'Me = self(), spawn(fun() -> register(demo_acceptor, self()), {ok, L} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), Me ! {no, No}, [{ok, _} = gen_tcp:accept(L, 60000) || _ <- [1, 2]], receive stop -> ok end end), receive {no, No} -> No end.')
+at $node "spawn(fun() -> register(demo_client, self()), {ok, _} = gen_tcp:connect({127, 0, 0, 1}, $port, []), {ok, _} = gen_tcp:connect({127, 0, 0, 1}, $port, [], 60000), {error, econnrefused} = gen_tcp:connect({127, 0, 0, 1}, 1, []), receive stop -> ok end end), ok." >/dev/null
+for ((i = 0; i < 2400; i++)); do
+	[ "$(grep -c '^accept' o)" = 2 ] && break
+	sleep 0.025
+done
+untrace
+is 'connections: made' 2 "$(grep -cE "^connect +demo_client +\{127,0,0,1\}:$port +[0-9]+ ok\$" o)"
+has 'connections: refused' '^connect +demo_client +\{127,0,0,1\}:1 +[0-9]+ econnrefused$'
+is 'connections: accepted, from whom' 2 "$(grep -cE "^accept +demo_acceptor +127\.0\.0\.1:[0-9]+ +0 127\.0\.0\.1:$port\$" o)"
+row 'connections: how many' 'connect demo_client 3'
+at $node '[exit(whereis(N), kill) || N <- [demo_acceptor, demo_client]], ok.' >/dev/null
+
 # Three that wait for a process which is busy for longer than they take; one that is cancelled; one that no
 # message can be told from.
 run late '{_, M} = spawn_monitor(fun() -> register(demo_late, self()), [begin R = erlang:start_timer(1, self(), x, O), T = erlang:monotonic_time(millisecond) + 60, (fun F() -> erlang:monotonic_time(millisecond) < T andalso F() end)(), receive {timeout, R, x} -> ok end end || O <- [[], [], [{abs, false}]]], erlang:cancel_timer(erlang:start_timer(60000, self(), y)), erlang:send_after(1, self(), z), receive z -> ok end end), receive {_, M, _, _, _} -> ok end.' 50
