@@ -10,7 +10,7 @@
 %% Source}}}', `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe |
 %% Brief]}', `{code, Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node
 %% die), `{stacks, [{Name, Function, Keys, Value}]}', `{ping, 0}', `{done, ExitCode}' (-1: not by
-%% exit()). From it: `go', `more', `stop', `alive'.
+%% exit()). From it: `go', `more', `stop', `alive', `{key, {Byte, Rows, Columns}}'.
 %%
 %% With several nodes the command tells one `go_first' and the others `go_other'. The others send
 %% what they gathered as `{part, Binary}', which the command passes to the first as
@@ -141,6 +141,9 @@ handle_event(info, finish, running, Data) ->
 handle_event(info, lead, running, Data) ->
     _ = ask({role, first}, Data),
     work_now(Data#data{role = first});
+handle_event(info, {key, Key}, running, Data) ->
+    _ = ask({key, Key}, Data),
+    keep_state_and_data;
 handle_event(info, {import, Part}, running, Data) ->
     case ask({import, Part}, Data) of
         ok -> work_now(Data);
