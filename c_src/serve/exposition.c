@@ -265,7 +265,8 @@ static void posts(const struct expo *x, const struct serve *v, const char *name,
 		bool has;
 		const struct post *p;
 	} all[] = {{"alertmanager", v->alerts.has_manager, &v->alerts.manager},
-		{"webhook", v->alerts.has_webhook, &v->alerts.webhook}};
+		{"webhook", v->alerts.has_webhook, &v->alerts.webhook},
+		{"otlp", v->otlp.on, &v->otlp.post}};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i].has)
@@ -289,7 +290,7 @@ static void alerts(const struct expo *x, const struct serve *v)
 	fprintf(x->f, "erltrace_alert_calls_total %" PRIu64 "\n", v->alerts.total);
 	family(x, "erltrace_alerts_dropped", "counter", "Alerts that were left out: too many.");
 	fprintf(x->f, "erltrace_alerts_dropped_total %" PRIu64 "\n", v->alerts.dropped);
-	family(x, "erltrace_posts", "counter", "Posts about alerts that were delivered.");
+	family(x, "erltrace_posts", "counter", "Posts to other servers that were delivered.");
 	posts(x, v, "erltrace_posts", false);
 	family(x, "erltrace_posts_failed", "counter", "Posts that were not, and are tried again.");
 	posts(x, v, "erltrace_posts_failed", true);

@@ -29,12 +29,14 @@ int post_open(struct post *p, struct serve *v, const char *url, const char *suff
 	p->port = colon != NULL ? atoi(colon + 1) : p->tls ? 443 : 80;
 	if (n == 0 || p->port <= 0 || p->port > 65535)
 		return -1;
-	while (strlen(end) > 0 && end[strlen(end) - 1] == '/' && suffix[0] == '/' && end[1] == '\0')
-		end++; /* no slash twice */
 	p->host = strndup(host, n);
 	p->url = strdup(url);
-	return asprintf(&p->path, "%s%s", end, suffix) < 0 || p->host == NULL || p->url == NULL ? -1
-												: 0;
+	n = strlen(end);
+	if (n > 0 && end[n - 1] == '/' && suffix[0] == '/')
+		n--; /* no slash twice */
+	if (asprintf(&p->path, "%.*s%s", (int)n, end, suffix) < 0)
+		p->path = NULL;
+	return p->path != NULL && p->host != NULL && p->url != NULL ? 0 : -1;
 }
 
 bool post_free_now(const struct post *p)
@@ -71,7 +73,9 @@ static void delivered(struct post *p)
 /* Refused for good (4xx): the same body would be refused again. */
 static void refused(struct post *p)
 {
-	serve_say("%s: answers %u: what was sent is given up", p->url, p->status);
+	if (!p->failing)
+		serve_say("%s: answers %u: what was sent is given up", p->url, p->status);
+	p->failing = true;
 	p->failed++;
 	p->wsi = NULL;
 	free(p->body);
@@ -156,10 +160,11 @@ static int write_body(struct post *p, struct lws *wsi)
 	return rc < 0 ? -1 : 0;
 }
 
-static void ended(struct post *p)
+/* An answer is complete, then its connection is closed; by then the next one may be on its way. */
+static void ended(struct post *p, const struct lws *wsi)
 {
-	if (p->wsi == NULL)
-		return; /* it has been told already */
+	if (p->wsi != wsi || p->v->ended)
+		return;
 	if (p->status >= 200 && p->status < 300)
 		delivered(p);
 	else if (p->status >= 400 && p->status < 500 && p->status != 429)
@@ -196,7 +201,7 @@ int post_callback(struct lws *wsi, enum lws_callback_reasons why, void *user, vo
 	case LWS_CALLBACK_RECEIVE_CLIENT_HTTP: return read_answer(wsi);
 	case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ: return 0;
 	case LWS_CALLBACK_COMPLETED_CLIENT_HTTP:
-	case LWS_CALLBACK_CLOSED_CLIENT_HTTP: ended(p); return 0;
+	case LWS_CALLBACK_CLOSED_CLIENT_HTTP: ended(p, wsi); return 0;
 	default: return 0;
 	}
 }

@@ -12,6 +12,7 @@
  *   saved.c       the totals as a file, over a restart of the server
  *   alerts.c      what alert() says: begun, over, told to others
  *   post.c        POST to others
+ *   otlp.c        the totals, posted to OpenTelemetry's collector
  *   exposition.c  the totals as Prometheus' text and as OpenMetrics
  *
  * Every script runs in a child for each -N, which is this same command (--json --live). A script
@@ -29,6 +30,7 @@
 #include <time.h>
 
 #include "alerts.h"
+#include "otlp.h"
 #include "totals.h"
 
 enum {
@@ -69,6 +71,7 @@ struct serve {
 	bool cluster;
 	struct totals totals;
 	struct alerts alerts;
+	struct otlp otlp;
 	struct script *scripts;
 	bool looked; /* for them, once */
 	struct job *jobs;

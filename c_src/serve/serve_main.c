@@ -28,6 +28,8 @@ enum {
 	OPT_ALERTMANAGER,
 	OPT_WEBHOOK,
 	OPT_ALERT_HOLD,
+	OPT_OTLP,
+	OPT_OTLP_INTERVAL,
 	OPT_HELP,
 };
 
@@ -39,6 +41,8 @@ static const struct option longs[] = {
 	{"help", no_argument, NULL, OPT_HELP},
 	{"listen", required_argument, NULL, OPT_LISTEN},
 	{"max-labels", required_argument, NULL, OPT_MAX_LABELS},
+	{"otlp", required_argument, NULL, OPT_OTLP},
+	{"otlp-interval", required_argument, NULL, OPT_OTLP_INTERVAL},
 	{"port", required_argument, NULL, OPT_PORT},
 	{"state", required_argument, NULL, OPT_STATE},
 	{"webhook", required_argument, NULL, OPT_WEBHOOK},
@@ -63,6 +67,8 @@ static const char usage[] =
 	"	--alertmanager URL  where alert() of scripts is told: Prometheus' Alertmanager\n"
 	"	--webhook URL    or any server that takes JSON\n"
 	"	--alert-hold N   seconds after its last alert() until an alert is over (60)\n"
+	"	--otlp URL       post metrics to a collector of OpenTelemetry, at URL/v1/metrics\n"
+	"	--otlp-interval N  seconds between two posts (10)\n"
 	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
 	"	--help           this text\n";
 
@@ -131,6 +137,13 @@ static int one_option(struct serve *v, int flag, const char *arg)
 	case OPT_ALERT_HOLD:
 		v->alerts.hold = number(arg, 1, 86400);
 		return v->alerts.hold > 0 ? -1 : bad("--alert-hold takes 1 to 86400, not %s", arg);
+	case OPT_OTLP:
+		v->otlp.on = post_open(&v->otlp.post, v, arg, "/v1/metrics") == 0;
+		return v->otlp.on ? -1 : bad("not a URL: %s", arg);
+	case OPT_OTLP_INTERVAL:
+		v->otlp.every = number(arg, 1, 3600);
+		return v->otlp.every > 0 ? -1
+					 : bad("--otlp-interval takes 1 to 3600, not %s", arg);
 	case OPT_STATE: v->state_file = arg; return -1;
 	case OPT_LISTEN: v->listen = arg; return -1;
 	case OPT_COOKIE_FILE: v->cookie_file = arg; return -1;
@@ -181,6 +194,7 @@ int serve_main(int argc, char **argv)
 		.port = SERVE_PORT,
 		.totals = {.max_series = SERVE_MAX_SERIES},
 		.alerts = {.hold = ALERTS_HOLD},
+		.otlp = {.every = OTLP_EVERY},
 		.children = -1};
 	int status = options(&v, argc, argv);
 	bool six;
@@ -202,6 +216,7 @@ int serve_main(int argc, char **argv)
 	folder_free(&v);
 	totals_free(&v.totals);
 	alerts_free(&v);
+	otlp_free(&v);
 	json_decref(v.saved);
 	return status;
 }
