@@ -171,6 +171,14 @@ static const struct mapping *in_jit(const void *p)
 	return m != NULL && m->perms[2] == 'x' && strstr(m->name, "vmem") != NULL ? m : NULL;
 }
 
+/* The same, or memory without a file that is mapped once (+JMsingle): enough to look for code. */
+static const struct mapping *in_any_jit(const void *p)
+{
+	const struct mapping *m = map_of((uintptr_t)p);
+
+	return m != NULL && m->perms[2] == 'x' && m->inode == 0 ? m : in_jit(p);
+}
+
 static bool in_code(const uint8_t *p, size_t n)
 {
 	const struct mapping *m = in_jit(p);
@@ -251,7 +259,7 @@ static const uint8_t *target(const uint8_t *p)
 /* The only place around `near` that is so; NULL: there is none, or more than one. */
 static const uint8_t *find_only(const uint8_t *near, const uint16_t *pattern, unsigned n)
 {
-	const struct mapping *m = in_jit(near);
+	const struct mapping *m = in_any_jit(near);
 	uintptr_t from = (uintptr_t)near, to = from, hit = 0;
 
 	from = from - m->from > AROUND ? from - AROUND : m->from;
@@ -389,7 +397,7 @@ uintptr_t fast_find_gc_return(uintptr_t near)
 	struct fast_found f;
 	const uint8_t *p = NULL;
 
-	if (read_maps(&f) && in_jit((const void *)near) != NULL)
+	if (read_maps(&f) && in_any_jit((const void *)near) != NULL)
 		p = find_only((const uint8_t *)near, call_gc, LENGTH(call_gc));
 	return p != NULL ? (uintptr_t)(p + 15) : 0;
 }
@@ -402,7 +410,7 @@ uintptr_t fast_find_bif_return(uintptr_t near, uint8_t stop)
 	const uint8_t *p = NULL;
 	struct fast_found f;
 
-	if (!read_maps(&f) || in_jit((const void *)near) == NULL)
+	if (!read_maps(&f) || in_any_jit((const void *)near) == NULL)
 		return 0;
 	for (uint16_t reg = 0; reg < 8; reg++) {
 		const uint8_t *q;
@@ -423,7 +431,7 @@ uintptr_t fast_find_like(uintptr_t ret)
 	uint16_t code[2 + 4 + 64] = {0xff, 0x15, ANY, ANY, ANY, ANY};
 	struct fast_found f;
 
-	if (!read_maps(&f) || (m = in_jit((const void *)ret)) == NULL)
+	if (!read_maps(&f) || (m = in_any_jit((const void *)ret)) == NULL)
 		return 0;
 	from = ret - m->from > AROUND ? ret - AROUND : m->from;
 	to = m->to - ret > AROUND ? ret + AROUND : m->to;

@@ -504,9 +504,11 @@ static void run(struct nodes *ns)
 			waits = true;
 			tell_waiting(ns);
 		}
+		node_keys(ns);
 		node_receive(ns, ns->c->nprocs > 0 ? 100 : 1000);
 		cli_more_errors(ns->c, false);
 	}
+	node_keys_end();
 	cli_more_errors(ns->c, true);
 }
 

@@ -62,8 +62,10 @@ run(Script) ->
     {ok, H} = erltrace:open(),
     ok = erltrace:setopt(H, "ustackframes", "200"),
     ok = erltrace:compile(H, Script),
-    ok = erltrace:go(H),
-    H.
+    case erltrace:go(H) of
+        ok -> H;
+        {error, {dtrace, _, _, _, Text}} -> error({refused, binary_to_list(Text)}) % all of it is shown
+    end.
 
 %% Until so many samples have come.
 wait_for(H, N) ->
@@ -71,6 +73,12 @@ wait_for(H, N) ->
         {ok, #{fired := Fired}} when Fired >= N -> Fired;
         {ok, #{running := true}} -> receive after 50 -> wait_for(H, N) end
     end.
+
+%% Until what has been counted is enough: on a busy machine some processes are sampled much less than
+%% others.
+wait_until(H, Enough) ->
+    {ok, Aggs} = erltrace:aggregations(H),
+    Enough(Aggs) orelse receive after 50 -> wait_until(H, Enough) end.
 
 judged(H, Pids) -> judged(H, Pids, false).
 
@@ -108,28 +116,34 @@ judge(Kind, State, Frames) ->
 %% ---- what it was at --------------------------------------------------------------------------
 
 states_test_() ->
-    {timeout, 60, fun states/0}.
+    {timeout, 300, fun states/0}.
 
 states() ->
     Kinds = [arith, bif, nif, dirty, gc],
     Pids = sampler_load:start(Kinds),
     H = run("profile-997 { @[erlpid, erlstate] = count(); @s[erlpid, erlsched] = count(); }"),
-    wait_for(H, 500),
+    Of = fun(Aggs, Kind) -> % what samples of this process say, the most frequent first
+                 [P] = [P || {P, K} <- maps:to_list(Pids), K =:= Kind],
+                 Pid = list_to_binary(pid_to_list(P)),
+                 lists:reverse(lists:sort([{N, S} || {<<"_">>, _, [Q, S], N} <- Aggs, Q =:= Pid]))
+         end,
+    wait_until(H, fun(Aggs) ->
+                          lists:all(fun(K) -> lists:sum([N || {N, _} <- Of(Aggs, K)]) >= 300 end,
+                                    [bif, nif, dirty]) andalso has_gc(Aggs)
+                  end),
     ok = erltrace:stop(H),
     sampler_load:stop(Pids),
     {ok, Aggs} = erltrace:aggregations(H),
     erltrace:close(H),
-    Most = fun(Kind) ->
-                   [P] = [P || {P, K} <- maps:to_list(Pids), K =:= Kind],
-                   Pid = list_to_binary(pid_to_list(P)),
-                   [{_, S} | _] = lists:reverse(lists:sort([{N, S} || {<<"_">>, _, [Q, S], N} <- Aggs, Q =:= Pid])),
-                   S
-           end,
-    ?assertEqual([<<"bif">>, <<"nif">>, <<"dirty">>], [Most(K) || K <- [bif, nif, dirty]]),
-    ?assert(lists:any(fun({<<"_">>, _, [_, <<"gc">>], _}) -> true; (_) -> false end, Aggs)),
+    ?assertMatch([{_, <<"bif">>} | _], Of(Aggs, bif)),
+    ?assertMatch([{_, <<"nif">>} | _], Of(Aggs, nif)),
+    ?assertMatch([{_, <<"dirty">>} | _], Of(Aggs, dirty)),
     Normal = erlang:system_info(schedulers),
     [D] = [list_to_binary(pid_to_list(P)) || {P, dirty} <- maps:to_list(Pids)],
     ?assert(lists:any(fun({<<"s">>, _, [Q, S], _}) -> Q =:= D andalso S > Normal; (_) -> false end, Aggs)).
+
+has_gc(Aggs) ->
+    lists:any(fun({<<"_">>, _, [_, <<"gc">>], _}) -> true; (_) -> false end, Aggs).
 
 names_test_() ->
     {timeout, 60,
@@ -337,7 +351,8 @@ in_nodes_test_() ->
 %% However the VM was started. With its dirty schedulers busy the self-test has to wait for one.
 options_test_() ->
     [{timeout, 300, {lists:flatten(lists:join(" ", Args)), fun() -> in_node(busy_in_node, Args) end}} ||
-        Args <- [["+S", "1"], ["+S", "32"], ["+SDcpu", "1:1"]]].
+        Args <- [["+S", "1"], ["+S", "32"], ["+SDcpu", "1:1"]] ++
+            [["+JMsingle", "true"] || list_to_integer(erlang:system_info(otp_release)) >= 26]].
 
 busy_in_node(_) ->
     Busy = [spawn(fun F() -> _ = erltrace_nif:sampling_dirty({burn, 20000}), F() end) || _ <- [1, 2, 3]],
