@@ -89,13 +89,18 @@ row 'crashes: the first of a kind, whole' 'demo_exact:child/1 exit bad {bad,thin
 hasnt 'crashes: the first of a kind only' 'exit +bad +[{]bad,[{]other'
 row 'crashes: how many of a kind' '5 demo_exact:child/1 exit bad'
 row 'crashes: of one who called another' '4 demo_exact:child/1 exit badkey'
-row 'crashes: an exception of Elixir' "6 demo_exact:child/1 error 'Elixir.My.Error'"
-row 'crashes: a throw that nobody caught' '1 demo_exact:child/1 throw nocatch'
+row 'crashes: an exception of Elixir' "6 demo_exact:child/1 error 'Elixir.My.Error' m:f/1"
+row 'crashes: a throw that nobody caught' '1 demo_exact:child/1 throw nocatch m:f/1'
 row 'crashes: an atom' '7 demo_exact:child/1 exit killed'
 row 'crashes: the last reason' 'last: demo_exact:child/1: killed'
 hasnt 'crashes: normal ends' 'normal|shutdown'
 run crashes '{demo_exact:exits(5, {bad, thing}), demo_exact:sends(1, 1)}.' 0 other:name/1
 hasnt 'crashes: of one process' thing
+run crashes '[begin {P, M} = spawn_monitor(demo_exact, F, As), receive {_, M, _, P, _} -> ok end end || {F, As} <- [{leaf, [a, b]}, {nap, [a]}, {round, [a]}]].'
+row 'crashes: a call of what there is not has no line' '1 demo_exact:leaf/2 error undef demo_exact:leaf/2'
+row 'crashes: where' "1 demo_exact:nap/1 error timeout_value demo_exact:nap/1 line $(sed -n '/^nap(Ms) ->/=' "$root/demo/demo_exact.erl")"
+row 'crashes: not in the BIF that fails, but where it is called' "1 demo_exact:round/1 error badarith demo_exact:round/1 line $(sed -n '/^round(N) ->/=' "$root/demo/demo_exact.erl")"
+has 'crashes: the whole reason is below' '^	.timeout_value,\[.demo_exact,nap,1,'
 
 run spawners 'demo_exact:spawns(12).'
 has 'spawners: a plain one' '^ +12 [^ ]+ +demo_exact:child/1$'
@@ -320,17 +325,18 @@ run exceptions 'demo_exact:calls(100).' demo_exact
 hasnt 'exceptions: none' 'demo_exact'
 
 run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
-has 'profile: outer' '^demo_exact:outer/1 +300 '
-has 'profile: inner' '^demo_exact:inner/1 +600 '
-has 'profile: recursion' '^demo_exact:down/1 +21 '
-has 'profile: a loop' '^demo_exact:round/1 +1 '
-has 'profile: after exceptions' '^demo_exact:leaf/1 +100 '
-is 'profile: own is part of all' '' "$(awk '$1 ~ /^demo_exact:/ && $4 > $3 { print }' o)"
+has 'profile: outer' '^demo_exact:outer/1 +300 +300 '
+has 'profile: inner' '^demo_exact:inner/1 +600 +600 '
+has 'profile: recursion' '^demo_exact:down/1 +21 +21 '
+has 'profile: a loop is called again and again, and returns once' '^demo_exact:round/1 +501 +1 '
+has 'profile: what exceptions end is called all the same' '^demo_exact:thrower/1 +10 +0 +0 +0$'
+has 'profile: after exceptions' '^demo_exact:leaf/1 +100 +100 '
+is 'profile: own is part of all' '' "$(awk '$1 ~ /^demo_exact:/ && $5 > $4 { print }' o)"
 run profile 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
-has 'profile: who catches it' '^demo_exact:catcher/2 +60 '
-has 'profile: after it was caught' '^demo_exact:leaf/1 +120 '
-hasnt 'profile: what an exception ends does not return' 'raiser'
-ok 'profile: its time is that of who called it' awk '{ own[$1] = $4 }
+has 'profile: who catches it' '^demo_exact:catcher/2 +60 +60 '
+has 'profile: after it was caught' '^demo_exact:leaf/1 +120 +120 '
+has 'profile: what an exception ends does not return' '^demo_exact:raiser/2 +120 +0 +0 +0$'
+ok 'profile: its time is that of who called it' awk '{ own[$1] = $5 }
 	END { exit !(own["demo_exact:leaf/1"] * 10 < own["demo_exact:catcher/2"]) }' o
 
 run profproc 'demo_exact:nested(200).' demo_exact
@@ -339,7 +345,8 @@ row 'profproc: inner' "demo_exact:worker/1 demo_exact:inner/1 400"
 run profproc 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
 row 'profproc: who catches an exception' "demo_exact:worker/1 demo_exact:catcher/2 60"
 row 'profproc: after it was caught' "demo_exact:worker/1 demo_exact:leaf/1 120"
-hasnt 'profproc: what an exception ends does not return' 'raiser'
+row 'profproc: what an exception ends is called' "demo_exact:worker/1 demo_exact:raiser/2 120"
+is 'profproc: but has no time' 1 "$(grep -c 'raiser' o)"
 
 run heat '{demo_exact:calls(700), demo_exact:nested(80)}.' demo_exact
 is 'heat: leaf' 700 "$(awk '$1 == "demo_exact:leaf/1" { n += $NF } END { print n + 0 }' o)"
@@ -352,20 +359,32 @@ run ets 'demo_exact:ets(60).'
 has 'ets: insert' '^demo_exact +insert/2 +60 +[0-9]+ +[0-9]+$'
 has 'ets: lookup' '^demo_exact +lookup/2 +60 +[0-9]+ +[0-9]+$'
 has 'ets: who' '^demo_exact:worker/1 +demo_exact +121 +[0-9]+ +[0-9]+$'
+run ets '{demo_exact:ets(60), ets:new(demo_other, [named_table]), ets:insert(demo_other, {1, 2}), ets:delete(demo_other)}.' 0 1
+is 'ets: as many rows of each kind as it is told, and whole ones' '^demo_exact 60 ^demo_exact:worker/1 121' \
+	"$(awk 'NF == 5 && $3 ~ /^[0-9]+$/ { printf "%s^%s %d", n++ ? " " : "", $1, $3 }' o)"
 
 run timers 'demo_exact:timers(30).'
 row 'timers: started' 'demo_exact:worker/1 30'
-row 'timers: for whom' "demo_exact:worker/1 $value 30"
+row 'timers: for whom' 'demo_exact:worker/1 itself 30'
 has 'timers: where' "demo_exact:'-timers/1-fun-0-'/0"
 is 'timers: how soon' 30 "$(sum 'due in ms')"
+# Each cancels timers that have fired.
+run timers '[begin {P, M} = spawn_monitor(fun() -> register(element(N, {demo_1, demo_2, demo_3, demo_4}), self()), [begin R = erlang:start_timer(0, self(), x), receive {timeout, R, x} -> erlang:cancel_timer(R) end end || _ <- lists:seq(1, N)] end), receive {_, M, _, P, _} -> ok end end || N <- [1, 2, 3, 4]].' 0 2
+is 'timers: no row of which one number is missing' '4 4 3 3' \
+	"$(awk '/CANCELLED/ { on = 1; next } on && NF == 3 && $3 ~ /^[0-9]+$/ { printf "%s%d %d", n++ ? " " : "", $2, $3 } on && NF == 0 { exit }' o)"
 
 run atoms '[binary_to_atom(<<"demo_atom_", (integer_to_binary(N rem 7))/binary, "_", (list_to_binary(os:getpid()))/binary>>) || N <- lists:seq(1, 21)], ok.'
 is 'atoms: each once' 7 "$(grep -c ' demo_atom_' o)"
 has 'atoms: where' 'erlang:binary_to_atom/2|erl_eval:'
 
 run restarts 'logger:set_primary_config(level, emergency), [begin {_, M} = proc_lib:spawn_opt(erlang, exit, [{demo, why}], [monitor]), receive {_, M, _, _, _} -> ok end end || _ <- [1, 2, 3]], logger:set_primary_config(level, notice).'
-is 'restarts: crashes' 3 "$(grep -c '^crash .* exit *{demo,why}$' o)"
-row 'restarts: in all' '3 erlang:exit/1 exit {demo,why}'
+is 'restarts: crashes' 3 "$(grep -c '^crash .* exit *proc_lib:[^ ]* line [0-9]*: {demo,why}$' o)"
+has 'restarts: in all' '^ +3 erlang:exit/1 +exit +proc_lib:[^ ]* line [0-9]*: \{demo,why\}$'
+line=$(sed -n '/^round(N) ->/=' "$root/demo/demo_exact.erl")
+run restarts 'logger:set_primary_config(level, emergency), S = kernel_safe_sup, Start = fun() -> {ok, proc_lib:spawn_link(fun() -> receive X -> demo_exact:round(X) end end)} end, {ok, P} = supervisor:start_child(S, #{id => demo_child, start => {erlang, apply, [Start, []]}}), M = monitor(process, P), P ! a, receive {_, M, _, _, _} -> ok end, supervisor:which_children(S), supervisor:terminate_child(S, demo_child), supervisor:delete_child(S, demo_child), logger:set_primary_config(level, notice).'
+has 'restarts: a crash, where the BIF that fails is called' "^crash +[^ ]+ +error +demo_exact:round/1 line $line: badarith\$"
+row 'restarts: a child that is started again' "restart kernel_safe_sup demo_child demo_exact:round/1 line $line: badarith"
+row 'restarts: of each child' '1 kernel_safe_sup demo_child'
 
 # ---- memory and ports ---------------------------------------------------------------------
 
