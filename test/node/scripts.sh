@@ -161,32 +161,37 @@ for ((i = 0; i < 2400; i++)); do
 done
 untrace
 has 'mailbox: growth' "^demo_stuck +$stuck +93 +3600 "
-look top "^demo_stuck +$stuck +prim_eval:'receive'/2 +[0-9]+ +[0-9]+ +3600\$" mailbox 5
+ok 'mailbox: a line between two seconds' awk '/^demo_stuck .* 3507 / { on = 1 } on && /^demo_stuck .* 3600 / { exit !n } on && NF == 0 { n++ }' o
+look top "^demo_stuck +$stuck +prim_eval:'receive'/2 +[0-9]+ +[0-9]+ +3600\$" mailbox 0 5
 has 'top: the node' '^up [0-9]+ s +[0-9]+ processes +[0-9]+ ports +[0-9]+ ready to run +[0-9]+ schedulers +[0-9]+ % busy$'
 has 'top: memory' '^memory [0-9]+ MB: .* of [0-9]+ atoms$'
 look top '^PROCESS +PID +FUNCTION +MEMORY +MAILBOX +REDUCTIONS$'
-look top '^PROCESS +PID +FUNCTION +MAILBOX +REDUCTIONS +MEMORY$' memory 1
+run top 'ok.' 1
+hasnt 'top: the first argument may be that of seconds' 'top.d'
+look top '^PROCESS +PID +FUNCTION +MAILBOX +REDUCTIONS +MEMORY$' memory 0 1
 is 'top: as many as it is told' 1 "$(awk '/^PROCESS/ { on = 1; n = 0; next } on && NF == 6 { n++ } /^$/ && n { exit } END { print n }' o)"
-look memory "^demo_stuck +$stuck +1 +12345678\$" 3
+look memory "^demo_stuck +$stuck +1 +12345678\$" 0 3
+has 'memory: what has no number' '^total +- +- +[0-9]+$'
 row 'memory: atoms' "$(at $node 'lists:flatten(io_lib:format("atom ~b ~b ~b", [erlang:system_info(atom_count), erlang:system_info(atom_limit), erlang:memory(atom)])).')"
 has 'memory: an allocator' '^binary_alloc +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
 at $node 'exit(whereis(demo_stuck), kill), ets:new(demo_exact_table, [named_table, bag]), [ets:insert(demo_exact_table, {1, N}) || N <- lists:seq(1, 5000)], ok.' >/dev/null
-look tables "^demo_exact_table +demo_exact_table +[^ ]+ +bag +5000 +0 +$(at $node "8 * ets:info(demo_exact_table, memory).")\$" 3
-trace $node -qs "$lib/tables.d" 3
+look tables "^demo_exact_table +[^ ]+ +5000 +0 +$(at $node "8 * ets:info(demo_exact_table, memory).") *\$" 0 3
+is 'tables: the lines of those that have a name of their own fit' '' "$(grep '^demo_exact_table ' o | sed 's/ *$//' | awk 'length > 80')"
+trace $node -qs "$lib/tables.d" 0 3
 for ((i = 0; i < 2400; i++)); do
-	grep -q '^demo_exact_table .* bag' o && break
+	grep -q '^demo_exact_table ' o && break
 	sleep 0.025
 done
 at $node '[ets:insert(demo_exact_table, {2, N}) || N <- lists:seq(1, 321)], ok.' >/dev/null
 for ((i = 0; i < 2400; i++)); do
-	grep -qE '^demo_exact_table .* 5321 +321$' o && break
+	grep -qE '^demo_exact_table .* 5321 +321 *$' o && break
 	sleep 0.025
 done
 untrace
-has 'tables: growth' '^demo_exact_table +demo_exact_table +[^ ]+ +5321 +321$'
+has 'tables: growth' '^demo_exact_table +[^ ]+ +5321 +321 *$'
 at $node 'ets:delete(demo_exact_table).' >/dev/null
 ends=$(at $node '{ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), {ok, C} = gen_tcp:connect({127, 0, 0, 1}, No, [binary, {active, false}]), {ok, S} = gen_tcp:accept(L), ok = gen_tcp:send(C, binary:copy(<<1>>, 54321)), {ok, _} = gen_tcp:recv(S, 54321), {ok, Mine} = inet:port(C), put(sockets, [L, C, S]), lists:flatten(io_lib:format("127.0.0.1:~b +127.0.0.1:~b", [Mine, No])).')
-look sockets "^$ends +[^ ]+ +0 +0 +54321 +54321\$" 5
+look sockets "^$ends +[^ ]+ +0 +0 +54321 +54321\$" 0 5
 at $node '[gen_tcp:close(S) || S <- get(sockets)], ok.' >/dev/null
 look runq '^ +1 normal +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
 
@@ -200,6 +205,8 @@ at $node '[exit(whereis(N), kill) || N <- [demo_far, demo_client, demo_ring_1, d
 at $node 'spawn(fun() -> {ok, S} = gen_server:start({local, demo_server}, demo_exact, [], []), register(demo_client, self()), gen_server:call(S, {nap, 600000}, infinity) end), ok.' >/dev/null
 look waits '^ +1 +[1-9][0-9]* +0 demo_client -> demo_server \(demo_exact:nap/1\)$'
 hasnt 'waits: nobody is stuck' DEADLOCK
+at $node '[spawn(fun() -> gen_server:call(demo_server, x, infinity) end) || _ <- [1, 2, 3]], ok.' >/dev/null
+look waits '^ +3 +[0-9]+ +[0-9]+ \(a fun\) -> demo_server '
 at $node '[exit(whereis(N), kill) || N <- [demo_client, demo_server]], ok.' >/dev/null
 
 # It waits for ten naps, collects its garbage, and waits for a server that naps.
@@ -323,6 +330,9 @@ row 'exceptions: a tag that is a tuple' '1 demo_exact:thrower/1 throw {a,1}'
 row 'exceptions: a text' '1 demo_exact:thrower/1 throw "text"'
 run exceptions 'demo_exact:calls(100).' demo_exact
 hasnt 'exceptions: none' 'demo_exact'
+run exceptions '[catch demo_exact:thrower(X) || X <- [a, b, b]].' demo_exact 0 1
+row 'exceptions: as many as it is told' '2 demo_exact:thrower/1 throw b'
+hasnt 'exceptions: and no more' 'throw +a'
 
 run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
 has 'profile: outer' '^demo_exact:outer/1 +300 +300 '
