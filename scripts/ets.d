@@ -25,10 +25,10 @@
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option aggsortpos=1
-
-inline int most = $2 ? $2 : 20;
+#pragma D option aggtop=20
 
 BEGIN { seconds = $1; }
+BEGIN /$2 > 0/ { setopt("aggtop", $$2); }
 
 erlang*:::ets-return
 {
@@ -47,8 +47,6 @@ END
 {
 	normalize(@us, 1000);
 	normalize(@pus, 1000);
-	trunc(@us, most);
-	trunc(@pus, most);
 	printf("%-28s %-22s %9s %12s %12s\n", "TABLE", "OPERATION", "CALLS", "TOTAL US", "WORST US");
 	printa("%-28s %-22s %@9d %@12d %@12d\n", @n, @us, @worst);
 	printf("\n%-28s %-22s %9s %12s %12s\n", "CALLER", "TABLE", "CALLS", "TOTAL US", "WORST US");

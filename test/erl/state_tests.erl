@@ -536,6 +536,26 @@ mistakes_test() ->
     ?assertNotEqual(nomatch, string:find(None, "scheduler")),
     ?assertMatch({error, _}, erltrace:script("state:::process { @[ustack()] = count(); }")).
 
+%% ---- erltrace itself --------------------------------------------------------------------------
+
+%% Its own processes hide what they began with; another that does is not taken for one.
+own_test() ->
+    Me = self(),
+    Other = proc_lib:spawn(fun() ->
+                                   process_flag(sensitive, true),
+                                   Me ! {ready, self()},
+                                   receive stop -> ok end
+                           end),
+    receive {ready, Other} -> ok end,
+    A = run(1, "state:::process-100ms { @[args[0]->name, args[0]->pid] = count(); }
+                state:::table-100ms /args[0]->name == \"erltrace_state\"/ { @owners[args[0]->owner] = count(); }"),
+    Names = maps:from_list([{Pid, Name} || {_, [Name, Pid]} <- maps:keys(A)]),
+    ?assertEqual("proc_lib:init_p/3", maps:get(pid_to_list(Other), Names)),
+    ?assertEqual([pid_to_list(Other)], [Pid || {Pid, "proc_lib:" ++ _} <- maps:to_list(Names)]),
+    ?assert(lists:member("(erltrace)", maps:values(Names))),
+    ?assertEqual([["(erltrace)"]], [Key || {"owners", Key} <- maps:keys(A)]),
+    Other ! stop.
+
 %% ---- the end ---------------------------------------------------------------------------------
 
 walkers() ->
