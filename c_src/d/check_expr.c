@@ -581,7 +581,7 @@ static int check_decimal(struct d_comp *c, struct d_node *n)
 	if (n->value == 0)
 		return CHK_ERR(c, D_SYNTAX, n,
 			"floating-point constants are not permitted in D: use integers, scaled if "
-			"need be (1500 for 1.5 in thousandths)");
+			"need be (1500 for 1.5 in thousandths; erlscaled(T, 1000) of a term)");
 	n->kind = N_STR;
 	n->type = c->t.string;
 	return 0;
