@@ -12,6 +12,7 @@
 
 #include "exposition.h"
 #include "job.h"
+#include "saved.h"
 
 struct conn {
 	char *text; /* the reply */
@@ -121,8 +122,10 @@ static void on_timer(lws_sorted_usec_list_t *sul)
 {
 	struct serve *v = lws_container_of(sul, struct serve, timer);
 
-	folder_look(v);
+	if (!v->ending)
+		folder_look(v);
 	jobs_look(v);
+	saved_look(v);
 	lws_sul_schedule(
 		v->context, 0, &v->timer, on_timer, SERVE_LOOK_MS * LWS_USEC_PER_SEC / 1000);
 }
@@ -180,7 +183,7 @@ int http_open(struct serve *v)
 void http_serve(struct serve *v)
 {
 	on_timer(&v->timer);
-	while (!v->ending && lws_service(v->context, 0) >= 0)
+	while (!v->ended && lws_service(v->context, 0) >= 0)
 		;
 }
 

@@ -38,7 +38,7 @@ struct job {
 	pid_t pid;	     /* 0: none runs */
 	struct job_source out, err, end;
 	bool up;		/* armed: the shape has come */
-	bool removed, again;	/* when the child has ended: forget it; start it at once */
+	bool removed, again; /* when the child has ended: forget it; start it at once */
 	int64_t due, killed_at; /* when it is started; when the child is killed; 0: not */
 	int wait_ms;
 	char *line;
@@ -57,7 +57,10 @@ int job_new(struct serve *v, const struct script *s, const char *target);
 void job_restart(struct job *j); /* its file has changed */
 void job_remove(struct job *j);
 void jobs_look(struct serve *v); /* start what is due, kill what does not end */
+void jobs_end(struct serve *v);  /* END runs, and the last ticks come; none starts again */
 void jobs_events(struct serve *v);
+struct job_node *job_node(struct job *j, const char *name); /* NULL: memory is out */
+void job_drops(struct job *j, const char *kind, uint64_t n);
 int jobs_watch_end(struct serve *v); /* signals */
 void jobs_free(struct serve *v);
 

@@ -9,6 +9,7 @@
  *   totals.c      what ticks bring, added up
  *   naming.c      what metrics are called
  *   labels.c      nodes and keys as labels
+ *   saved.c       the totals as a file, over a restart of the server
  *   exposition.c  the totals as Prometheus' text and as OpenMetrics
  *
  * Every script runs in a child for each -N, which is this same command (--json --live). A script
@@ -57,16 +58,21 @@ struct serve {
 	const char *paths[SERVE_MAX_PATHS]; /* folders and scripts */
 	int npaths;
 	const char *listen, *cookie_file;
+	const char *state_file; /* or NULL */
+	json_t *saved;		/* what was in it */
+	int64_t state_due;
+	bool state_failed;
 	int port;
 	bool cluster;
 	struct totals totals;
 	struct script *scripts;
+	bool looked; /* for them, once */
 	struct job *jobs;
 	struct lws_context *context;
 	struct lws_vhost *vhost;
 	lws_sorted_usec_list_t timer;
 	int children; /* an epoll of the children's pipes, watched by lws */
-	bool ending;
+	bool ending, ended; /* a signal has come; and all scripts have ended */
 	double scrape_seconds; /* what the last answer took */
 	uint64_t scrapes;
 };

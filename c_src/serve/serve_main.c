@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 #include "job.h"
+#include "saved.h"
 #include "serve_main.h"
 
-enum { OPT_PORT = 256, OPT_LISTEN, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_MAX_LABELS, OPT_HELP };
+enum { OPT_PORT = 256, OPT_LISTEN, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_MAX_LABELS, OPT_STATE, OPT_HELP };
 
 static const struct option longs[] = {
 	{"cluster", no_argument, NULL, OPT_CLUSTER},
@@ -26,6 +27,7 @@ static const struct option longs[] = {
 	{"listen", required_argument, NULL, OPT_LISTEN},
 	{"max-labels", required_argument, NULL, OPT_MAX_LABELS},
 	{"port", required_argument, NULL, OPT_PORT},
+	{"state", required_argument, NULL, OPT_STATE},
 	{NULL, 0, NULL, 0},
 };
 
@@ -43,6 +45,7 @@ static const char usage[] =
 	"	--listen ADDRESS the address to listen on (127.0.0.1)\n"
 	"	--max-labels N   combinations of keys of one metric (1000); the rest is added up\n"
 	"	                 with keys that are all `other'\n"
+	"	--state FILE     keep the totals there, and go on from them\n"
 	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
 	"	--help           this text\n";
 
@@ -101,6 +104,7 @@ static int one_option(struct serve *v, int flag, const char *arg)
 		n = number(arg, 1, 1000000);
 		v->totals.max_series = n > 0 ? (size_t)n : 0;
 		return n > 0 ? -1 : bad("--max-labels takes 1 to 1000000, not %s", arg);
+	case OPT_STATE: v->state_file = arg; return -1;
 	case OPT_LISTEN: v->listen = arg; return -1;
 	case OPT_COOKIE_FILE: v->cookie_file = arg; return -1;
 	case OPT_CLUSTER: v->cluster = true; return -1;
@@ -156,17 +160,19 @@ int serve_main(int argc, char **argv)
 	if (status != -1)
 		return status;
 	status = 1;
-	if (http_open(&v) == 0 && jobs_watch_end(&v) == 0) {
+	if (saved_read(&v) == 0 && http_open(&v) == 0 && jobs_watch_end(&v) == 0) {
 		six = strchr(v.listen, ':') != NULL;
 		printf("http://%s%s%s:%d/metrics\n", six ? "[" : "", v.listen, six ? "]" : "",
 			v.port);
 		fflush(stdout);
 		http_serve(&v);
+		saved_write(&v);
 		status = 0;
 	}
 	http_close(&v);
 	jobs_free(&v);
 	folder_free(&v);
 	totals_free(&v.totals);
+	json_decref(v.saved);
 	return status;
 }

@@ -369,7 +369,8 @@ in_nodes_test_() ->
 %% However the VM was started. With its dirty schedulers busy the self-test has to wait for one.
 options_test_() ->
     [{timeout, 300, {lists:flatten(lists:join(" ", Args)), fun() -> in_node(busy_in_node, Args) end}} ||
-        Args <- [["+S", "1"], ["+S", "32"], ["+SDcpu", "1:1"]]].
+        Args <- [["+S", "1"], ["+S", "32"], ["+SDcpu", "1:1"]] ++
+            [["+JMsingle", "true"] || list_to_integer(erlang:system_info(otp_release)) >= 26]].
 
 busy_in_node(_) ->
     Busy = [spawn(fun F() -> _ = erltrace_nif:sampling_dirty({burn, 20000}), F() end) || _ <- [1, 2, 3]],

@@ -359,6 +359,12 @@ row 'timers: for whom' "demo_exact:worker/1 $value 30"
 has 'timers: where' "demo_exact:'-timers/1-fun-0-'/0"
 is 'timers: how soon' 30 "$(sum 'due in ms')"
 
+# Three that wait for a process which is busy for longer than they take; one that is cancelled; one that no
+# message can be told from.
+run late '{_, M} = spawn_monitor(fun() -> register(demo_late, self()), [begin R = erlang:start_timer(1, self(), x, O), T = erlang:monotonic_time(millisecond) + 60, (fun F() -> erlang:monotonic_time(millisecond) < T andalso F() end)(), receive {timeout, R, x} -> ok end end || O <- [[], [], [{abs, false}]]], erlang:cancel_timer(erlang:start_timer(60000, self(), y)), erlang:send_after(1, self(), z), receive z -> ok end end), receive {_, M, _, _, _} -> ok end.' 50
+has 'late: how many, and the worst' '^demo_late +3 +3 +[0-9]{2,}$'
+has 'late: by whom' '^demo_late +3$'
+
 run atoms '[binary_to_atom(<<"demo_atom_", (integer_to_binary(N rem 7))/binary, "_", (list_to_binary(os:getpid()))/binary>>) || N <- lists:seq(1, 21)], ok.'
 is 'atoms: each once' 7 "$(grep -c ' demo_atom_' o)"
 has 'atoms: where' 'erlang:binary_to_atom/2|erl_eval:'
