@@ -234,6 +234,10 @@ static ERL_NIF_TERM answer(const struct beam_event *ev, const char *what, ERL_NI
 		return ask_number(ev, of, TERM_INTEGER);
 	if (strcmp(what, "size") == 0)
 		return ask_number(ev, of, TERM_SIZE);
+	if (strcmp(what, "scaled") == 0)
+		return beam_term_ops.number(&ev->cur, of, TERM_SCALED, &n)
+			       ? enif_make_int64(ev->env, n)
+			       : atom_undefined;
 	if (strcmp(what, "type") == 0)
 		return ask_text(ev, of, TERM_TYPE, TEXT);
 	if (strcmp(what, "chars") == 0)

@@ -345,6 +345,22 @@ static bool integer(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
 	}
 }
 
+/* n: the factor, then the product. A float is rounded to the nearest, a half away from 0. */
+static bool scaled(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
+{
+	int64_t i;
+	double d;
+
+	if (v->kind != VALUE_TERM || is_small(v) || !enif_get_double(env, v->term, &d))
+		return integer(env, v, &i) && !__builtin_mul_overflow(i, *n, n);
+	d *= (double)*n;
+	if (!float_to_int(d, n))
+		return false;
+	d -= (double)*n;
+	*n += (d >= 0.5) - (d <= -0.5);
+	return true;
+}
+
 static bool list_length(ErlNifEnv *env, ERL_NIF_TERM t, int64_t *n)
 {
 	ERL_NIF_TERM head;
@@ -407,6 +423,7 @@ static bool number(const struct en_current *cur, uint64_t of, enum term_fact fac
 	case TERM_SIZE:
 		return v != NULL && !(is_term(v) && is_left_out(event_of(cur), v->term)) &&
 		       size_of(env, v, n);
+	case TERM_SCALED: return v != NULL && scaled(env, v, n);
 	}
 	return false;
 }

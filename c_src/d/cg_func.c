@@ -683,6 +683,7 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	case FN_ERLGET:
 	case FN_ERLHD:
 	case FN_ERLMATCH:
+	case FN_ERLSCALED:
 	case FN_ERLSIZE:
 	case FN_ERLTEXT:
 	case FN_ERLTL:

@@ -90,12 +90,13 @@ PROBE_PATH static bool is_there(
 
 /* It is not what the clause takes it for, or there is none at all. */
 PROBE_PATH static __attribute__((noinline)) uint64_t not_such(
-	struct fire *f, const struct en_term_ops *ops, uint64_t of, enum term_fault what)
+	struct fire *f, const struct en_term_ops *ops, uint64_t of, enum term_fault what, uint64_t from)
 {
 	const struct en_current *cur;
 
 	terms_of(f, &cur);
-	set_fault(f, FAULT_TERM, is_there(ops, cur, of) ? what : TERM_FAULT_MISSING);
+	set_fault(f, FAULT_TERM,
+		is_there(ops, cur, of) ? (uint64_t)what : TERM_WITH(TERM_FAULT_MISSING, from));
 	return 0;
 }
 
@@ -106,9 +107,22 @@ RTFN(term_number)
 	const struct en_term_ops *ops = terms_of(f, &cur);
 	int64_t v = 0;
 
-	if (likely(ops != NULL && a != 0 && ops->number(cur, a, (enum term_fact)b, &v)))
+	if (likely(ops != NULL && a != 0 && ops->number(cur, a, (enum term_fact)TERM_WHAT(b), &v)))
 		return (uint64_t)v;
-	return not_such(f, ops, a, b == TERM_SIZE ? TERM_FAULT_SIZE : TERM_FAULT_NUMBER);
+	return not_such(f, ops, a, TERM_WHAT(b) == TERM_SIZE ? TERM_FAULT_SIZE : TERM_FAULT_NUMBER,
+		TERM_WHENCE(b));
+}
+
+RTFN(term_scaled)
+{
+	struct fire *f = FIRE(ctx);
+	const struct en_current *cur;
+	const struct en_term_ops *ops = terms_of(f, &cur);
+	int64_t v = (int64_t)b;
+
+	if (likely(ops != NULL && a != 0 && ops->number(cur, a, TERM_SCALED, &v)))
+		return (uint64_t)v;
+	return not_such(f, ops, a, TERM_FAULT_NUMBER, TERM_WHENCE(c));
 }
 
 /* A text, in the scratch slot unless it is interned; the type of no term is "none". */
@@ -126,10 +140,10 @@ RTFN(term_text)
 	}
 	str_end(to, 0);
 	if (ops == NULL || b == 0 ||
-		!ops->text(cur, b, (enum term_text)c, to, f->en->strsize, &s)) {
-		if (c == TERM_TYPE)
+		!ops->text(cur, b, (enum term_text)TERM_WHAT(c), to, f->en->strsize, &s)) {
+		if (TERM_WHAT(c) == TERM_TYPE)
 			return str_put(f, a, "none", 4);
-		return not_such(f, ops, b, TERM_FAULT_TEXT);
+		return not_such(f, ops, b, TERM_FAULT_TEXT, TERM_WHENCE(c));
 	}
 	if (to[0] == '\0')
 		str_end(to, 0);

@@ -144,6 +144,16 @@ sizes_test() ->
                 [{a, b}, [1, 2, 3], <<"tea">>, #{a => 1}, 5]),
     ?assertEqual([{[1], 1}, {[2], 1}, {[3], 2}], keys("_", Got)).
 
+%% A float loses its fraction where it becomes a number; erlscaled() keeps as much as is wanted.
+scaled_test() ->
+    Got = taken(["/erltype(erlarg(0)) == \"float\"/ { @cut = sum(erlarg(0) * 10); }",
+                 "/erltype(erlarg(0)) == \"float\" && erlscaled(erlarg(0), 10) > 75/ { @above = count(); }",
+                 "{ @[erlscaled(erlarg(0), 100)] = count(); }"],
+                [7.5, 7.6, 0.29, -0.29, 0.005, -0.005, 3, 1.0e300, 1 bsl 62, a]),
+    ?assertEqual([140, 1], counts(["cut", "above"], Got)),
+    ?assertEqual([{[N], C} || {N, C} <- [{-29, 1}, {-1, 1}, {1, 1}, {29, 1}, {300, 1}, {750, 1}, {760, 1}]],
+                 keys("_", Got)).
+
 %% ---- patterns --------------------------------------------------------------------------------
 
 match_test() ->
