@@ -226,7 +226,8 @@ sampling_dirty(_) -> erlang:nif_error(not_loaded).
 samples(_) -> erlang:nif_error(not_loaded).
 
 -spec wall(pos_integer(), Elapsed :: non_neg_integer(),
-           [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [], [mfa()]}]) ->
+           [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [],
+             [mfa() | {module(), atom(), arity(), File :: binary(), Line :: pos_integer()}]}]) ->
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
 

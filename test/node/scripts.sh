@@ -282,6 +282,35 @@ run gencall 'demo_exact:server(50).' 60000000
 has 'gencall: more calls' '^demo_exact:worker/1 +demo_exact:init/1 +50$'
 hasnt 'gencall: none slow' '^ +[0-9]+ demo'
 
+# Until every flow has ended, which is some hundredths of a second later.
+run_flow() { # script, how many lines of the output, which, expression, arguments of the script
+	local script=$1 lines=$2 line=$3 expression=$4 i
+	shift 4
+	done_[$script]=1
+	trace $node -q -s "$lib/$script.d" -n 'erlang*:::flow-end { printf("ended %d\n", args[0]); }' "$@" || return 1
+	at $node "$expression" >/dev/null
+	for ((i = 0; i < 2400 && $(grep -cE -- "$line" o) < lines; i++)); do sleep 0.025; done
+	untrace
+	is "$script: exit" 0 "$status"
+	is "$script: nothing on stderr" '' "$(cat e)"
+}
+run_flow deadline 20 '^ended' 'demo_exact:requests(20, 3).' demo_exact request 2
+is 'deadline: all that are slow' 20 "$(grep -cE '^demo_exact:request/2 took [0-9]{4,} us: 2 messages, 1 spawns$' o)"
+is 'deadline: what they send' 20 "$(grep -cE "^ +[0-9]+ us   demo_exact:worker/1 -> demo_exact:init/1: \{'.gen_call',\{<" o)"
+is 'deadline: replies, after their call' 20 "$(grep -cE '^ +[0-9]+ us     demo_exact:init/1 -> demo_exact:worker/1: ' o)"
+is 'deadline: spawns, after the reply' 20 "$(grep -cE '^ +[0-9]+ us       demo_exact:worker/1 spawns <[0-9.]+>: demo_exact:child/1$' o)"
+run_flow deadline 20 '^ended' 'demo_exact:requests(20, 0).' demo_exact request 60000
+hasnt 'deadline: none is that slow' 'took'
+run_flow deadline 5 '^ended' 'demo_exact:requests(20, 3).' demo_exact request 2 0 4
+is 'deadline: one in four' 5 "$(grep -c '^demo_exact:request/2 took' o)"
+run_flow flow 30 '^ended' 'demo_exact:requests(30, 1).' demo_exact request
+row 'flow: in all' '30 60 30 3'
+ok 'flow: the slowest, each slower than before' [ "$(awk '/ took / { if ($3 <= last) bad = 1; last = $3; n++ } END { print (n > 0 && !bad) }' o)" = 1 ]
+run_flow flowheat 25 '^ended' 'demo_exact:requests(25, 2).' demo_exact request
+ok 'flowheat: the server' [ "$(awk '$1 == 1 && $2 == "demo_exact:init/1" && $3 == 25 && $5 >= 50000 { print 1 }' o)" = 1 ]
+ok 'flowheat: the caller, after the reply' [ "$(awk '$1 == 2 && $2 == "demo_exact:worker/1" && $3 == 25 { print 1 }' o)" = 1 ]
+has 'flowheat: all' '^  demo_exact:request/2 takes, in microseconds'
+
 # ---- functions ----------------------------------------------------------------------------
 
 run calls '{demo_exact:calls(1000), demo_exact:nested(50), demo_exact:tail(99)}.' demo_exact
