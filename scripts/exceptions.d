@@ -6,9 +6,10 @@
  * exception that passes several functions counts for each of them; a chain of tail calls is one call
  * of its last function. A throw that nobody catches is an error, nocatch.
  *
- *	erltrace -N NODE -qs exceptions.d MODULE
+ *	erltrace -N NODE -qs exceptions.d MODULE [SECONDS] [HOW MANY]
  *
- * Arguments: functions of these modules, a name or a pattern like 'my_*'.
+ * Arguments: functions of these modules, a name or a pattern like 'my_*'; how many seconds to run (until
+ * ^C); how many rows to show (all).
  * Cost: every call of the named functions is traced (flags call, return_to), about 1 us each, and
  * leaves a stack frame until it ends (exception_trace). A loop of tail calls leaves one in each
  * round: do not name modules with loops that run for ever. Those of gen_server and the like are
@@ -19,7 +20,18 @@
  *	       7 demo_web:handle/1                    throw   not_found
  */
 #pragma D option quiet
+#pragma D option defaultargs
 #pragma D option aggsortrev
+
+BEGIN { seconds = $2; }
+BEGIN /$3 > 0/ { setopt("aggtop", $$3); }
+
+BEGIN
+/$$1 == ""/
+{
+	printf("exceptions.d: of which module? A name or a pattern is the first argument\n");
+	exit(1);
+}
 
 erlang*:$$1::function-exception
 {
@@ -35,6 +47,8 @@ erlang*:$$1::function-exception /!this->in/
 {
 	@[copyinstr(arg1), erlclass, (string)erlreason] = count();
 }
+
+tick-1s /--seconds == 0/ { exit(0); }
 
 END
 {

@@ -4,16 +4,18 @@
  * top.d: the node at a glance, every two seconds: its processes, ports, run queues and memory; and the
  * processes that do most, or have the longest mailboxes, or the most memory.
  *
- *	erltrace -N NODE -qs top.d [SORT] [HOW MANY] [SECONDS]
+ *	erltrace -N NODE -qs top.d [SORT] [SECONDS] [HOW MANY]
  *
- * Arguments: what to sort by: reductions, mailbox or memory (reductions); how many processes to show
- * (20); how many seconds to run (until ^C). REDUCTIONS are those since the last screen, so the first one
- * comes after two seconds.
+ * Arguments: what to sort by: reductions, mailbox or memory (reductions; this one may be left out); how many
+ * seconds to run (until ^C); how many processes to show (20; on a terminal as many as it has room for).
+ * On a terminal, keys sort by something else, at once: r by reductions, l by the length of mailboxes, m by
+ * memory; q ends, any other key has a look at once.
+ * REDUCTIONS are those since the last screen, so the first one comes after two seconds.
  * Cost: 2 to 5 us for each process of the node every two seconds, and 2 % of the schedulers' time at
  * most (option statebudget). If that is too little for all processes, the rest comes in the next
  * screen, and a line says so.
  * Sample:
- *	up 412 s   97 processes   12 ports   0 ready to run   2 of 2 schedulers 31 % busy
+ *	up 412 s   97 processes   12 ports   0 ready to run   2 schedulers 31 % busy
  *	memory 38 MB: processes 14, binaries 2, tables 3, code 9, atoms 0 MB; 14127 of 1048576 atoms
  *	PROCESS                      PID            FUNCTION                          MEMORY    MAILBOX REDUCTIONS
  *	demo_store                   <0.92.0>       gen_server:loop/7                  21544          0      98311
@@ -22,19 +24,41 @@
 #pragma D option defaultargs
 #pragma D option aggsortrev
 
-inline string sort = $$1 == "" ? "reductions" : $$1;
-inline int most = $2 ? $2 : 20;
+/* As the keys are called: 'r', 'l' or 'm'. */
+int64_t sort;
 
 BEGIN
 {
-	seconds = $3;
+	unsorted = strtoll($$1) > 0 || $$1 == "0";
+	sort = $$1 == "" || unsorted || $$1 == "reductions" ? 'r' :
+		$$1 == "mailbox" ? 'l' : $$1 == "memory" ? 'm' : 0;
+	seconds = unsorted ? strtoll($$1) : $2;
+	wanted = unsorted ? $2 : $3;
+	most = wanted ? wanted : 20;
+	live = 0;
+	turned = 0;
 }
 
 BEGIN
-/sort != "reductions" && sort != "mailbox" && sort != "memory"/
+/sort == 0/
 {
-	printf("top.d: sort by reductions, mailbox or memory, not by %s\n", sort);
+	printf("top.d: sort by reductions, mailbox or memory, not by %s\n", $$1);
 	exit(1);
+}
+
+/* There is a terminal. The lines have 104 columns. */
+state:::key
+/arg0 == 0/
+{
+	live = 1;
+	this->rows = (arg1 - 5) / (arg2 < 104 ? 2 : 1);
+	most = wanted ? wanted : this->rows > 0 ? this->rows : 1;
+}
+
+state:::key
+/arg0 == 'q'/
+{
+	exit(0);
 }
 
 state:::node-2s
@@ -46,6 +70,7 @@ state:::node-2s
 	ready = args[0]->queue;
 	busy = 0;
 	schedulers = 0;
+	turned = 0;
 }
 
 state:::scheduler-2s
@@ -69,39 +94,60 @@ state:::memory-2s
 }
 
 state:::process-2s
-/sort == "reductions" && args[0]->new_reductions > 0/
+/sort == 'r' && args[0]->new_reductions > 0/
 {
 	@top[args[0]->name, args[0]->pid, args[0]->function, args[0]->memory, args[0]->mailbox] =
 		max(args[0]->new_reductions);
 }
 
 state:::process-2s
-/sort == "mailbox" && args[0]->mailbox > 0/
+/sort == 'l' && args[0]->mailbox > 0/
 {
 	@mail[args[0]->name, args[0]->pid, args[0]->function, args[0]->memory,
 		args[0]->new_reductions] = max(args[0]->mailbox);
 }
 
 state:::process-2s
-/sort == "memory"/
+/sort == 'm'/
 {
 	@mem[args[0]->name, args[0]->pid, args[0]->function, args[0]->mailbox,
 		args[0]->new_reductions] = max(args[0]->memory);
 }
 
+state:::key
+/(arg0 == 'r' || arg0 == 'l' || arg0 == 'm') && arg0 != sort/
+{
+	sort = arg0;
+	turned = 1; /* maybe in the middle of a round */
+	trunc(@top); trunc(@mail); trunc(@mem);
+}
+
+/* The screen is empty. */
+state:::round-2s
+/arg0 > 1 && live/
+{
+	printf("\033[H\033[Jr reductions   l mailbox length   m memory   q quit\n");
+}
+
+state:::round-2s
+/arg0 > 1 && !live/
+{
+	printf("\n");
+}
+
 state:::round-2s
 /arg0 > 1/
 {
-	printf("\nup %d s   %d processes   %d ports   %d ready to run   %d schedulers %d %% busy\n",
+	printf("up %d s   %d processes   %d ports   %d ready to run   %d schedulers %d %% busy\n",
 		uptime, processes, ports, ready, schedulers, busy / (10 * schedulers));
 	printf("memory %d MB: processes %d, binaries %d, tables %d, code %d, atoms %d MB; %d of %d atoms\n",
 		mb["total"], mb["processes"], mb["binary"], mb["ets"], mb["code"], mb["atom"],
 		atoms, atom_limit);
-	printf("%s", arg2 ? "" : "(partial: not all processes)\n");
+	printf("%s", arg2 && !turned ? "" : "(partial: not all processes)\n");
 }
 
 state:::round-2s
-/arg0 > 1 && sort == "reductions"/
+/arg0 > 1 && sort == 'r'/
 {
 	printf("%-28s %-14s %-28s %10s %10s %10s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
 		"MAILBOX", "REDUCTIONS");
@@ -110,7 +156,7 @@ state:::round-2s
 }
 
 state:::round-2s
-/arg0 > 1 && sort == "mailbox"/
+/arg0 > 1 && sort == 'l'/
 {
 	printf("%-28s %-14s %-28s %10s %10s %10s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
 		"REDUCTIONS", "MAILBOX");
@@ -119,7 +165,7 @@ state:::round-2s
 }
 
 state:::round-2s
-/arg0 > 1 && sort == "memory"/
+/arg0 > 1 && sort == 'm'/
 {
 	printf("%-28s %-14s %-28s %10s %10s %10s\n", "PROCESS", "PID", "FUNCTION", "MAILBOX",
 		"REDUCTIONS", "MEMORY");

@@ -10,7 +10,7 @@
 %% Source}}}', `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe |
 %% Brief]}', `{code, Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node
 %% die), `{stacks, [{Name, Function, Keys, Value}]}', `{ping, 0}', `{done, ExitCode}' (-1: not by
-%% exit()). From it: `go', `more', `stop', `alive'.
+%% exit()). From it: `go', `more', `stop', `alive', `{key, {Byte, Rows, Columns}}'.
 %%
 %% With several nodes the command tells one `go_first' and the others `go_other'. The others send
 %% what they gathered as `{part, Binary}', which the command passes to the first as
@@ -141,6 +141,9 @@ handle_event(info, finish, running, Data) ->
 handle_event(info, lead, running, Data) ->
     _ = ask({role, first}, Data),
     work_now(Data#data{role = first});
+handle_event(info, {key, Key}, running, Data) ->
+    _ = ask({key, Key}, Data),
+    keep_state_and_data;
 handle_event(info, {import, Part}, running, Data) ->
     case ask({import, Part}, Data) of
         ok -> work_now(Data);
@@ -309,7 +312,7 @@ work(#data{form = Form} = Data0) ->
     end.
 
 worked(done, Out, Data) ->
-    Last = [{give, T} || T <- live(Data) ++ last_stacks(Data)] ++ [{give, cost_lines(Data)}],
+    Last = [{give, T} || T <- last_live(Data) ++ last_stacks(Data)] ++ [{give, cost_lines(Data)}],
     give(Out ++ Last, {leave, exit_code(ask(status, Data))}, Data);
 worked(ok, Out, Data) ->
     {Ended, Data1} = ended(Data),
@@ -327,18 +330,22 @@ exit_code(_) -> -1.
 tick(#data{spec = Spec, tick = Due} = Data) ->
     case {proplists:get_value(live, Spec), now_ms()} of
         {Every, Now} when is_integer(Every), Now >= Due ->
-            {[{give, T} || T <- live(Data)], Data#data{tick = max(Due + Every, Now)}};
+            {_, Batch} = live(Data),
+            {[{give, Batch}], Data#data{tick = max(Due + Every, Now)}};
         _ ->
             {[], Data}
     end.
 
-live(#data{spec = Spec} = Data) ->
-    case proplists:get_value(live, Spec) of
-        undefined ->
-            [];
-        _ ->
-            {ok, Lines} = ask(tick, Data),
-            [{batch, [{live, Line} || {text, Line} <- Lines]}]
+live(Data) ->
+    {More, Lines} = ask(tick, Data),
+    {More, {batch, [{live, Line} || {text, Line} <- Lines]}}.
+
+%% All that is left: a tick has no room for everything if there are many keys.
+last_live(#data{spec = Spec} = Data) ->
+    case proplists:is_defined(live, Spec) andalso live(Data) of
+        {more, Batch} -> [Batch | last_live(Data)];
+        {ok, Batch} -> [Batch];
+        false -> []
     end.
 
 until_tick(#data{spec = Spec, tick = Due, poll = Poll}) ->
@@ -471,8 +478,8 @@ cost_lines(#data{spec = Spec} = Data) ->
                   [{"~b return~s or exception~s without the arguments of the call: there was no room "
                     "to keep them, or a tail call had ended it", [N, plural(N, "s"), plural(N, "s")]} ||
                       N <- [maps:get(no_args, Counts, 0)], N > 0] ++
-                  [{"at ~b return~s, patterns or comparisons met parts of arguments that were not "
-                    "kept, being too large: they may hold at the entry", [N, plural(N, "s")]} ||
+                  [{"at ~b return~s, the script asked about parts of arguments that were not kept "
+                    "(too large, or not to be copied): it may have another answer at the entry", [N, plural(N, "s")]} ||
                       N <- [maps:get(cut_args, Counts, 0)], N > 0]);
         _ ->
             lines([])

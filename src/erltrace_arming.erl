@@ -7,7 +7,7 @@
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
 -export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
-         stacks/1, about/1]).
+         stacks/1, key/2, about/1]).
 -export_type([arming/0]).
 
 -define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
@@ -248,6 +248,10 @@ sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
 %% @doc Is the table of loaded code used (erltrace_code)?
 -spec stacks(arming()) -> boolean().
 stacks(#arming{stacks = Stacks}) -> Stacks andalso erltrace_nif:code_ask(get) =:= known.
+
+%% @doc A key is pressed in the command's terminal.
+-spec key({byte(), integer(), integer()}, arming()) -> ok.
+key(Key, #arming{state = State}) -> erltrace_state:key(Key, State).
 
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().

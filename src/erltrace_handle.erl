@@ -227,6 +227,10 @@ request(tick, State, Data) ->
     {erltrace_nif:tick(Data#data.nif, atom_to_binary(node())), State, Data};
 request(stacks, State, Data) ->
     {erltrace_nif:stacks(Data#data.nif), State, Data};
+request({key, Key}, running, #data{arming = Arming} = Data) ->
+    {erltrace_arming:key(Key, Arming), running, Data};
+request({key, _}, State, Data) ->
+    {ok, State, Data};
 request({role, Role}, State, Data) ->
     {erltrace_nif:role(Data#data.nif, Role), State, Data};
 request({hold, Hold}, State, Data) ->

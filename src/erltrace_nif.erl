@@ -160,7 +160,7 @@ stop(_) -> erlang:nif_error(not_loaded).
           {ok | done, [tuple()]} | failure().
 work(_, _) -> erlang:nif_error(not_loaded).
 
--spec tick(nif(), binary()) -> {ok, [{text, binary()}]}.
+-spec tick(nif(), binary()) -> {ok | more, [{text, binary()}]}.
 tick(_, _) -> erlang:nif_error(not_loaded).
 
 %% What aggregations by stack gathered since the last call; `more': there is more of it.
@@ -226,7 +226,8 @@ sampling_dirty(_) -> erlang:nif_error(not_loaded).
 samples(_) -> erlang:nif_error(not_loaded).
 
 -spec wall(pos_integer(), Elapsed :: non_neg_integer(),
-           [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [], [mfa()]}]) ->
+           [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [],
+             [mfa() | {module(), atom(), arity(), File :: binary(), Line :: pos_integer()}]}]) ->
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
 

@@ -15,7 +15,7 @@
 %% collection of a long list hold up a scheduler.
 -module(erltrace_state).
 -behaviour(gen_server).
--export([start/2, stop/1, about/1]).
+-export([start/2, stop/1, key/2, about/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
 -export_type([walker/0, about/0]).
@@ -25,6 +25,7 @@
 -define(BURST, 250000000). % ns: what was not used earlier than that is lost
 -define(LISTING, 100000). % ns that listing takes at most, and for each thing: else it was interrupted
 -define(LISTED, 1000).
+-define(TURN, 3000).      % reductions, of 4000 that the VM gives, after which this process yields
 -define(OUTLIER, 4).      % a slice that takes more than this many times the usual was interrupted
 
 %% Counters, for status/1.
@@ -32,7 +33,7 @@
 -define(PARTIAL, 2).
 -define(SEEN, 3).
 -define(COST, 4). % ns
--define(LONGEST, 5). % ns: slice
+-define(LONGEST, 5). % ns: turn
 
 -record(probe, {number :: non_neg_integer(), % in the library
                 kind :: erltrace_things:kind(),
@@ -53,11 +54,18 @@
                 at = 0 :: non_neg_integer(),      % the next chunk
                 n = 0 :: non_neg_integer()}).     % of so many
 
+%% From one yield to the next: here this process has the scheduler for itself.
+-record(turn, {began :: stamp(),
+               reductions :: non_neg_integer(),
+               spent = 0 :: non_neg_integer()}). % ns of the turns before, in this slice
+-type stamp() :: {Clock :: integer(), Scheduler :: pos_integer(), Cpu :: integer()}.
+
 -record(st, {number :: pos_integer(),
              parent :: reference(),
              groups :: [#group{}],
              budget :: float(),                   % of one scheduler's time
              counters :: counters:counters_ref(),
+             keys :: [non_neg_integer()],         % numbers of the probe key
              held :: [atom()],
              units = #{} :: #{erltrace_things:kind() => pos_integer()}, % ns that one takes, on average
              until = 0 :: integer(),              % ns: when what was spent is earned
@@ -94,6 +102,11 @@ stop({Pid, _, _}) ->
             receive {'DOWN', M, process, Pid, _} -> ok end
     end.
 
+%% @doc A key is pressed where the script has its terminal: its byte, the terminal's rows and columns.
+-spec key({byte(), integer(), integer()}, walker() | undefined) -> ok.
+key(_, undefined) -> ok;
+key(Key, {Pid, _, _}) -> gen_server:cast(Pid, {key, Key}).
+
 %% @doc For erltrace:status/1: rounds, of these partial ones, things seen, what it cost in percent of
 %% the schedulers' time, and the longest time that it had a scheduler, in ns.
 -spec about(walker() | undefined) -> about() | undefined.
@@ -108,15 +121,17 @@ about({_, C, Began}) ->
 %% ---- the process -----------------------------------------------------------------------------
 
 -spec init({pos_integer(), pid(), [tuple()], pos_integer(), counters:counters_ref()}) -> {ok, #st{}}.
-init({Number, Parent, Probes, Percent, Counters}) ->
+init({Number, Parent, All, Percent, Counters}) ->
     process_flag(sensitive, true),
     process_flag(trap_exit, true),
+    {Keys, Probes} = lists:partition(fun({state, _, Kind, _, _, _}) -> Kind =:= key end, All),
     Kinds = lists:usort([K || {state, _, K, _, _, _} <- Probes, K =/= round]),
     Periods = lists:usort([P || {state, _, _, P, _, _} <- Probes]),
     self() ! slice,
     {ok, #st{number = Number, parent = erlang:monitor(process, Parent), counters = Counters,
              groups = [group(P, [T || {state, _, _, Q, _, _} = T <- Probes, Q =:= P]) || P <- Periods],
              budget = Percent / 100 * erlang:system_info(schedulers_online),
+             keys = [N || {state, N, _, _, _, _} <- Keys],
              held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
              until = now_ns() - ?BURST}}.
 
@@ -131,9 +146,19 @@ group(Period, Probes) ->
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
--spec handle_cast(stop, #st{}) -> {stop, normal, #st{}}.
+-spec handle_cast(stop | {key, tuple()}, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_cast(stop, St) ->
-    {stop, normal, St}.
+    {stop, normal, St};
+handle_cast({key, {Byte, Rows, Columns}}, #st{number = Number, groups = Groups, keys = Keys} = St) ->
+    [erltrace_nif:state(Number, K, [{self(), Byte, Rows, Columns}]) || K <- Keys],
+    next(case Byte of
+             0 -> St;
+             _ -> St#st{groups = [at_once(G, now_ns()) || G <- Groups]}
+         end).
+
+%% Whoever presses a key wants to see the answer now: a round begins, if none is under way.
+at_once(#group{todo = [], due = Due} = G, Now) when is_integer(Due) -> G#group{due = Now};
+at_once(G, _) -> G.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_info(slice, St) ->
@@ -181,11 +206,9 @@ slice(#st{groups = Groups, number = Number} = St) ->
             next(St#st{groups = Idle});
         [G | Rest] ->
             [#probe{kind = Kind} | _] = G#group.todo,
-            {IsOn, N, G0} = work(Now + ?SLICE, 0, G, St),
-            Asked = erltrace_things:asked(),
-            note_longest(Began, Asked, St),
+            {IsOn, N, Spent, G0} = work(Now + ?SLICE, 0, new_turn(Began, 0), G, St),
             G1 = last(G0, St),
-            Cost = usual(cost(Began, Asked, max(1, N)), N, Kind, St),
+            Cost = usual(cost(Began, Spent, erltrace_things:asked(), max(1, N)), N, Kind, St),
             St1 = spend(Cost, learn(Cost, N, Kind, St)),
             case IsOn andalso erltrace_nif:alive(Number) of
                 true -> next(St1#st{groups = Rest ++ Idle ++ [G1]});
@@ -253,18 +276,18 @@ listed(N, G) ->
     G#group{listing = undefined, n = N, at = 0}.
 
 %% Things of the first probe, a chunk at a time, until the slice is over. Does the script run, how many
-%% were they?
-work(End, N, #group{todo = [Probe | _], at = At, n = Chunks, chunks = Tab} = G, St) when At < Chunks ->
+%% were they, how many ns did it take?
+work(End, N, Turn, #group{todo = [Probe | _], at = At, n = Chunks, chunks = Tab} = G, St) when At < Chunks ->
     [{_, Things}] = ets:lookup(Tab, At),
     {IsOn, Seen} = about(Things, Probe, G, St),
     counters:add(St#st.counters, ?SEEN, Seen),
     G1 = G#group{at = At + 1, seen = G#group.seen + Seen},
     case IsOn andalso now_ns() < End of
-        true -> work(End, N + length(Things), G1, St);
-        false -> {IsOn, N + length(Things), G1}
+        true -> work(End, N + length(Things), turn(Turn, St), G1, St);
+        false -> {IsOn, N + length(Things), end_turn(Turn, St), G1}
     end;
-work(_, N, G, _) ->
-    {true, N, G}.
+work(_, N, Turn, G, St) ->
+    {true, N, end_turn(Turn, St), G}.
 
 about(Things, #probe{number = P, plan = Plan, kept = Tab}, #group{pass = Pass}, #st{number = Number}) ->
     Kept = {Tab, Pass},
@@ -308,35 +331,48 @@ end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fre
 
 %% ---- the budget ------------------------------------------------------------------------------
 
-%% What something has cost: the CPU time of the scheduler; for each process that had to run to answer
-%% twice its share, because it may have run on another one; but not more than has passed by the clock,
-%% which on a busy machine is much more. If this process has been moved to another scheduler, only the
-%% clock is left.
+%% What something has cost: the CPU time of the scheduler. If this process has been moved to another one,
+%% only the clock is left.
 stamp() ->
     {now_ns(), erlang:system_info(scheduler_id), erltrace_nif:thread_time()}.
 
-cost(Began) ->
-    cost(Began, 0, 1).
-
-cost({Began, Scheduler, Time}, Asked, N) ->
+cost({Began, Scheduler, Time}) ->
     case stamp() of
-        {Now, Scheduler, Time1} -> min(Now - Began, (Time1 - Time) * (N + Asked) div N);
+        {Now, Scheduler, Time1} -> min(Now - Began, Time1 - Time);
         {Now, _, _} -> Now - Began
     end.
 
-%% A slice without waiting for answers holds its scheduler from beginning to end.
-note_longest({_, Scheduler, Time}, 0, #st{counters = C}) ->
-    case stamp() of
-        {_, Scheduler, Time1} ->
-            Time1 - Time > counters:get(C, ?LONGEST) andalso counters:put(C, ?LONGEST, Time1 - Time);
-        _ ->
-            false
-    end;
-note_longest(_, _, _) ->
-    false.
+%% Each process that had to run to answer counts twice its share, because it may have run on another
+%% scheduler; but all is not more than has passed by the clock, which on a busy machine is much more.
+cost({Began, _, _}, Spent, Asked, N) ->
+    min(now_ns() - Began, Spent * (N + Asked) div N).
 
-%% A slice begins when this process has just been scheduled, so that this is what it took, unless
-%% other processes have run in between.
+%% The VM lets others run after 4000 reductions. By yielding a little earlier, what they take is not
+%% taken for ours.
+turn(#turn{reductions = Before} = Turn, St) ->
+    case reductions() - Before > ?TURN of
+        true ->
+            Spent = end_turn(Turn, St),
+            true = erlang:yield(),
+            new_turn(stamp(), Spent);
+        false ->
+            Turn
+    end.
+
+new_turn(Began, Spent) ->
+    #turn{began = Began, reductions = reductions(), spent = Spent}.
+
+reductions() ->
+    {reductions, N} = process_info(self(), reductions),
+    N.
+
+end_turn(#turn{began = Began, spent = Spent}, #st{counters = C}) ->
+    Cost = cost(Began),
+    erltrace_things:has_asked() orelse Cost =< counters:get(C, ?LONGEST) orelse
+        counters:put(C, ?LONGEST, Cost),
+    Spent + Cost.
+
+%% A turn in which processes had to be waited for has what others did meanwhile.
 usual(Cost, 0, _, _) ->
     Cost;
 usual(Cost, N, Kind, #st{units = Units}) ->

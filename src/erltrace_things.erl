@@ -8,7 +8,7 @@
 %% What some members are compared with, such as the reductions of the last round, is kept in a table of
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
--export([plan/2, plan/3, list/1, gate/4, row/3, asked/0, new_kept/0, forget/3]).
+-export([plan/2, plan/3, list/1, gate/4, row/3, asked/0, has_asked/0, new_kept/0, forget/3]).
 -export([hold/1, release/1]).
 -export_type([kind/0, plan/0, thing/0]).
 
@@ -242,7 +242,8 @@ gate(Pids, #plan{gate = #plan{makers = Makers} = Gate}, Kept, Fun) ->
         false ->
             false;
         True ->
-            Gate#plan.keeps andalso keep_others(Ts, lists:reverse(True), Gate, Kept),
+            Gate#plan.keeps andalso
+                ets:insert(element(1, Kept), others(Ts, lists:reverse(True), Gate, Kept)),
             {length(Ts), True}
     end;
 gate(Things, _, _, _) ->
@@ -251,26 +252,27 @@ gate(Things, _, _, _) ->
 known(Pid, #plan{items = Items, keeps = Keeps}, Kept) ->
     case process_info(Pid, Items) of
         undefined -> [];
+        Info when Keeps, element(2, Kept) =:= 1 -> [list_to_tuple([Pid, first | values(Info)])];
         Info when Keeps -> [list_to_tuple([Pid, kept(Pid, Kept) | values(Info)])];
         Info -> [list_to_tuple([Pid, undefined | values(Info)])]
     end.
 
-%% Of those that are not asked for more, if something is new.
-keep_others([T | Ts], [Pid | True], Gate, Kept) when element(1, T) =:= Pid ->
-    keep_others(Ts, True, Gate, Kept);
-keep_others([T | Ts], True, #plan{reductions = R, mailbox = M} = Gate, Kept) ->
+%% What is to be kept of those that are not asked for more, if something is new.
+others([T | Ts], [Pid | True], Gate, Kept) when element(1, T) =:= Pid ->
+    others(Ts, True, Gate, Kept);
+others([T | Ts], True, #plan{reductions = R, mailbox = M} = Gate, Kept) ->
     case element(2, T) of
         #kept{reductions = Reds, mailbox = N} = Old when R =:= 0 orelse element(R, T) =:= Reds,
                                                          M =:= 0 orelse element(M, T) =:= N ->
-            refresh(Old, Kept);
+            refresh(Old, Kept),
+            others(Ts, True, Gate, Kept);
         #kept{dear = Dear} ->
-            keep_process(T, 0, Dear, Gate, Kept);
+            [to_keep(T, 0, Dear, Gate, Kept) | others(Ts, True, Gate, Kept)];
         _ ->
-            keep_process(T, 0, [], Gate, Kept)
-    end,
-    keep_others(Ts, True, Gate, Kept);
-keep_others([], [], _, _) ->
-    ok.
+            [to_keep(T, 0, [], Gate, Kept) | others(Ts, True, Gate, Kept)]
+    end;
+others([], [], _, _) ->
+    [].
 
 %% @doc How many processes had to run to answer since it was asked last.
 -spec asked() -> non_neg_integer().
@@ -279,6 +281,9 @@ asked() ->
         undefined -> 0;
         N -> N
     end.
+
+-spec has_asked() -> boolean().
+has_asked() -> get(asked) =/= undefined.
 
 %% @doc A table for what is kept: rows of #kept{}, or {other, Thing, Pass, Old}.
 -spec new_kept() -> ets:tid().
@@ -373,15 +378,18 @@ kept(Pid, {Tab, Pass}) ->
 
 %% What the plan does not ask for stays unknown. After an answer (Took: reductions) it is as it says; a
 %% plan without dear items has none.
-keep_process(T, Took, Dear, #plan{status = S} = Plan, {Tab, Pass}) ->
+keep_process(T, Took, Dear, Plan, {Tab, _} = Kept) ->
+    ets:insert(Tab, to_keep(T, Took, Dear, Plan, Kept)).
+
+to_keep(T, Took, Dear, #plan{status = S} = Plan, {_, Pass}) ->
     First = case element(2, T) of
                 #kept{first = F} -> F;
                 _ -> erlang:monotonic_time(nanosecond)
             end,
-    ets:insert(Tab, #kept{pid = element(1, T), pass = Pass, first = First,
-                          reductions = at(Plan#plan.reductions, T) + Took,
-                          mailbox = at(Plan#plan.mailbox, T), memory = at(Plan#plan.memory, T),
-                          rests = Took > 0 andalso element(S, T) =:= waiting, dear = Dear}).
+    #kept{pid = element(1, T), pass = Pass, first = First,
+          reductions = at(Plan#plan.reductions, T) + Took,
+          mailbox = at(Plan#plan.mailbox, T), memory = at(Plan#plan.memory, T),
+          rests = Took > 0 andalso element(S, T) =:= waiting, dear = Dear}.
 
 refresh(#kept{pid = Pid, pass = Written}, {Tab, Pass}) when Pass - Written >= ?FRESH ->
     ets:update_element(Tab, Pid, {#kept.pass, Pass});
@@ -427,8 +435,51 @@ called(_, [], Label, _, _) -> {label, Label}.
 
 call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
 call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_list(A) -> {M, F, length(A)};
+call(undefined, {proc_lib, init_p, _} = Initial, Pid) -> % it hides its dictionary
+    case is_own(Pid) of
+        true -> <<"(erltrace)">>;
+        false -> Initial
+    end;
 call(_, {erlang, apply, 2}, Pid) -> Pid;
 call(_, Initial, _) -> Initial.
+
+%% Processes of erltrace are sensitive, but so may others be. Those of erltrace are linked with each other, or
+%% monitor each other; this one, which asks, is one of them.
+is_own(Pid) ->
+    case get(own) of
+        #{Pid := Is} -> Is;
+        _ ->
+            Own = own([self()], #{}),
+            put(own, Own#{Pid => map_get(Pid, maps:merge(#{Pid => false}, Own))}),
+            is_own(Pid)
+    end.
+
+own([P | Rest], Own) when is_map_key(P, Own) -> own(Rest, Own);
+own([P | Rest], Own) ->
+    case P =:= self() orelse is_like_own(P) of
+        true -> own(related(P) ++ Rest, Own#{P => true});
+        false -> own(Rest, Own#{P => false})
+    end;
+own([], Own) -> Own.
+
+is_like_own(P) ->
+    case process_info(P, [registered_name, initial_call]) of
+        [{_, Name}, _] when is_atom(Name) -> lists:prefix("erltrace", atom_to_list(Name));
+        [_, {_, {proc_lib, init_p, _}}] ->
+            case process_info(P, hd(first([?INITIAL]))) of
+                {dictionary, []} -> true;
+                {?INITIAL, undefined} -> true;
+                _ -> false
+            end;
+        _ -> false
+    end.
+
+related(P) ->
+    case process_info(P, [links, monitors, monitored_by]) of
+        [{_, Links}, {_, Monitors}, {_, By}] ->
+            [Q || Q <- Links ++ [Q || {process, Q} <- Monitors] ++ By, is_pid(Q), node(Q) =:= node()];
+        undefined -> []
+    end.
 
 %% Of the owner of something. It is asked as other processes are, so that one that rests is asked once.
 owner(Pid, {_, Pass} = Kept) when is_pid(Pid) ->

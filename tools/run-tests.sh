@@ -44,7 +44,13 @@ count() { # name, its log, its exit code, seconds
 	printf '%-28s %s (%s s)\n' "$name" "$last" "$seconds"
 	((f == 0)) || sed 's/^/    /' "$file" | tail -n "${SHOW_LINES:-200}"
 	passed=$((passed + p)) failed=$((failed + f))
-	((f == 0)) || broken+=("$name: $last")
+	((f == 0)) || broken+=("$name: $last" "$(where "$file")")
+}
+
+# Where a log first tells of a failure: that much is told once more at the end.
+where() { # log
+	grep -m 3 -A 16 -E '\*failed\*|FAILED' "$1" |
+		grep -v 'in call from eunit' | head -n 24 | cut -c 1-160 | sed 's/^/    /'
 }
 
 # A command that says nothing about counts.
@@ -246,6 +252,6 @@ fuzz)
 esac
 
 ((${#skipped[@]} == 0)) || printf 'skipped: %s\n' "${skipped[@]}"
-((${#broken[@]} == 0)) || printf 'failed: %s\n' "${broken[@]}"
+((${#broken[@]} == 0)) || printf 'failed: %s\n%s\n' "${broken[@]}"
 echo "$passed passed, $failed failed"
 ((failed == 0))

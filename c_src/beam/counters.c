@@ -95,7 +95,9 @@ ERL_NIF_TERM nif_countable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	ERL_NIF_TERM list = enif_make_list(env, 0), all = enif_make_atom(env, "all");
 
 	WITH_HANDLE(b)
-	for (unsigned i = 0; i < b->fns.nbuckets && may_count(b); i++)
+	const unsigned nbuckets = may_count(b) ? b->fns.nbuckets : 0;
+
+	for (unsigned i = 0; i < nbuckets; i++)
 		for (const struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
 			if ((argv[1] == all || argv[1] == fn->mod) && !fn->counted &&
 				is_countable(fn))

@@ -117,10 +117,15 @@ void fast_calls_free(void)
 
 /* ---- words of frames ------------------------------------------------------------------- */
 
-/* From the top: 24 bits of number, 32 of generation, 4 that are free, 4 of what the core does. */
-static inline uint64_t frame_word(uint32_t number, uint32_t generation, unsigned what)
+/*
+ * From the top: 24 bits of number, 32 of generation, 4 that are free, 4 of what the core does. 0: the
+ * end of the call is not to be seen.
+ */
+static inline uint64_t frame_word(uint32_t number, unsigned what)
 {
-	return (uint64_t)number << 40 | (uint64_t)generation << 8 | what;
+	uint64_t generation = atomic_load_explicit(&fast_core->generation, memory_order_relaxed);
+
+	return number != 0 ? (uint64_t)number << 40 | (uint64_t)(uint32_t)generation << 8 | what : 0;
 }
 
 static inline uint32_t number_in(uint64_t word)
@@ -204,24 +209,28 @@ static inline ErlNifEnv *set_up(
 
 /* ---- handles --------------------------------------------------------------------------- */
 
-/* The handle in this slot, which the thread is inside of then; NULL: it takes no calls. */
-static inline struct beam_handle *enter(struct beam_thread *t, unsigned slot)
+/*
+ * The handle in this slot, which the thread is inside of then; NULL: it is not live. It may be another
+ * than the one that has joined: its functions are not fast then.
+ */
+static inline struct beam_handle *enter(struct beam_thread *t, uint64_t slot)
 {
 	struct beam_handle *b;
 
 	beam_thread_enter(t);
 	b = atomic_load_explicit(&beam_table[slot], memory_order_acquire);
-	if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) && b->fast))
+	if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire)))
 		return b;
 	beam_thread_leave(t);
 	return NULL;
 }
 
-static inline struct beam_thread *thread(void)
+static __attribute__((noinline)) const struct beam_fn *fn_of_mfa(
+	const struct beam_handle *b, const struct mfa *m)
 {
-	struct beam_thread *t = beam_self;
+	const struct beam_fn *fn = beam_function_find(&b->fns, m->mod, m->fun, m->arity);
 
-	return likely(t != NULL) ? t : beam_thread_new();
+	return fn != NULL && fn->number != 0 ? fn : NULL;
 }
 
 /* The function of a frame in this handle; NULL: it is not its own. */
@@ -229,15 +238,13 @@ static inline const struct beam_fn *fn_of(const struct beam_handle *b, uint64_t 
 {
 	uint32_t number = number_in(word);
 	const struct numbered *first;
-	const struct mfa *m;
 
 	if (unlikely(generation_in(word) < b->generation))
 		return NULL;
 	first = &chunks[number / CHUNK]->first[number % CHUNK];
 	if (likely(first->handle == b->number))
 		return first->fn;
-	m = mfa_of(number);
-	return beam_function_find(&b->fns, m->mod, m->fun, m->arity);
+	return fn_of_mfa(b, mfa_of(number));
 }
 
 /* A breakpoint in the function itself; not in the export of a function, which is told of too. */
@@ -264,7 +271,7 @@ static __attribute__((noinline)) void faulted(struct beam_thread *t, struct beam
 
 /*
  * The simple case, as in fast_event() of calls.c: one probe with one clause, nothing that is kept of
- * processes. false: nothing is done yet.
+ * processes. The caller has seen that it is one. false: nothing is done yet.
  */
 static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 	struct beam_handle *b, struct beam_tstate *ts, const struct beam_fn *fn, char *proc,
@@ -273,7 +280,6 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 	const struct beam_sole *sole = call ? &fn->call : &fn->end;
 	struct beam_clause *clause = sole->clause;
 	ERL_NIF_TERM key = word_at(proc, 0);
-	const struct et_str *pid = NULL;
 	struct en_thread *slot = ts->slot;
 	uint64_t began = 0;
 	struct fire *f;
@@ -281,16 +287,19 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 	__builtin_prefetch(sole->probe); /* where very many are called in turn, it is far away */
 	if (!call)
 		__builtin_prefetch(fn->end_func);
-	if (unlikely(ts->number != b->number || b->procs.tab != NULL ||
-		     beam_nprobes(call ? &fn->nentry : &fn->nret) != 1 || clause == NULL ||
+	if (unlikely(ts->number != b->number || b->procs.tab != NULL || clause == NULL ||
 		     atomic_load_explicit(&b->en->phase, memory_order_acquire) != PHASE_RUN))
 		return false;
 	if (atomic_load_explicit(&clause->timed, memory_order_relaxed) &&
 		unlikely(!clock_try(&began)))
 		return false;
-	if ((call ? fn->call_pid : fn->end_pid) &&
-		unlikely((pid = beam_text_cached(t, key)) == NULL))
-		return false;
+	if (call ? fn->call_pid : fn->end_pid) {
+		const struct et_str *pid = beam_text_cached(t, key);
+
+		if (unlikely(pid == NULL))
+			return false;
+		slot->fire.arg[ARG(FUNCTION_ENTRY, process)] = beam_str(pid);
+	}
 	if (unlikely(!beam_cost_untimed(ts)))
 		return false;
 	ts->ev.cur.key = key;
@@ -300,8 +309,6 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 		key);
 	f = &slot->fire;
 	f->ts = began;
-	if (pid != NULL)
-		f->arg[ARG(FUNCTION_ENTRY, process)] = beam_str(pid);
 	if (call || fn->end_mfa)
 		f->arg[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa);
 	clause->entry(f);
@@ -314,29 +321,34 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 
 static __attribute__((noinline)) void entry_slow(struct beam_thread *t, struct beam_handle *b,
 	struct beam_tstate *ts, const struct beam_fn *fn, char *proc, const uintptr_t *reg,
-	struct beam_tail tail)
+	const struct beam_tail *tail)
 {
 	struct fast_thread *ft = &t->fast;
 	ErlNifEnv *env = set_up(ft, proc, atom_call, b);
 
 	ft->argv[3] = make_mfa(ft, fn, beam_fast(fn) & (FAST_ASKS | FAST_MORE) ? reg : NULL);
 	ft->argv[4] = 0;
-	beam_fast_called(env, ft->argv, t, ts, b, tail);
+	beam_fast_called(env, ft->argv, t, ts, b, tail != NULL ? *tail : (struct beam_tail){0});
 }
 
 static inline __attribute__((always_inline)) void entry_in(struct beam_thread *t,
-	struct beam_handle *b, unsigned slot, const struct beam_fn *fn, unsigned how, char *proc,
-	const uintptr_t *reg, struct beam_tail tail)
+	struct beam_handle *b, uint64_t slot, const struct beam_fn *fn, unsigned how, char *proc,
+	const uintptr_t *reg, const struct beam_tail *tail)
 {
 	struct beam_tstate *ts = &t->tstates[slot];
+	unsigned n = beam_nprobes(&fn->nentry);
 
+	if (unlikely(how & FAST_MORE)) {
+		entry_slow(t, b, ts, fn, proc, reg, tail);
+		return;
+	}
 	if (unlikely(how & FAST_ASKS)) {
 		t->fast.argv[3] = make_mfa(&t->fast, fn, reg);
 		t->fast.argv[4] = 0;
 	}
-	if (unlikely(beam_nprobes(&fn->nentry) == 0 && !b->stacks && !(how & FAST_MORE)))
+	if (likely(n == 1) && likely(simple(t, b, ts, fn, proc, true)))
 		return;
-	if (unlikely(how & FAST_MORE) || unlikely(!simple(t, b, ts, fn, proc, true)))
+	if (n != 0 || b->stacks)
 		entry_slow(t, b, ts, fn, proc, reg, tail);
 }
 
@@ -390,7 +402,7 @@ static __attribute__((noinline)) bool replaces(
 
 	for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
 		in &= in - 1) {
-		struct beam_handle *b = enter(t, (unsigned)__builtin_ctzll(in));
+		struct beam_handle *b = enter(t, (uint64_t)__builtin_ctzll(in));
 		const struct beam_fn *fn;
 		unsigned how;
 
@@ -412,8 +424,8 @@ static __attribute__((noinline)) bool replaces(
 
 /* In one handle: the function's number if its end is to be seen, else 0. */
 static inline __attribute__((always_inline)) uint32_t entry_in_slot(struct beam_thread *t,
-	unsigned slot, char *proc, const uintptr_t *info, const uintptr_t *reg,
-	struct beam_tail tail)
+	uint64_t slot, char *proc, const uintptr_t *info, const uintptr_t *reg,
+	const struct beam_tail *tail)
 {
 	struct beam_handle *b = enter(t, slot);
 	const struct beam_fn *fn;
@@ -432,47 +444,42 @@ static inline __attribute__((always_inline)) uint32_t entry_in_slot(struct beam_
 	return number;
 }
 
-static __attribute__((noinline)) uint32_t entry_in_all(struct beam_thread *t, uint64_t slots,
-	char *proc, const uintptr_t *info, const uintptr_t *reg, struct beam_tail tail)
+/* By several handles, or a tail call. */
+static __attribute__((noinline)) uint64_t entry_in_all(struct beam_thread *t, char *proc,
+	const uintptr_t *info, const uintptr_t *reg, uint64_t top, long below)
 {
+	struct beam_tail tail = {.is = false, .below = (unsigned)below};
 	uint32_t number = 0, in;
 
-	for (; slots != 0; slots &= slots - 1) {
-		in = entry_in_slot(t, (unsigned)__builtin_ctzll(slots), proc, info, reg, tail);
+	if (top != 0) {
+		tail.is = replaces(t, proc, info, top);
+		tail.off = tail.is ? 0 : 1 + fast_core->vm.frame;
+	}
+	for (uint64_t slots = atomic_load_explicit(&fast_slots, memory_order_relaxed); slots != 0;
+		slots &= slots - 1) {
+		in = entry_in_slot(t, (uint64_t)__builtin_ctzll(slots), proc, info, reg, &tail);
 		number = in != 0 ? in : number;
 	}
-	return number;
+	return frame_word(number, tail.is ? CORE_REPLACE : CORE_PUSH);
 }
 
 static uint64_t on_entry(
 	char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top, long below)
 {
-	struct beam_thread *t = thread();
-	struct beam_tail tail = {.is = false, .below = (unsigned)below};
-	uint64_t slots = atomic_load_explicit(&fast_slots, memory_order_relaxed);
-	uint32_t number;
+	struct beam_thread *t = beam_self;
+	uint64_t only = atomic_load_explicit(&fast_only, memory_order_relaxed);
 
-	if (unlikely(t == NULL || slots == 0))
+	if (unlikely(t == NULL) && (t = beam_thread_new()) == NULL)
 		return 0;
-	if (unlikely(top != 0)) {
-		tail.is = replaces(t, proc, info, top);
-		tail.off = tail.is ? 0 : 1 + fast_core->vm.frame;
-	}
-	if (likely((slots & (slots - 1)) == 0))
-		number = entry_in_slot(t, (unsigned)__builtin_ctzll(slots), proc, info, reg, tail);
-	else
-		number = entry_in_all(t, slots, proc, info, reg, tail);
-	if (number == 0)
-		return 0;
-	return frame_word(number,
-		(uint32_t)atomic_load_explicit(&fast_core->generation, memory_order_relaxed),
-		tail.is ? CORE_REPLACE : CORE_PUSH);
+	if (unlikely(top != 0 || only == 0))
+		return entry_in_all(t, proc, info, reg, top, below);
+	return frame_word(entry_in_slot(t, only, proc, info, reg, NULL), CORE_PUSH);
 }
 
 /* ---- returns --------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) void return_slow(struct beam_thread *t, struct beam_handle *b,
-	unsigned slot, const struct beam_fn *fn, char *proc, const uintptr_t *reg)
+	uint64_t slot, const struct beam_fn *fn, char *proc, const uintptr_t *reg)
 {
 	struct fast_thread *ft = &t->fast;
 	struct beam_tstate *ts = &t->tstates[slot];
@@ -480,7 +487,7 @@ static __attribute__((noinline)) void return_slow(struct beam_thread *t, struct 
 
 	ft->argv[3] = make_mfa(ft, fn, NULL);
 	ft->argv[4] = make_extra(ft, reg[0]);
-	if (!fn->keep && simple(t, b, ts, fn, proc, false))
+	if (!fn->keep && beam_nprobes(&fn->nret) == 1 && simple(t, b, ts, fn, proc, false))
 		return;
 	ft->argv[3] = make_mfa(ft, fn, NULL);
 	ft->argv[4] = make_extra(ft, reg[0]);
@@ -489,7 +496,7 @@ static __attribute__((noinline)) void return_slow(struct beam_thread *t, struct 
 }
 
 static inline __attribute__((always_inline)) void return_in_slot(struct beam_thread *t,
-	unsigned slot, char *proc, uint64_t word, const uintptr_t *reg)
+	uint64_t slot, char *proc, uint64_t word, const uintptr_t *reg)
 {
 	struct beam_handle *b = enter(t, slot);
 	const struct beam_fn *fn;
@@ -497,31 +504,32 @@ static inline __attribute__((always_inline)) void return_in_slot(struct beam_thr
 	if (unlikely(b == NULL))
 		return;
 	fn = fn_of(b, word);
-	if (likely(fn != NULL && fn->number != 0) && likely(word_at(proc, 0) != b->owner) &&
-		(unlikely(fn->end_asks || fn->keep) ||
+	if (likely(fn != NULL) && likely(word_at(proc, 0) != b->owner) &&
+		(unlikely(fn->end_asks || fn->keep) || unlikely(beam_nprobes(&fn->nret) != 1) ||
 			unlikely(!simple(t, b, &t->tstates[slot], fn, proc, false))))
 		return_slow(t, b, slot, fn, proc, reg);
 	beam_thread_leave(t);
 }
 
 static __attribute__((noinline)) void return_in_all(
-	struct beam_thread *t, uint64_t slots, char *proc, uint64_t word, const uintptr_t *reg)
+	struct beam_thread *t, char *proc, uint64_t word, const uintptr_t *reg)
 {
-	for (; slots != 0; slots &= slots - 1)
-		return_in_slot(t, (unsigned)__builtin_ctzll(slots), proc, word, reg);
+	for (uint64_t slots = atomic_load_explicit(&fast_slots, memory_order_relaxed); slots != 0;
+		slots &= slots - 1)
+		return_in_slot(t, (uint64_t)__builtin_ctzll(slots), proc, word, reg);
 }
 
 static void on_return(char *proc, uint64_t word, const uintptr_t *reg)
 {
-	struct beam_thread *t = thread();
-	uint64_t slots = atomic_load_explicit(&fast_slots, memory_order_relaxed);
+	struct beam_thread *t = beam_self;
+	uint64_t only = atomic_load_explicit(&fast_only, memory_order_relaxed);
 
-	if (unlikely(t == NULL || slots == 0))
+	if (unlikely(t == NULL) && (t = beam_thread_new()) == NULL)
 		return;
-	if (likely((slots & (slots - 1)) == 0))
-		return_in_slot(t, (unsigned)__builtin_ctzll(slots), proc, word, reg);
+	if (likely(only != 0))
+		return_in_slot(t, only, proc, word, reg);
 	else
-		return_in_all(t, slots, proc, word, reg);
+		return_in_all(t, proc, word, reg);
 }
 
 /* ---- exceptions ------------------------------------------------------------------------ */
@@ -544,16 +552,16 @@ static void on_raised(char *proc, const uintptr_t *newest, const uintptr_t *end,
 {
 	const struct core_vm *vm = &fast_core->vm;
 	const uintptr_t *bottom = (const uintptr_t *)word_at(proc, vm->hend), *at;
-	struct beam_thread *t = thread();
+	struct beam_thread *t = beam_self;
 	ERL_NIF_TERM class, reason;
 
-	if (t == NULL)
+	if (t == NULL && (t = beam_thread_new()) == NULL)
 		return;
 	get_reason(&t->fast, proc, caught, reg, &class, &reason);
 	for (at = newest; (at = core_next_frame(vm, at, end)) != NULL; at++)
 		for (uint64_t in = atomic_load_explicit(&fast_slots, memory_order_relaxed); in != 0;
 			in &= in - 1) {
-			unsigned slot = (unsigned)__builtin_ctzll(in);
+			uint64_t slot = (uint64_t)__builtin_ctzll(in);
 			struct beam_handle *b = enter(t, slot);
 			const struct beam_fn *fn;
 			ErlNifEnv *env;
@@ -562,7 +570,7 @@ static void on_raised(char *proc, const uintptr_t *newest, const uintptr_t *end,
 				continue;
 			fn = fn_of(b, at[1]);
 			env = set_up(&t->fast, proc, atom_exception_from, b);
-			if (fn != NULL && fn->number != 0 && t->fast.argv[2] != b->owner) {
+			if (fn != NULL && t->fast.argv[2] != b->owner) {
 				t->fast.argv[3] = make_mfa(&t->fast, fn, NULL);
 				t->fast.argv[4] = 0;
 				beam_fast_raised(env, t->fast.argv, t, &t->tstates[slot], b, fn,

@@ -21,6 +21,7 @@ extern struct core *fast_core; /* NULL: none is installed, or it was refused */
 bool fast_core_join(unsigned slot);
 void fast_core_leave(unsigned slot);
 extern _Atomic uint64_t fast_slots; /* bit n: the handle in slot n has joined */
+extern _Atomic uint64_t fast_only;  /* slot of the only one, or 0, which is no handle's */
 
 #pragma GCC visibility pop
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The provider state: probes that fire once for each thing of a kind that there is in the node, such
- * as process-5s for each process every five seconds, and round-5s when such a round is over. state.def
+ * as process-5s for each process every five seconds, and round-5s when such a round is over. key fires
+ * when a key is pressed where the script runs in a terminal. state.def
  * lists the kinds and their members. A process of ours (src/erltrace_state.erl) goes over the things,
  * asks the VM for the members that clauses read, and has the probes fired here: a row is a tuple of
  * the process that the firing is about and these members.
@@ -39,6 +40,7 @@ enum kind {
 #define TEXT(...)
 #include "state.def"
 	KIND_ROUND,
+	KIND_KEY,
 	KIND_COUNT_
 };
 
@@ -47,14 +49,14 @@ static const char *const kinds[KIND_COUNT_] = {
 #define NUMBER(...)
 #define TEXT(...)
 #include "state.def"
-	"round"};
+	"round", "key"};
 
 static const char *const types[KIND_COUNT_] = {
 #define KIND(ID, name) "state_" name "_t *",
 #define NUMBER(...)
 #define TEXT(...)
 #include "state.def"
-	"int64_t"};
+	"int64_t", "int64_t"};
 
 static const struct {
 	enum kind kind;
@@ -69,7 +71,9 @@ static const struct {
 /* For -lv. */
 static const char *const notes[KIND_COUNT_] = {
 	[KIND_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are all or 0, "
-		       "1 if with these all have been seen or 0"
+		       "1 if with these all have been seen or 0",
+	[KIND_KEY] = "a key is pressed where the script has a terminal: its byte, and the terminal's rows and "
+		     "columns; a byte of 0: there is a terminal, or it has another size"
 #define KIND(ID, name) , [KIND_##ID] = "members of args[0]:"
 #define NUMBER(ID, member, meaning) " " #member
 #define TEXT(ID, member, meaning) " " #member
@@ -102,7 +106,7 @@ static bool parse(const char *name, enum kind *kind, uint64_t *period)
 			continue;
 		*kind = i;
 		*period = name[len] == '-' ? et_period(name + len + 1) : 0;
-		return name[len] == '\0' || *period != 0;
+		return name[len] == '\0' || (*period != 0 && i != KIND_KEY);
 	}
 	return false;
 }
@@ -116,7 +120,7 @@ static uint32_t builtins_of(enum kind kind)
 	if (kind != KIND_PROCESS)
 		not_here |= kind > KIND_SOCKET ? process : 1u << PBI_ERLNAME;
 	return (~prog_pbis_of_events() & ~not_here) |
-	       (kind != KIND_ROUND ? 1u << PBI_STATE_NUMBER | 1u << PBI_STATE_TEXT : 0);
+	       (kind < KIND_ROUND ? 1u << PBI_STATE_NUMBER | 1u << PBI_STATE_TEXT : 0);
 }
 
 static struct beam_handle *handle_of(const struct en *en)
@@ -127,7 +131,7 @@ static struct beam_handle *handle_of(const struct en *en)
 static int add(struct en *en, const char *name, enum kind kind, uint64_t period, struct et_error *e)
 {
 	static const char *const thing[] = {"uintptr_t"};
-	static const char *const round[] = {"int64_t", "int64_t", "int64_t", "int64_t"};
+	static const char *const numbers[] = {"int64_t", "int64_t", "int64_t", "int64_t"};
 	struct beam_handle *b = handle_of(en);
 	struct state_probe *s;
 	struct en_probe *p;
@@ -142,9 +146,9 @@ static int add(struct en *en, const char *name, enum kind kind, uint64_t period,
 		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
 	b->states[b->nstates++] = (struct state_probe){.probe = p, .kind = kind, .period = period};
 	p->has = builtins_of(kind);
-	p->nargs = kind == KIND_ROUND ? 4 : 1;
-	p->argtypes = kind == KIND_ROUND ? round : thing;
-	p->xargtypes = kind == KIND_ROUND ? NULL : &types[kind];
+	p->nargs = kind == KIND_ROUND ? 4 : kind == KIND_KEY ? 3 : 1;
+	p->argtypes = kind >= KIND_ROUND ? numbers : thing;
+	p->xargtypes = kind >= KIND_ROUND ? NULL : &types[kind];
 	p->note = notes[kind];
 	return 0;
 }
@@ -179,7 +183,7 @@ static const char *why_none(const struct d_pdesc *d)
 		return NULL;
 	if (!parse(d->name, &kind, &period))
 		return "it has process, wait, table, port, socket, scheduler, memory, node and round, each "
-		       "with a rate, as in process-5s, or without: once";
+		       "with a rate, as in process-5s, or without: once; and key";
 	return period != 0 && period < LEAST
 		       ? "it would fire too often: the shortest interval is 100 milliseconds"
 		       : NULL;
@@ -403,7 +407,7 @@ static const struct et_str *answer_str(
 
 static const struct en_current_ops ops = {.num = answer_num, .str = answer_str};
 
-/* Rows are tuples of the probe's size, their first element a local pid; of a round, any. */
+/* Rows are tuples of the probe's size, their first element a local pid; of a round or a key, any. */
 static void fire(struct thing *t, ERL_NIF_TERM row)
 {
 	uint64_t arg[10] = {0};
@@ -412,7 +416,7 @@ static void fire(struct thing *t, ERL_NIF_TERM row)
 
 	if (!enif_get_tuple(t->env, row, &n, &t->row) || n < 1 || !enif_is_pid(t->env, t->row[0]))
 		return;
-	if (t->probe->kind == KIND_ROUND)
+	if (t->probe->kind >= KIND_ROUND)
 		for (int i = 1; i < n && i <= 4; i++)
 			arg[i - 1] = enif_get_int64(t->env, t->row[i], &v) ? (uint64_t)v : 0;
 	else if (n != t->layout->size)

@@ -17,7 +17,7 @@
  *   child.c           -c and -p; entry_stop.c: a command stopped at its first instruction
  *   node_start.c      -N: scripts sent to Erlang nodes; node_find.c: to which;
  *   node_talk.c       ... messages there and back; node_run.c: their results printed;
- *   node_stacks.c     ... and their stacks gathered
+ *   node_stacks.c     ... and their stacks gathered; node_keys.c: keys pressed in the terminal
  *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
  *   bridge.c          nodes of a script that runs in the kernel
  *   without_nodes.c, without_web.c  instead of these, where libei or the page's libraries are missing
@@ -58,6 +58,7 @@ struct cli_setting {
 struct cli_stack_file {
 	const char *path; /* "-": the standard output; NULL: none */
 	FILE *f;	  /* while it is open */
+	bool made;	  /* there was none before */
 };
 
 #define CLI_ERRORS 64 /* kinds of errors that are told apart */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "node/decode.h"
 
@@ -226,7 +227,7 @@ static void read_target(struct nodes *ns, struct target *t, ei_x_buff *x)
 
 void node_receive(struct nodes *ns, int ms)
 {
-	struct pollfd fds[65];
+	struct pollfd fds[66];
 	ei_x_buff x;
 	bool waiting = false;
 	int n = 0;
@@ -238,6 +239,8 @@ void node_receive(struct nodes *ns, int ms)
 		}
 	if (ns->wake > 0)
 		fds[n++] = (struct pollfd){.fd = ns->wake, .events = POLLIN};
+	if (ns->keys)
+		fds[n++] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
 	node_beat(ns);
 	if (!waiting && poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) < 0)
 		return; /* after a time without any: one that hangs in the midst of a message */

@@ -22,6 +22,7 @@
 
 static volatile sig_atomic_t interrupts;
 static const struct cli *running; /* for the second signal */
+static void (*before_death)(void); /* likewise, or NULL */
 static pid_t main_tid;
 
 enum { AT_ONCE_MS = 1000 };
@@ -48,6 +49,8 @@ static void on_signal(int sig)
 	if ((pid_t)syscall(SYS_gettid) != main_tid) {
 		syscall(SYS_tgkill, getpid(), main_tid, sig);
 	} else if (ms_since_first() >= AT_ONCE_MS) {
+		if (before_death != NULL)
+			before_death();
 		cli_procs_kill(running);
 		signal(sig, SIG_DFL);
 		raise(sig);
@@ -82,6 +85,11 @@ void cli_catch_signals(const struct cli *c)
 	sa.sa_handler = on_child;
 	sa.sa_flags = SA_NOCLDSTOP;
 	sigaction(SIGCHLD, &sa, NULL);
+}
+
+void cli_before_death(void (*call)(void))
+{
+	before_death = call;
 }
 
 int cli_interrupts(void)
@@ -147,7 +155,8 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 	} while (r != ERLTRACE_DONE);
 	cli_more_errors(c, true);
 	if (c->live_ms > 0)
-		erltrace_tick(c->h, "", on_tick, c, &err); /* what came last */
+		while (erltrace_tick(c->h, "", on_tick, c, &err) > 0)
+			; /* what came last */
 	if (c->stacks != NULL)
 		erltrace_stacks(c->h, cli_stacks_take, c, &err);
 	return 0;

@@ -112,6 +112,7 @@ static void on_probe(struct scanning *at, const erltrace_scan_item_t *item)
 		s->descs[s->ndescs++] = (struct cli_desc){text, item->end};
 	else
 		free(text);
+	at->c->uses.keys |= strcmp(item->provider, "state") == 0 && strcmp(item->name, "key") == 0;
 	cli_place_probe(at->c, item);
 }
 

@@ -39,6 +39,10 @@ struct nodes {
 	struct cli *c;
 	const struct node_handler *handlers; /* the last one has no tag */
 	void (*gone)(struct nodes *ns, struct target *t, struct et_error *e); /* a node is */
+	bool keys; /* the standard input is a terminal whose keys are for the scripts */
+	struct {   /* of that terminal, as the nodes know it; 0: they do not */
+		unsigned short rows, columns;
+	} size;
 	int wake; /* can be read: node_receive() waits no longer; 0: none */
 	struct et_error *failure; /* where failures are stored; NULL: they are printed */
 	struct target *v;
@@ -92,6 +96,10 @@ bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg)
 /* node_stacks.c */
 /* -1: something else is there, or memory is out. */
 int node_get_stacks(const ei_x_buff *x, int at, erltrace_agg_cb *cb, void *arg);
+
+/* node_keys.c */
+void node_keys(struct nodes *ns); /* what was pressed since is sent to the nodes */
+void node_keys_end(void); /* the terminal is as it was; may be called by a signal handler */
 
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);

@@ -165,36 +165,58 @@ static inline uintptr_t original(
 	return ((uintptr_t(*)(char *, uintptr_t *, uintptr_t *))vm->entry)(proc, info, reg);
 }
 
+/* What ops->entry() says: 0 if nobody is in charge. */
+static inline uint64_t entered(
+	char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top, long below)
+{
+	const struct core_ops *ops;
+	struct thread *t;
+	uint64_t word;
+
+	if (unlikely((ops = enter(&t)) == NULL))
+		return 0;
+	word = ops->entry(proc, info, reg, top, below);
+	leave(t);
+	return word;
+}
+
 /*
  * The VM's function does what others have armed, and must not see our frames: call_time would take
  * every call for a tail call, and return_to would not know its own frame in a chain of them. So it
  * runs first, and a frame of ours that is on top is off meanwhile. Ours return first then, and theirs
  * are as they would be without us.
  */
+static __attribute__((noinline)) uintptr_t entry_below(
+	char *proc, uintptr_t *info, uintptr_t *reg, uintptr_t *e)
+{
+	const struct core_vm *vm = &erltrace_core_1.vm;
+	uint64_t top = e[1], word;
+	uintptr_t code;
+	long below;
+
+	*pointer(proc, vm->stop) = e + 1 + vm->frame;
+	below = depth(proc, vm);
+	code = original(proc, vm, info, reg);
+	word = entered(proc, info, reg, top, below);
+	if ((word & 15) != CORE_REPLACE)
+		push(proc, vm, reg, (unsigned)info[4], top);
+	if (word != 0)
+		push(proc, vm, reg, (unsigned)info[4], word | 15);
+	return code;
+}
+
 static uintptr_t hook_entry(char *proc, uintptr_t *info, uintptr_t *reg)
 {
 	const struct core_vm *vm = &erltrace_core_1.vm;
-	const struct core_ops *ops;
-	uint64_t word = 0, top = 0;
-	uintptr_t *e, code;
-	struct thread *t;
-	long below = 0;
+	uintptr_t *e = *pointer(proc, vm->stop), code;
+	uint64_t word;
 
 	if (unlikely(is_sensitive(proc, vm)))
 		return original(proc, vm, info, reg);
-	e = *pointer(proc, vm->stop);
-	if (core_is_frame(vm, e)) {
-		top = e[1];
-		*pointer(proc, vm->stop) = e + 1 + vm->frame;
-		below = depth(proc, vm);
-	}
+	if (unlikely(core_is_frame(vm, e)))
+		return entry_below(proc, info, reg, e);
 	code = original(proc, vm, info, reg);
-	if (likely((ops = enter(&t)) != NULL)) {
-		word = ops->entry(proc, info, reg, top, below);
-		leave(t);
-	}
-	if (top != 0 && (word & 15) != CORE_REPLACE)
-		push(proc, vm, reg, (unsigned)info[4], top);
+	word = entered(proc, info, reg, 0, 0);
 	if (word != 0)
 		push(proc, vm, reg, (unsigned)info[4], word | 15);
 	return code;

@@ -373,7 +373,9 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 		return -1;
 	if (c->scan != NULL)
 		return 0;
-	return check_arguments_used(c) < 0 ? -1 : write_types(c);
+	if (check_arguments_used(c) < 0 || write_types(c) < 0)
+		return -1;
+	return d_metrics(c);
 }
 
 /* Strings of the script point to them for the lifetime of the handle; the caller's may be freed. */

@@ -6,6 +6,7 @@
  *   lex.c      text -> tokens; literal.c constants, macro.c $1 and $target, pdesc.c probe
  *              descriptions; lex.h is what lexer and parser share
  *   pragma.c   control lines: #pragma D option, attributes, binding, depends_on; #line
+ *   metric.c   #pragma D metric
  *   parse.c    tokens -> tree (ast.h), one top-level item at a time; parse_expr.c expressions
  *   decl.c     declarations: C's declarators; struct.c struct, union, enum and their layout
  *   type.c     types (type.h); basic_types.c: those that always exist
@@ -175,6 +176,9 @@ void d_types_each(struct d_comp *c, bool basic,
 
 /* pragma.c: the text after "#" of a control line */
 int d_pragma(struct d_comp *c, const char *text, int line);
+/* metric.c: one pragma; at the end of the script, all of them */
+int d_metric_pragma(struct d_comp *c, const char *text, int line);
+int d_metrics(struct d_comp *c);
 /* The dependencies of a text (#pragma D depends_on), without compiling it. */
 enum d_depkind { D_DEP_PROVIDER, D_DEP_MODULE, D_DEP_LIBRARY };
 struct d_depend {

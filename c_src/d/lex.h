@@ -115,6 +115,7 @@ struct d_lexer {
 	const struct d_clause *clause; /* being parsed, for hints */
 	struct d_ident *more;	       /* declared but not returned yet, linked by next */
 	struct d_latename *late;
+	struct d_metric *metrics; /* metric.c */
 };
 
 /* lex.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Control lines: #pragma D option, attributes, binding and depends_on; #line and "# N file" of the
- * preprocessor; #ident and #error. Other pragmas are ignored, other control lines are errors.
+ * Control lines: #pragma D option, attributes, binding, depends_on and metric (metric.c); #line and
+ * "# N file" of the preprocessor; #ident and #error. Other pragmas are ignored, other control lines are errors.
  */
 #include "lex.h"
 
@@ -319,7 +319,7 @@ static int p_line(struct d_comp *c, const struct words *w, int first, int line)
 	return d_lex_line(c, (int)n, file);
 }
 
-static int p_d(struct d_comp *c, const struct words *all, int line)
+static int p_d(struct d_comp *c, const struct words *all, const char *text, int line)
 {
 	static const struct {
 		const char *name;
@@ -329,7 +329,10 @@ static int p_d(struct d_comp *c, const struct words *all, int line)
 	struct words w = *all;
 
 	if (w.n < 3)
-		return malformed(c, line, "pragma D option, attributes, binding or depends_on");
+		return malformed(
+			c, line, "pragma D option, attributes, binding, depends_on or metric");
+	if (strcmp(w.w[2], "metric") == 0)
+		return d_metric_pragma(c, text, line);
 	if (w.n > MAX_WORDS)
 		return malformed(c, line, "pragma D with fewer words");
 	/* Drop the word "pragma". */
@@ -340,7 +343,8 @@ static int p_d(struct d_comp *c, const struct words *all, int line)
 		if (strcmp(w.w[1], list[i].name) == 0)
 			return list[i].run(c, &w, line);
 	return d_error(c, D_PRAGMA_INVAL, line, 0,
-		"unknown #pragma D %.64s: there are option, attributes, binding and depends_on",
+		"unknown #pragma D %.64s: there are option, attributes, binding, depends_on and "
+		"metric",
 		w.w[1]);
 }
 
@@ -379,7 +383,7 @@ int d_pragma(struct d_comp *c, const char *text, int line)
 		if (w.n < 2 || strcmp(w.w[1], "D") != 0)
 			return 0;
 		rc = w.n > 2 ? directive(c, &w, 2, text, line) : 1;
-		return rc <= 0 ? rc : p_d(c, &w, line);
+		return rc <= 0 ? rc : p_d(c, &w, text, line);
 	}
 	return d_error(c, D_PRAGCTL_INVAL, line, 0, "invalid control line #%.64s%s", k,
 		strcmp(k, "include") == 0 || strncmp(k, "def", 3) == 0 ||

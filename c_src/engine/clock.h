@@ -46,21 +46,19 @@ static inline uint64_t clock_ns(uint64_t steps, uint64_t rate)
 	return (uint64_t)((unsigned __int128)(steps << 4) * rate >> 64); /* the high half alone */
 }
 
+/* The counter is read first, and each word where it is used: so all of it stays in registers. */
 static inline bool clock_try(uint64_t *now)
 {
-	uint64_t v = atomic_load_explicit(&en_clock.version, memory_order_acquire);
-	uint64_t from = atomic_load_explicit(&en_clock.start, memory_order_relaxed);
-	uint64_t ns = atomic_load_explicit(&en_clock.base, memory_order_relaxed);
-	uint64_t per = atomic_load_explicit(&en_clock.rate, memory_order_relaxed);
-	uint64_t tsc = clock_counter();
+	uint64_t steps = clock_counter(), from, v;
 
+	v = atomic_load_explicit(&en_clock.version, memory_order_acquire);
+	from = atomic_load_explicit(&en_clock.start, memory_order_relaxed);
+	if (unlikely((v & 1) || steps < from))
+		return false;
+	*now = clock_ns(steps - from, atomic_load_explicit(&en_clock.rate, memory_order_relaxed)) +
+	       atomic_load_explicit(&en_clock.base, memory_order_relaxed);
 	atomic_thread_fence(memory_order_acquire);
-	if (likely(!(v & 1) && tsc >= from &&
-		   atomic_load_explicit(&en_clock.version, memory_order_relaxed) == v)) {
-		*now = ns + clock_ns(tsc - from, per);
-		return true;
-	}
-	return false;
+	return likely(atomic_load_explicit(&en_clock.version, memory_order_relaxed) == v);
 }
 
 /* en_now, inline. */

@@ -196,7 +196,8 @@ static int js_on_record(void *arg, const erltrace_event_t *ev, const erltrace_re
 	js_begin(j->buf, rec->action);
 	js_event(j->buf, ev);
 	js_values(j->buf, "values", rec->values, rec->nvalues);
-	if (strcmp(rec->action, "printf") == 0 || strcmp(rec->action, "print") == 0) {
+	if (strcmp(rec->action, "printf") == 0 || strcmp(rec->action, "print") == 0 ||
+		strcmp(rec->action, "alert") == 0) {
 		cb_str(j->buf, ",\"text\":");
 		js_string(j->buf, rec->text, rec->len);
 	}
@@ -304,6 +305,24 @@ static int js_on_aggregation(void *arg, const erltrace_agg_t *a)
 
 #define TICK_MAX (512u << 10) /* bytes of a line: the keys beyond come with the next one */
 
+/* #pragma D metric: what it says, and no more. */
+static void js_metric(struct co_buf *b, const struct prog_metric *m)
+{
+	const struct { const char *key, *text; } texts[] = {
+		{"name", m->name}, {"help", m->help}, {"unit", m->unit}};
+
+	cb_str(b, ",\"metric\":{\"labels\":[");
+	for (unsigned i = 0; i < m->nlabels; i++) {
+		cb_str(b, i ? "," : "");
+		js_string(b, m->labels[i], strlen(m->labels[i]));
+	}
+	cb_str(b, "]");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].text != NULL)
+			js_text(b, texts[i].key, texts[i].text);
+	cb_str(b, "}");
+}
+
 static void js_shape(struct co_buf *b, const struct prog_agg *a)
 {
 	unsigned n = a->fn == AGG_LQUANTIZE ? 3 : a->fn == AGG_LLQUANTIZE ? 4 : 0;
@@ -319,7 +338,10 @@ static void js_shape(struct co_buf *b, const struct prog_agg *a)
 		hist_percent_text(aggfn_percent(a->param, i), percent);
 		cb_fmt(b, "%s%s", i ? "," : "", percent);
 	}
-	cb_fmt(b, "],\"keys\":%u}", a->nkeys);
+	cb_fmt(b, "],\"keys\":%u", a->nkeys);
+	if (a->metric != NULL)
+		js_metric(b, a->metric);
+	cb_str(b, "}");
 }
 
 static int js_shapes(struct co_json *j, const struct co *co, const char *node)
@@ -385,6 +407,7 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 {
 	struct ticking t = {.first = true};
 	struct timespec ts;
+	int more;
 
 	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
 		return -1;
@@ -401,7 +424,7 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 	js_text(j->buf, "node", node);
 	cb_fmt(j->buf, ",\"time\":%lld,\"aggregations\":[",
 		(long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
-	ag_live_each(co, js_tick_one, &t);
+	more = ag_live_each(co, js_tick_one, &t);
 	cb_str(j->buf, "]");
 	js_normals(j->buf, co);
 	cb_fmt(j->buf, ",\"fired\":%llu,\"cost\":", (unsigned long long)fired);
@@ -409,7 +432,7 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 		cb_str(j->buf, "null");
 	else
 		cb_fmt(j->buf, "%.1f", cost);
-	return js_end(j);
+	return js_end(j) != 0 ? -1 : more;
 }
 
 int co_json_handlers(struct co_json *j, erltrace_handlers_t *h)

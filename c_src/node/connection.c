@@ -20,7 +20,7 @@
 #include "decode.h"
 #include "handshake.h"
 
-enum { CONNECT_MS = 5000, RPC_MS = 30000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
+enum { CONNECT_MS = 5000, RPC_MS = 60000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
 
 static int64_t now_ms(void)
 {

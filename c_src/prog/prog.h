@@ -115,6 +115,13 @@ struct prog_var {
 	uint32_t strmask; /* which key parts are strings */
 };
 
+/* #pragma D metric: what an aggregation is called as a metric. */
+struct prog_metric {
+	const char *name, *help, *unit; /* NULL: not given */
+	const char **labels;		/* of the keys; NULL: not given */
+	unsigned nlabels;
+};
+
 struct prog_agg {
 	const char *name; /* without @; "_" for bare @ */
 	uint16_t fn;	  /* AGG_* */
@@ -128,6 +135,7 @@ struct prog_agg {
 	uint32_t nbuckets; /* distributions */
 	uint32_t size;	   /* bytes of data: see aggfn.h */
 	int line;
+	const struct prog_metric *metric; /* or NULL */
 };
 
 /* ---- clauses -------------------------------------------------------------------------- */

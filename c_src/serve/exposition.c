@@ -11,6 +11,7 @@
 #include "serve.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,29 @@ static void family(const struct expo *x, const char *name, const char *type, con
 {
 	const char *total = strcmp(type, "counter") == 0 && !x->openmetrics ? "_total" : "";
 
-	fprintf(x->f, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, total, help, name, total, type);
+	fprintf(x->f, "# HELP %s%s ", name, total);
+	label_value(x->f, help, strlen(help));
+	fprintf(x->f, "\n# TYPE %s%s %s\n", name, total, type);
+}
+
+/* A value of a metric in its unit: exact, as it is divided by a power of ten. true: a whole one. */
+static bool put_value(const struct expo *x, const struct metric *m, int64_t v)
+{
+	uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, unit = 1, rest;
+	char text[24];
+	int len;
+
+	for (unsigned i = 0; i < m->decimals; i++)
+		unit *= 10;
+	fprintf(x->f, "%s%" PRIu64, v < 0 ? "-" : "", size / unit);
+	rest = size % unit;
+	if (rest == 0)
+		return true;
+	len = snprintf(text, sizeof(text), ".%0*" PRIu64, (int)m->decimals, rest);
+	while (text[len - 1] == '0')
+		len--;
+	fwrite(text, 1, (size_t)len, x->f);
+	return false;
 }
 
 /* ---- aggregations ----------------------------------------------------------------------- */
@@ -38,7 +61,8 @@ static const char *type_of(const struct metric *m)
 	switch (m->kind) {
 	case METRIC_COUNT: return "counter";
 	case METRIC_SUM: return m->goes_down ? "gauge" : "counter";
-	case METRIC_AVG: return "summary";
+	case METRIC_AVG:
+	case METRIC_QUANTILES: return "summary";
 	case METRIC_BUCKETS: return "histogram";
 	default: return "gauge";
 	}
@@ -54,27 +78,45 @@ static void head(
 	fputc(' ', x->f);
 }
 
-static void bucket(const struct expo *x, const struct metric *m, const struct series *s,
-	const char *le, uint64_t count)
+/* NAME_bucket{labels,le="..."}: up to here, without what ends it */
+static void bucket_head(const struct expo *x, const struct metric *m, const struct series *s)
 {
-	fprintf(x->f, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", m->name, s->labels,
-		s->labels[0] != '\0' ? "," : "", le, count);
+	fprintf(x->f, "%s_bucket{%s%sle=\"", m->name, s->labels, s->labels[0] != '\0' ? "," : "");
 }
 
 static void histogram(const struct expo *x, const struct metric *m, const struct series *s)
 {
 	uint64_t below = 0;
 	size_t at = 0;
-	char le[32];
+	bool whole;
 
 	for (size_t i = 0; i < m->nbounds; i++) {
 		while (at < s->nbuckets && s->buckets[at].le <= m->bounds[i])
 			below += s->buckets[at++].count;
-		snprintf(le, sizeof(le), x->openmetrics ? "%" PRId64 ".0" : "%" PRId64,
-			m->bounds[i]);
-		bucket(x, m, s, le, below);
+		bucket_head(x, m, s);
+		whole = put_value(x, m, m->bounds[i]);
+		fprintf(x->f, "%s\"} %" PRIu64 "\n", x->openmetrics && whole ? ".0" : "", below);
 	}
-	bucket(x, m, s, "+Inf", s->count);
+	bucket_head(x, m, s);
+	fprintf(x->f, "+Inf\"} %" PRIu64 "\n", s->count);
+	head(x, m, "_count", s);
+	fprintf(x->f, "%" PRIu64 "\n", s->count);
+}
+
+/* The last minute: NaN where nothing came in it, as Prometheus' own clients do. */
+static void quantiles(const struct expo *x, const struct metric *m, const struct series *s)
+{
+	int64_t v;
+
+	for (size_t i = 0; i < m->npercents; i++) {
+		fprintf(x->f, "%s{%s%squantile=\"%.9g\"} ", m->name, s->labels,
+			s->labels[0] != '\0' ? "," : "", m->percents[i] / 100);
+		if (series_quantile(s, m->percents[i], &v))
+			put_value(x, m, v);
+		else
+			fputs("NaN", x->f);
+		fputc('\n', x->f);
+	}
 	head(x, m, "_count", s);
 	fprintf(x->f, "%" PRIu64 "\n", s->count);
 }
@@ -83,29 +125,34 @@ static void series(const struct expo *x, const struct metric *m, const struct se
 {
 	switch (m->kind) {
 	case METRIC_BUCKETS: histogram(x, m, s); return;
+	case METRIC_QUANTILES: quantiles(x, m, s); return;
 	case METRIC_AVG:
 		head(x, m, "_sum", s);
-		fprintf(x->f, "%.17g\n", s->sum);
+		fprintf(x->f, "%.17g\n", s->sum / pow(10, m->decimals));
 		head(x, m, "_count", s);
 		fprintf(x->f, "%" PRIu64 "\n", s->count);
 		return;
 	default:
 		head(x, m, strcmp(type_of(m), "counter") == 0 ? "_total" : "", s);
-		fprintf(x->f, "%" PRId64 "\n", s->value);
+		put_value(x, m, s->value);
+		fputc('\n', x->f);
 	}
 }
 
 static void metric(const struct expo *x, const struct metric *m)
 {
 	static const char *const functions[] = {
-		"count()", "sum()", "min()", "max()", "avg()", "distribution"};
+		"count()", "sum()", "min()", "max()", "avg()", "distribution",
+		"percentile() of the last minute"};
 	char help[512];
 
 	if (m->nseries == 0)
 		return;
 	snprintf(help, sizeof(help), "%s of @%s in %s.d", functions[m->kind],
 		strcmp(m->aggregation, "_") == 0 ? "" : m->aggregation, m->script);
-	family(x, m->name, type_of(m), help);
+	family(x, m->name, type_of(m), m->help != NULL ? m->help : help);
+	if (m->unit != NULL && x->openmetrics)
+		fprintf(x->f, "# UNIT %s %s\n", m->name, m->unit);
 	for (size_t i = 0; i < m->nchains; i++)
 		for (const struct series *s = m->chains[i]; s != NULL; s = s->next)
 			series(x, m, s);
@@ -211,6 +258,44 @@ static void labels_dropped(const struct expo *x, const struct serve *v)
 	}
 }
 
+static void posts(const struct expo *x, const struct serve *v, const char *name, bool failures)
+{
+	const struct {
+		const char *to;
+		bool has;
+		const struct post *p;
+	} all[] = {{"alertmanager", v->alerts.has_manager, &v->alerts.manager},
+		{"webhook", v->alerts.has_webhook, &v->alerts.webhook},
+		{"otlp", v->otlp.on, &v->otlp.post}};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].has)
+			fprintf(x->f, "%s_total{to=\"%s\"} %" PRIu64 "\n", name, all[i].to,
+				failures ? all[i].p->failed : all[i].p->sent);
+}
+
+static void alerts(const struct expo *x, const struct serve *v)
+{
+	family(x, "erltrace_alert", "gauge", "1: the alert goes on.");
+	for (const struct alert *a = v->alerts.list; a != NULL; a = a->next) {
+		fputs("erltrace_alert{", x->f);
+		labelled(x, "script", a->script);
+		fputc(',', x->f);
+		labelled(x, "node", a->node);
+		fputc(',', x->f);
+		labelled(x, "alertname", a->name);
+		fprintf(x->f, "} %d\n", a->over == 0);
+	}
+	family(x, "erltrace_alert_calls", "counter", "Calls of alert() by scripts.");
+	fprintf(x->f, "erltrace_alert_calls_total %" PRIu64 "\n", v->alerts.total);
+	family(x, "erltrace_alerts_dropped", "counter", "Alerts that were left out: too many.");
+	fprintf(x->f, "erltrace_alerts_dropped_total %" PRIu64 "\n", v->alerts.dropped);
+	family(x, "erltrace_posts", "counter", "Posts to other servers that were delivered.");
+	posts(x, v, "erltrace_posts", false);
+	family(x, "erltrace_posts_failed", "counter", "Posts that were not, and are tried again.");
+	posts(x, v, "erltrace_posts_failed", true);
+}
+
 static void server(const struct expo *x, const struct serve *v)
 {
 	family(x, "erltrace_build_info", "gauge", "The version of erltrace.");
@@ -237,6 +322,7 @@ char *exposition(const struct serve *v, bool openmetrics, size_t *len)
 	jobs(&x, v);
 	nodes(&x, v);
 	labels_dropped(&x, v);
+	alerts(&x, v);
 	server(&x, v);
 	if (openmetrics)
 		fputs("# EOF\n", x.f);

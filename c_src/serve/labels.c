@@ -42,7 +42,17 @@ static void key(FILE *f, const json_t *v)
 	}
 }
 
-char *labels_of(const char *node, const json_t *keys, bool other)
+static void name(FILE *f, const json_t *names, size_t i)
+{
+	const char *text = json_string_value(json_array_get(names, i));
+
+	if (text != NULL)
+		fputs(text, f);
+	else
+		fprintf(f, "key%zu", i);
+}
+
+char *labels_of(const char *node, const json_t *names, const json_t *keys, bool other)
 {
 	char *text = NULL;
 	size_t len, i;
@@ -58,7 +68,9 @@ char *labels_of(const char *node, const json_t *keys, bool other)
 	}
 	json_array_foreach(keys, i, v)
 	{
-		fprintf(f, "%skey%zu=\"", i > 0 || node[0] != '\0' ? "," : "", i);
+		fputs(i > 0 || node[0] != '\0' ? "," : "", f);
+		name(f, names, i);
+		fputs("=\"", f);
 		if (other)
 			fputs("other", f);
 		else

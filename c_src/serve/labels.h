@@ -7,8 +7,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* node="...",key0="...", to be freed; other: every key is `other`. NULL: memory is out. */
-char *labels_of(const char *node, const json_t *keys, bool other);
+/*
+ * node="...",key0="...", to be freed. names: of the keys, an array; where it has none, key0 and so
+ * on. other: every key is `other`. NULL: memory is out.
+ */
+char *labels_of(const char *node, const json_t *names, const json_t *keys, bool other);
 /* A value, without its quotes: backslash, quote and newline are escaped. */
 void label_value(FILE *f, const char *text, size_t len);
 

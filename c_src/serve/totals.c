@@ -14,6 +14,8 @@
 #include "array.h"
 #include "hash.h"
 #include "labels.h"
+#include "naming.h"
+#include "serve.h"
 
 /* ---- metrics ---------------------------------------------------------------------------- */
 
@@ -24,7 +26,8 @@ static int kind_of(const char *function)
 		enum metric_kind kind;
 	} kinds[] = {{"count", METRIC_COUNT}, {"sum", METRIC_SUM}, {"min", METRIC_MIN},
 		{"max", METRIC_MAX}, {"avg", METRIC_AVG}, {"quantize", METRIC_BUCKETS},
-		{"lquantize", METRIC_BUCKETS}, {"llquantize", METRIC_BUCKETS}};
+		{"lquantize", METRIC_BUCKETS}, {"llquantize", METRIC_BUCKETS},
+		{"percentile", METRIC_QUANTILES}};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].function, function) == 0)
@@ -32,24 +35,10 @@ static int kind_of(const char *function)
 	return -1;
 }
 
-/* erltrace_SCRIPT_AGGREGATION, of the characters that Prometheus permits. */
-static char *name_of(const char *script, const char *aggregation)
-{
-	bool bare = strcmp(aggregation, "_") == 0;
-	char *name = NULL;
-
-	if (asprintf(&name, "erltrace_%s%s%s", script, bare ? "" : "_", bare ? "" : aggregation) <
-		0)
-		return NULL;
-	for (char *p = name; *p != '\0'; p++)
-		if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-			    (*p >= '0' && *p <= '9')))
-			*p = '_';
-	return name;
-}
-
 static void series_free(struct series *s)
 {
+	for (size_t i = 0; i < QUANTILE_PARTS; i++)
+		free(s->parts[i].ranks);
 	free(s->labels);
 	free(s->buckets);
 	free(s);
@@ -76,6 +65,9 @@ static void metric_free(struct metric *m)
 	free(m->script);
 	free(m->aggregation);
 	free(m->name);
+	free(m->help);
+	free(m->unit);
+	json_decref(m->labels);
 	free(m);
 }
 
@@ -97,8 +89,7 @@ static struct metric *metric_new(struct totals *t, const char *script, const cha
 		return NULL;
 	m->script = strdup(script);
 	m->aggregation = strdup(aggregation);
-	m->name = name_of(script, aggregation);
-	if (m->script == NULL || m->aggregation == NULL || m->name == NULL) {
+	if (m->script == NULL || m->aggregation == NULL) {
 		metric_free(m);
 		return NULL;
 	}
@@ -108,15 +99,41 @@ static struct metric *metric_new(struct totals *t, const char *script, const cha
 	return m;
 }
 
-static bool name_is_taken(const struct totals *t, const char *script, const char *aggregation)
+static bool same_labels(const struct metric *m, const struct naming *n)
 {
-	char *name = name_of(script, aggregation);
-	const struct metric *m = t->metrics;
+	return json_equal(m->labels, n->labels) || (m->labels == NULL && n->labels == NULL);
+}
 
-	while (m != NULL && name != NULL && strcmp(m->name, name) != 0)
-		m = m->next;
-	free(name);
-	return m != NULL;
+static void set_percents(struct metric *m, const json_t *params)
+{
+	const json_t *p;
+	size_t i;
+
+	m->npercents = 0;
+	json_array_foreach(params, i, p) if (i < QUANTILES_MAX) m->percents[m->npercents++] =
+		json_number_value(p);
+}
+
+/* What the script was before it changed does not add up with what it is now. */
+static void metric_set(struct metric *m, enum metric_kind kind, struct naming *n,
+	const json_t *shape)
+{
+	size_t nkeys = (size_t)json_integer_value(json_object_get(shape, "keys"));
+
+	if (m->kind != kind || m->nkeys != nkeys || m->decimals != n->decimals || !same_labels(m, n))
+		metric_clear(m);
+	m->kind = kind;
+	m->nkeys = nkeys;
+	free(m->name);
+	free(m->help);
+	free(m->unit);
+	json_decref(m->labels);
+	m->name = n->name;
+	m->help = n->help;
+	m->unit = n->unit;
+	m->labels = n->labels;
+	m->decimals = n->decimals;
+	set_percents(m, json_object_get(shape, "params"));
 }
 
 struct metric *totals_metric(
@@ -124,24 +141,27 @@ struct metric *totals_metric(
 {
 	const char *aggregation = json_string_value(json_object_get(shape, "aggregation"));
 	const char *function = json_string_value(json_object_get(shape, "function"));
-	size_t nkeys = (size_t)json_integer_value(json_object_get(shape, "keys"));
 	int kind = function != NULL ? kind_of(function) : -1;
+	struct naming n;
 	struct metric *m;
 
 	*why = "this aggregating function has no metric";
 	if (kind < 0 || aggregation == NULL)
 		return NULL;
 	m = totals_find(t, script, aggregation);
-	*why = "another aggregation has the same name as a metric";
-	if (m == NULL && name_is_taken(t, script, aggregation))
-		return NULL;
 	*why = "out of memory";
-	if (m == NULL && (m = metric_new(t, script, aggregation)) == NULL)
+	if (naming_of(&n, script, aggregation, shape) < 0)
 		return NULL;
-	if (m->kind != (enum metric_kind)kind || m->nkeys != nkeys)
-		metric_clear(m); /* the script has changed: what it was does not add up with this */
-	m->kind = (enum metric_kind)kind;
-	m->nkeys = nkeys;
+	if ((*why = naming_conflict(t, m, n.name, (enum metric_kind)kind)) != NULL) {
+		naming_free(&n);
+		return NULL;
+	}
+	*why = "out of memory";
+	if (m == NULL && (m = metric_new(t, script, aggregation)) == NULL) {
+		naming_free(&n);
+		return NULL;
+	}
+	metric_set(m, (enum metric_kind)kind, &n, shape);
 	return m;
 }
 
@@ -227,12 +247,12 @@ static struct series *series_new(struct metric *m, const char *labels)
 static struct series *series_of(
 	struct totals *t, struct metric *m, const char *node, const json_t *keys)
 {
-	char *labels = labels_of(node, keys, false);
+	char *labels = labels_of(node, m->labels, keys, false);
 	struct series *s = labels != NULL ? find(m, labels) : NULL;
 
 	if (s == NULL && labels != NULL && m->nseries >= t->max_series && m->nkeys > 0) {
 		free(labels);
-		labels = labels_of(node, keys, true);
+		labels = labels_of(node, m->labels, keys, true);
 		s = labels != NULL ? find(m, labels) : NULL;
 		m->to_other++;
 	}
@@ -302,6 +322,106 @@ static int add_buckets(struct metric *m, struct series *s, const json_t *buckets
 	return 0;
 }
 
+/* ---- quantiles -------------------------------------------------------------------------- */
+
+static int64_t part_now(void)
+{
+	return serve_ms() / QUANTILE_PART_MS;
+}
+
+static bool add_rank(struct quantile_part *p, int64_t value, uint64_t count)
+{
+	size_t i = 0;
+
+	while (i < p->nranks && p->ranks[i].value != value)
+		i++;
+	if (i == p->nranks) {
+		if (!ARRAY_ROOM(p->ranks, p->nranks))
+			return false;
+		p->ranks[p->nranks++] = (struct rank){value, 0};
+	}
+	p->ranks[i].count += count;
+	return true;
+}
+
+/* The middle of a bucket, which is what percentile() itself prints. */
+static int64_t middle(const json_t *bucket)
+{
+	const json_t *lo = json_object_get(bucket, "lo"), *hi = json_object_get(bucket, "hi");
+	int64_t from = json_is_integer(lo) ? json_integer_value(lo) : INT64_MIN;
+	int64_t to = json_is_integer(hi) ? json_integer_value(hi) - 1 : INT64_MAX;
+
+	return from + (int64_t)(((uint64_t)to - (uint64_t)from) / 2);
+}
+
+static int add_ranks(struct series *s, const json_t *buckets)
+{
+	int64_t number = part_now();
+	struct quantile_part *p = &s->parts[number % QUANTILE_PARTS];
+	const json_t *b;
+	size_t i;
+
+	if (p->number != number) {
+		p->number = number;
+		p->nranks = 0;
+	}
+	json_array_foreach(buckets, i, b)
+	{
+		uint64_t n = (uint64_t)json_integer_value(json_object_get(b, "count"));
+
+		if (!add_rank(p, middle(b), n))
+			return -1;
+		s->count += n;
+	}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+/* All ranks of the last minute, ascending. To be freed. */
+static struct rank *ranks_of(const struct series *s, size_t *n, uint64_t *count)
+{
+	int64_t oldest = part_now() - QUANTILE_PARTS;
+	struct rank *all = NULL;
+
+	*n = *count = 0;
+	for (size_t i = 0; i < QUANTILE_PARTS; i++) {
+		const struct quantile_part *p = &s->parts[i];
+
+		for (size_t j = 0; p->number > oldest && j < p->nranks; j++) {
+			if (!ARRAY_ROOM(all, *n))
+				break;
+			all[(*n)++] = p->ranks[j];
+			*count += p->ranks[j].count;
+		}
+	}
+	if (*n > 0)
+		qsort(all, *n, sizeof(all[0]), by_value);
+	return all;
+}
+
+bool series_quantile(const struct series *s, double percent, int64_t *value)
+{
+	uint64_t count, rank, below = 0;
+	size_t n, i = 0;
+	struct rank *all = ranks_of(s, &n, &count);
+
+	rank = (uint64_t)ceil(percent / 100 * (double)count);
+	while (i + 1 < n && (below += all[i].count) < rank)
+		i++;
+	if (n > 0)
+		*value = all[i].value;
+	free(all);
+	return n > 0;
+}
+
+/* ---- one part of a tick ----------------------------------------------------------------- */
+
 /* A string: job.c. Beyond 63 bits it is the nearest that there is. */
 static int64_t integer(const json_t *v)
 {
@@ -328,6 +448,88 @@ int metric_add(struct totals *t, struct metric *m, const char *node, const json_
 		s->count += n;
 		break;
 	case METRIC_BUCKETS: return add_buckets(m, s, json_object_get(part, "buckets"));
+	case METRIC_QUANTILES: return add_ranks(s, json_object_get(part, "buckets"));
+	}
+	return 0;
+}
+
+/* ---- a metric of saved.c ---------------------------------------------------------------- */
+
+static char *copy_of(const json_t *o, const char *member)
+{
+	const char *text = json_string_value(json_object_get(o, member));
+
+	return text != NULL ? strdup(text) : NULL;
+}
+
+static int restore_series(struct metric *m, const json_t *saved)
+{
+	const char *labels = json_string_value(json_object_get(saved, "labels"));
+	struct series *s = labels != NULL ? series_new(m, labels) : NULL;
+	const json_t *b;
+	size_t i;
+
+	if (s == NULL)
+		return -1;
+	s->value = json_integer_value(json_object_get(saved, "value"));
+	s->sum = json_number_value(json_object_get(saved, "sum"));
+	s->count = (uint64_t)json_integer_value(json_object_get(saved, "count"));
+	json_array_foreach(json_object_get(saved, "buckets"), i, b)
+	{
+		if (!add_bucket(s, json_integer_value(json_array_get(b, 0)),
+			    (uint64_t)json_integer_value(json_array_get(b, 1))))
+			return -1;
+	}
+	return 0;
+}
+
+static void restore_names(struct metric *m, const json_t *saved)
+{
+	json_t *labels = json_object_get(saved, "labels");
+	const json_t *p;
+	size_t i;
+
+	m->name = copy_of(saved, "name");
+	m->help = copy_of(saved, "help");
+	m->unit = copy_of(saved, "unit");
+	m->labels = json_is_array(labels) ? json_incref(labels) : NULL;
+	m->decimals = (unsigned)json_integer_value(json_object_get(saved, "decimals"));
+	m->kind = (enum metric_kind)json_integer_value(json_object_get(saved, "kind"));
+	m->nkeys = (size_t)json_integer_value(json_object_get(saved, "keys"));
+	m->goes_down = json_is_true(json_object_get(saved, "goes_down"));
+	m->to_other = (uint64_t)json_integer_value(json_object_get(saved, "to_other"));
+	json_array_foreach(json_object_get(saved, "percents"), i, p)
+	{
+		if (i < QUANTILES_MAX)
+			m->percents[m->npercents++] = json_number_value(p);
+	}
+}
+
+int totals_restore(struct totals *t, const json_t *saved)
+{
+	const char *script = json_string_value(json_object_get(saved, "script"));
+	const char *aggregation = json_string_value(json_object_get(saved, "aggregation"));
+	struct metric *m;
+	const json_t *o;
+	size_t i;
+
+	if (script == NULL || aggregation == NULL || totals_find(t, script, aggregation) != NULL)
+		return -1;
+	m = metric_new(t, script, aggregation);
+	if (m == NULL)
+		return -1;
+	restore_names(m, saved);
+	if (m->name == NULL || m->kind > METRIC_QUANTILES || m->decimals > 9)
+		return -1;
+	json_array_foreach(json_object_get(saved, "bounds"), i, o)
+	{
+		if (!add_bound(m, json_integer_value(o)))
+			return -1;
+	}
+	json_array_foreach(json_object_get(saved, "series"), i, o)
+	{
+		if (restore_series(m, o) < 0)
+			return -1;
 	}
 	return 0;
 }

@@ -30,24 +30,31 @@ erl -noshell -pa "$tmp" "${paths[@]}" -run rabbit_load main "$port" $messages $b
 pid[load]=$!
 disown
 
-# Sets now, cpu (both in us) and consumed.
+# Sets now, cpu (both in us) and consumed. A busy machine may take long to answer.
 look() {
 	local line
 	echo '?' >&$to
-	read -r -t 60 line <&$from || line='consumed 0'
+	while read -r -t 600 line <&$from; do
+		[[ $line =~ ^consumed\ [0-9]+$ ]] && break
+		echo "$line" # an error
+	done
+	[[ $line == consumed* ]] || { is 'the load answers' consumed "${line:-nothing}"; finish; }
 	consumed=${line#consumed }
 	cpu=$(($(ticks) * 10000))
 	now=${EPOCHREALTIME/./}
 }
 
-# A phase: ns of CPU time for a message, thousandths of a message a second.
+# A phase: ns of CPU time for a message, thousandths of a message a second. It lasts until messages have come.
 phase() {
-	local c t m
+	local c t m i
 	look
 	c=$cpu t=$now m=$consumed
-	sleep "$phase"
-	look
-	((consumed > m)) || { is 'messages come' some none; finish; }
+	for ((i = 0; i < 60; i++)); do
+		sleep "$phase"
+		look
+		((consumed > m)) && break
+	done
+	((consumed > m)) || { is 'messages come' some none; cat load.err; finish; }
 	per_message=$(((cpu - c) * 1000 / (consumed - m)))
 	throughput=$(((consumed - m) * 1000000000 / (now - t)))
 }
@@ -89,6 +96,7 @@ while ((SECONDS < until || n == 0)); do
 	pairs+="$((off * 100000 / on))"$'\n' rates+="$((on_rate * 100000 / off_rate))"$'\n'
 	without+=$off$'\n' with+=$on$'\n'
 	n=$((n + 1))
+	((n % 10)) || echo "after ${SECONDS}s: $n pairs, $samples samples, $drops dropped, in the middle $(printf %s "$pairs" | middle) and $(printf %s "$rates" | middle)" >&2
 done
 echo stop >&$to
 line=''
