@@ -386,7 +386,8 @@ int erltrace_each(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *ar
 /*
  * What the aggregations gathered since the last call, passed to text as a line of JSON
  * (doc/json.md, tick). The first call must come before the first erltrace_work(), and passes a line
- * with their shapes first. clear(), trunc() and the results are not affected.
+ * with their shapes first. clear(), trunc() and the results are not affected. 0; 1: a line has no
+ * room for all that there is, which the next call passes; -1: an error.
  */
 int erltrace_tick(erltrace_t *h, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err);

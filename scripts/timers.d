@@ -8,10 +8,12 @@
  *
  * Arguments: how many seconds to run (until ^C); how many rows of each kind to show (20).
  * Cost: calls of erlang:send_after and start_timer, and of cancel_timer with its return, are traced (flags
- * call, return_to), about 1 us each, and a stack for each that is started, about 0.5 us.
+ * call, return_to): 2.3 us for a timer that is started and cancelled, with the stack, as measured; with
+ * -x calls=fast 1.1 us.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Timers of the module timer are started by its server, timer_server, for others. receive ... after is no
- * timer of this kind. LATE are those that had fired when they were cancelled, or whose canceller did not ask.
+ * timer of this kind. LATE are those that had fired when they were cancelled, or whose canceller did not ask;
+ * late.d shows timers that fire late.
  * Sample:
  *	PROCESS                         STARTED
  *	demo_report                          41

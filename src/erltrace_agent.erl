@@ -312,7 +312,7 @@ work(#data{form = Form} = Data0) ->
     end.
 
 worked(done, Out, Data) ->
-    Last = [{give, T} || T <- live(Data) ++ last_stacks(Data)] ++ [{give, cost_lines(Data)}],
+    Last = [{give, T} || T <- last_live(Data) ++ last_stacks(Data)] ++ [{give, cost_lines(Data)}],
     give(Out ++ Last, {leave, exit_code(ask(status, Data))}, Data);
 worked(ok, Out, Data) ->
     {Ended, Data1} = ended(Data),
@@ -330,18 +330,22 @@ exit_code(_) -> -1.
 tick(#data{spec = Spec, tick = Due} = Data) ->
     case {proplists:get_value(live, Spec), now_ms()} of
         {Every, Now} when is_integer(Every), Now >= Due ->
-            {[{give, T} || T <- live(Data)], Data#data{tick = max(Due + Every, Now)}};
+            {_, Batch} = live(Data),
+            {[{give, Batch}], Data#data{tick = max(Due + Every, Now)}};
         _ ->
             {[], Data}
     end.
 
-live(#data{spec = Spec} = Data) ->
-    case proplists:get_value(live, Spec) of
-        undefined ->
-            [];
-        _ ->
-            {ok, Lines} = ask(tick, Data),
-            [{batch, [{live, Line} || {text, Line} <- Lines]}]
+live(Data) ->
+    {More, Lines} = ask(tick, Data),
+    {More, {batch, [{live, Line} || {text, Line} <- Lines]}}.
+
+%% All that is left: a tick has no room for everything if there are many keys.
+last_live(#data{spec = Spec} = Data) ->
+    case proplists:is_defined(live, Spec) andalso live(Data) of
+        {more, Batch} -> [Batch | last_live(Data)];
+        {ok, Batch} -> [Batch];
+        false -> []
     end.
 
 until_tick(#data{spec = Spec, tick = Due, poll = Poll}) ->
@@ -474,8 +478,8 @@ cost_lines(#data{spec = Spec} = Data) ->
                   [{"~b return~s or exception~s without the arguments of the call: there was no room "
                     "to keep them, or a tail call had ended it", [N, plural(N, "s"), plural(N, "s")]} ||
                       N <- [maps:get(no_args, Counts, 0)], N > 0] ++
-                  [{"at ~b return~s, patterns or comparisons met parts of arguments that were not "
-                    "kept, being too large: they may hold at the entry", [N, plural(N, "s")]} ||
+                  [{"at ~b return~s, the script asked about parts of arguments that were not kept "
+                    "(too large, or not to be copied): it may have another answer at the entry", [N, plural(N, "s")]} ||
                       N <- [maps:get(cut_args, Counts, 0)], N > 0]);
         _ ->
             lines([])

@@ -4,6 +4,9 @@
 %% has one: if somebody else has set it, the script does not start. A process of this module holds it
 %% for the script and ends flows that are over. It ends with its handle, however that ends.
 %%
+%% Where several nodes run the script, each tells the node in which a flow has begun when its own part
+%% of it is over (c_src/beam/flow_nodes.c).
+%%
 %% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
 %% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
 %% else uses tokens in this node: then those stay as they are, and what is left of ours does nothing
@@ -15,10 +18,14 @@
          format_status/1]).
 
 -define(LABEL, erltrace_flow). % of our tokens
+-define(RUN_SHIFT, 40).        % of the number of the script's run in a label that is a number
 -define(EVERY, 50).            % ms between two looks at which flows are over
+-define(ROUNDS, 4).            % so often tokens are looked for that other nodes have sent meanwhile
 -define(CHECK, 200).           % processes asked for their tokens, before others run
 
--record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean()}).
+-record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
+             run = 0 :: non_neg_integer(), % what the labels of our tokens begin with; 0: not known yet
+             nodes = 0 :: non_neg_integer()}). % that run the script
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
 -spec start(pos_integer(), pid(), [term()]) ->
@@ -67,7 +74,9 @@ init({Number, Handle}) ->
     erltrace_vm:leave_application(),
     _ = erlang:monitor(process, Handle),
     case erltrace_vm:locked(fun() -> claim(Number) end) of
-        ok -> {ok, look_again(#st{number = Number, handle = Handle})};
+        ok ->
+            _ = (catch register(?MODULE, self())), % for the other nodes
+            {ok, look_again(look(#st{number = Number, handle = Handle}))};
         {taken, By} -> {stop, {shutdown, {taken, By}}}
     end.
 
@@ -80,19 +89,24 @@ handle_cast(_, St) ->
     {noreply, St}.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
-handle_info(look, #st{number = Number, foreign = Foreign} = St) ->
-    Now = erltrace_nif:end_flows(Number),
-    {noreply, look_again(St#st{foreign = Foreign orelse Now =:= foreign})};
+handle_info(look, St) ->
+    {noreply, look_again(look(St))};
+handle_info({?MODULE, reports, Reports}, #st{number = Number} = St) ->
+    ok = erltrace_nif:flow_reports(Number, Reports),
+    {noreply, St};
 handle_info({'DOWN', _, process, Handle, _}, #st{handle = Handle} = St) ->
     {stop, normal, St};
 handle_info(_, St) ->
     {noreply, St}.
 
 -spec terminate(term(), #st{}) -> term().
-terminate(_, #st{number = Number, foreign = Foreign}) ->
-    Now = (catch erltrace_nif:end_flows(Number)),
+terminate(_, #st{number = Number} = St) ->
+    #st{foreign = Foreign, run = Run, nodes = Nodes} = try look(St) catch _:_ -> St end,
     erltrace_vm:locked(fun() -> release(Number) end),
-    is_foreign(Foreign orelse Now =:= foreign) orelse seq_trace:reset_trace().
+    is_foreign(Foreign, Run) orelse begin
+        seq_trace:reset_trace(),
+        Nodes > 1 andalso reset_again(?ROUNDS, Run)
+    end.
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
 code_change(_, St, _) ->
@@ -104,6 +118,22 @@ format_status(#{state := #st{} = St} = Status) ->
                        foreign_tokens => St#st.foreign}};
 format_status(Status) ->
     Status.
+
+%% End flows that are over.
+look(#st{number = Number, foreign = Foreign} = St) ->
+    case erltrace_nif:end_flows(Number) of
+        {Tokens, Run, Nodes, Reports} ->
+            report(Reports),
+            St#st{foreign = Foreign orelse Tokens =:= foreign, run = Run, nodes = Nodes};
+        gone ->
+            St
+    end.
+
+report(Reports) ->
+    Nodes = maps:groups_from_list(fun(R) -> element(1, R) end, Reports),
+    maps:foreach(fun(Node, Rs) ->
+                         erlang:send({?MODULE, Node}, {?MODULE, reports, Rs}, [noconnect, nosuspend])
+                 end, Nodes).
 
 look_again(St) ->
     _ = erlang:send_after(?EVERY, self(), look),
@@ -129,19 +159,33 @@ release(Number) ->
 %% ---- tokens ----------------------------------------------------------------------------------
 
 %% Does a process have a token that is not ours?
-is_foreign(true) -> true;
-is_foreign(false) -> is_foreign(processes(), 0).
+is_foreign(true, _) -> true;
+is_foreign(false, Run) -> any_token(fun(Label) -> not is_ours(Label, Run) end, processes(), 0).
 
-is_foreign([], _) ->
+%% The other nodes end at the same time. Until they have, messages of theirs bring tokens.
+reset_again(0, _) ->
+    ok;
+reset_again(N, Run) ->
+    timer:sleep(?EVERY),
+    any_token(fun(Label) -> not is_ours(Label, Run) end, processes(), 0) orelse
+        any_token(fun(Label) -> is_ours(Label, Run) end, processes(), 0) andalso
+        seq_trace:reset_trace(),
+    reset_again(N - 1, Run).
+
+any_token(_, [], _) ->
     false;
-is_foreign(Pids, ?CHECK) ->
+any_token(Fun, Pids, ?CHECK) ->
     erlang:yield(),
-    is_foreign(Pids, 0);
-is_foreign([P | Pids], N) ->
+    any_token(Fun, Pids, 0);
+any_token(Fun, [P | Pids], N) ->
     case process_info(P, sequential_trace_token) of
-        {_, Token} when tuple_size(Token) =:= 5, element(2, Token) =/= ?LABEL -> true;
-        _ -> is_foreign(Pids, N + 1)
+        {_, Token} when tuple_size(Token) =:= 5 ->
+            Fun(element(2, Token)) orelse any_token(Fun, Pids, N + 1);
+        _ -> any_token(Fun, Pids, N + 1)
     end.
+
+is_ours(?LABEL, _) -> true;
+is_ours(Label, Run) -> is_integer(Label) andalso Label bsr ?RUN_SHIFT =:= Run.
 
 %% Find out, once per node, where the VM keeps the token of a process (c_src/beam/token.c).
 layout() ->
@@ -152,10 +196,27 @@ check(ok) ->
     erltrace_nif:token_layout(get) =:= undefined andalso begin
         erltrace_nif:token_layout(start),
         [look_at_token(Label) || Label <- [erltrace_1, erltrace_2, ?LABEL, erltrace_3]],
-        erltrace_nif:token_layout(check)
+        erltrace_nif:token_layout(check) =:= ok andalso not can_write() andalso
+            erltrace_nif:token_layout(refuse)
     end;
 check(names) ->
     erltrace_nif:token_layout(refuse).
+
+%% What is written into the token of a process is what the VM reads there, and sends on.
+can_write() ->
+    Labels = [1 bsl 58, 1 bsl 40 + 1],
+    Read = [begin
+                _ = seq_trace:set_token(label, ?LABEL),
+                ok = erltrace_nif:token_layout({write, Label}),
+                Own = seq_trace:get_token(label),
+                self() ! {?MODULE, Label},
+                _ = seq_trace:set_token([]),
+                receive {?MODULE, Label} -> ok end,
+                Sent = seq_trace:get_token(label),
+                _ = seq_trace:set_token([]),
+                {Own, Sent}
+            end || Label <- Labels],
+    Read =:= [{{label, Label}, {label, Label}} || Label <- Labels].
 
 look_at_token(Label) ->
     _ = seq_trace:set_token([]),

@@ -160,7 +160,7 @@ stop(_) -> erlang:nif_error(not_loaded).
           {ok | done, [tuple()]} | failure().
 work(_, _) -> erlang:nif_error(not_loaded).
 
--spec tick(nif(), binary()) -> {ok, [{text, binary()}]}.
+-spec tick(nif(), binary()) -> {ok | more, [{text, binary()}]}.
 tick(_, _) -> erlang:nif_error(not_loaded).
 
 %% What aggregations by stack gathered since the last call; `more': there is more of it.
@@ -226,7 +226,8 @@ sampling_dirty(_) -> erlang:nif_error(not_loaded).
 samples(_) -> erlang:nif_error(not_loaded).
 
 -spec wall(pos_integer(), Elapsed :: non_neg_integer(),
-           [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [], [mfa()]}]) ->
+           [{pid(), Weight :: non_neg_integer(), State :: atom(), Name :: atom() | [],
+             [mfa() | {module(), atom(), arity(), File :: binary(), Line :: pos_integer()}]}]) ->
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
 
@@ -325,9 +326,18 @@ run_state(_) -> erlang:nif_error(not_loaded).
 -spec token_layout(atom() | {sample, Label :: atom()}) -> ok | unknown | undefined.
 token_layout(_) -> erlang:nif_error(not_loaded).
 
-%% Flows that are over end; foreign: there are tokens that are not ours.
--spec end_flows(Number :: non_neg_integer()) -> ours | foreign | gone.
+%% Flows that are over end; foreign: there are tokens that are not ours. Run: the labels of ours are
+%% numbers that begin with it. Nodes: how many run the script. Reports: parts of flows of other nodes that are over.
+-spec end_flows(Number :: non_neg_integer()) ->
+          {ours | foreign, Run :: pos_integer(), Nodes :: non_neg_integer(), [flow_report()]} | gone.
 end_flows(_) -> erlang:nif_error(not_loaded).
+
+-type flow_report() :: {node(), Flow :: pos_integer(), Away :: non_neg_integer(),
+                        Messages :: non_neg_integer(), Spawns :: non_neg_integer(),
+                        Depth :: non_neg_integer()}.
+
+-spec flow_reports(Number :: non_neg_integer(), [flow_report()]) -> ok.
+flow_reports(_, _) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).

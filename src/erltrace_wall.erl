@@ -83,11 +83,17 @@ samples(#wall{pids = Pids, few = Few, own = Own}) ->
                 true -> [element(rand:uniform(N), Pids) || _ <- lists:seq(1, Few)]
              end,
     Weight = N / length(Picked),
-    [{P, whole(Weight), state(Status), Name, [{M, F, A} || {M, F, A, _} <- Stack]} ||
+    [{P, whole(Weight), state(Status), Name, [frame(F) || F <- Stack]} ||
         P <- Picked, P =/= self(), not is_map_key(P, Own),
         [{_, Status}, {_, Name}, {_, Stack}] <-
             [process_info(P, [status, registered_name, current_stacktrace])],
         not is_own(Name), Stack =:= [] orelse not is_own(element(1, lists:last(Stack)))].
+
+%% The file without its folder, as in other stacks.
+frame({M, F, A, [{file, File}, {line, Line} | _]}) ->
+    {M, F, A, unicode:characters_to_binary(filename:basename(File)), Line};
+frame({M, F, A, _}) ->
+    {M, F, A}.
 
 %% A process of ours that waits is often in code of OTP alone. All are sensitive: they have a behaviour's
 %% dictionary, and do not show it. They are around the handle: its own, the command's, the watchdog.

@@ -18,6 +18,8 @@ lib=${1:-priv/erltrace.so}
 roots='nif_enabled nif_trace nif_user_enabled nif_user_trace'
 # what the core's hooks call (beam/fast_calls.c)
 roots="$roots on_entry on_return on_raised"
+# the signal handler of samples, which may interrupt anything (beam/sampler_handler.c)
+roots="$roots sampler_on_signal"
 roots="$roots $(sed -n 's/^RT(\([a-z0-9_]*\),.*/rt_\1/p' c_src/prog/rt.def)"
 
 # plain computing
@@ -30,6 +32,8 @@ allowed="$allowed gettid pthread_setspecific pthread_sigmask sigismember"
 # threads that block SIGSEGV read memory this way, and all of them while a handler of somebody else's
 # is over ours (engine/safe.c); raise() and stop(), which a node refuses
 allowed="$allowed process_vm_readv getpid syscall"
+# a word of the thread's: the handler of samples asks for the scheduler's
+allowed="$allowed pthread_getspecific"
 # terms are looked at, never copied. enif_make_uint: small numbers, which are no memory
 allowed="$allowed enif_get_tuple enif_get_list_cell enif_get_list_length enif_get_map_value"
 allowed="$allowed enif_get_map_size enif_get_uint enif_get_int enif_get_int64 enif_get_uint64"

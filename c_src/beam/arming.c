@@ -690,7 +690,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	b->exits = n.route[ROUTE_PROCS] || flows || ((keeps || reads_names(&n)) && needs_exits(b, &n));
 	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
-	n.nomem |= flows && b->flows == NULL && beam_flows_init(b, process_limit) < 0;
+	n.nomem |= flows && b->flows == NULL && beam_flows_init(b, env, process_limit) < 0;
 	n.nomem |= !n.nomem && b->exits && reads_names(&n) && b->names.tab == NULL &&
 		   beam_names_init(&b->names) < 0;
 	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&

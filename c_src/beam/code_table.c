@@ -14,6 +14,7 @@
 #include "atoms.h"
 #include "code_find.h"
 #include "code_lookup.h"
+#include "code_names.h"
 #include "erl_stack.h"
 #include "layout.h"
 #include "sampler.h"
@@ -490,6 +491,20 @@ bool code_due(unsigned nmodules)
 		pthread_mutex_unlock(&lock);
 	}
 	return is;
+}
+
+uint64_t beam_code_told(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, const char *file,
+	size_t len, unsigned line)
+{
+	uint32_t function, name;
+
+	if (line == 0 || line > LINE_MASK)
+		return 0;
+	pthread_mutex_lock(&lock);
+	function = code_function_number(mod, fun, arity);
+	name = code_file_number(file, len);
+	pthread_mutex_unlock(&lock);
+	return function != 0 && name != 0 ? code_frame_line(function, name, line) : 0;
 }
 
 unsigned code_retired(void)

@@ -25,6 +25,9 @@ const char *beam_code_refusal(void); /* why not; "": nobody has looked yet */
 uint64_t beam_code_frame(uintptr_t pc, bool line);
 /* The frame of a function by its name, without a line. (probe path) */
 uint64_t beam_code_function(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity);
+/* The same with a file and a line that the VM has told; 0: there is no room for these. Takes a lock. */
+uint64_t beam_code_told(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, const char *file,
+	size_t len, unsigned line);
 
 /* The same for the frames of a stack: between begin and end the table stays as it is. (probe path) */
 struct code_table;

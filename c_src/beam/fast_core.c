@@ -267,30 +267,44 @@ static ERL_NIF_TERM test(ErlNifEnv *env, bool begin)
 	return ok ? atom_ok : refused(env, "somebody else takes calls");
 }
 
-static ERL_NIF_TERM word_step(ErlNifEnv *env, const char *step, const ERL_NIF_TERM *arg)
+/* What tests change of what the finder sees: {flip, N}, {spoil, N}, {missing, Perms} and the like. */
+static bool spoil_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
+{
+	static const char *const faults[] = {[MAP_MISSING] = "missing",
+		[MAP_OF_OTHER_FILE] = "other_file",
+		[MAP_ELSEWHERE] = "elsewhere"};
+	static char perms[5];
+	unsigned n = 0;
+
+	enif_get_uint(env, arg, &n);
+	if (strcmp(step, "flip") == 0) {
+		fast_find_flip(n);
+		return true;
+	}
+	if (strcmp(step, "spoil") == 0) {
+		fast_find_spoil(n);
+		return true;
+	}
+	for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (strcmp(step, faults[i]) == 0) {
+			bool named = enif_get_atom(env, arg, perms, sizeof(perms), ERL_NIF_LATIN1) == 5;
+
+			fast_find_maps(named ? perms : NULL, i);
+			return true;
+		}
+	return false;
+}
+
+static ERL_NIF_TERM word_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
 {
 	unsigned n = 0;
-	char text[8];
 
-	enif_get_uint(env, *arg, &n);
+	enif_get_uint(env, arg, &n);
 	if (strcmp(step, "catches") == 0)
 		return step_done(env, fast_find_catches(&found, env, n));
 	if (strcmp(step, "sensitive") == 0)
 		return step_done(env, fast_find_sensitive(&found, env, n));
-	if (strcmp(step, "flip") == 0) {
-		fast_find_flip(n);
-		return atom_ok;
-	}
-	if (strcmp(step, "without") == 0) {
-		static char perms[5];
-
-		if (enif_get_atom(env, *arg, text, sizeof(text), ERL_NIF_LATIN1) != 5)
-			fast_find_maps(NULL);
-		else
-			fast_find_maps(memcpy(perms, text, 5));
-		return atom_ok;
-	}
-	return fast_test_step(env, step, *arg);
+	return spoil_step(env, step, arg) ? atom_ok : fast_test_step(env, step, arg);
 }
 
 /*
@@ -307,7 +321,7 @@ ERL_NIF_TERM nif_fastcalls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	(void)argc;
 	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2) {
 		enif_get_atom(env, t[0], step, sizeof(step), ERL_NIF_LATIN1);
-		return word_step(env, step, &t[1]);
+		return word_step(env, step, t[1]);
 	}
 	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
 	if (strcmp(step, "adopt") == 0)
@@ -328,6 +342,8 @@ ERL_NIF_TERM nif_fastcalls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return state(env);
 	if (strcmp(step, "bytes") == 0)
 		return enif_make_uint64(env, fast_find_bytes());
+	if (strcmp(step, "words_read") == 0)
+		return enif_make_uint64(env, fast_find_words_read());
 	if (strcmp(step, "install") == 0) {
 		why = install();
 		return why == NULL ? atom_ok : refused(env, why);

@@ -17,7 +17,8 @@
  * be written, with the same contents; and must point into the text of the VM: else somebody else is
  * there before us. Where the VM shows its symbols they must agree.
  *
- * Every byte of code goes through byte(), so that a test can change each of them and see it refused.
+ * Every byte of code goes through byte(), every word of a process, its stack and the JIT's table
+ * through look(), every mapping through read_maps(): a test changes each of them and sees it refused.
  */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -48,8 +49,11 @@ struct mapping {
 
 static struct mapping *maps;
 static int nmaps;
-static uint64_t nbytes, flip;	/* tests */
-static const char *without_map; /* tests */
+/* Of tests: how many bytes and words were read, and which is another; which mappings are, and how. */
+static uint64_t nbytes, flip, nwords, spoil;
+static const char *spoilt_maps;
+static enum fast_map_fault map_fault;
+static const uintptr_t elsewhere[8]; /* no code, no function of the VM, no stack */
 
 /* Refuse, and say why. */
 static bool no(struct fast_found *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -76,14 +80,31 @@ uint64_t fast_find_bytes(void)
 	return nbytes;
 }
 
-void fast_find_maps(const char *without)
+void fast_find_spoil(uint64_t n)
 {
-	without_map = without;
+	nwords = 0;
+	spoil = n;
+}
+
+uint64_t fast_find_words_read(void)
+{
+	return nwords;
+}
+
+void fast_find_maps(const char *perms, enum fast_map_fault fault)
+{
+	spoilt_maps = perms;
+	map_fault = fault;
 }
 
 static uint8_t byte(const uint8_t *p)
 {
 	return ++nbytes == flip ? *p ^ 0xff : *p;
+}
+
+static uintptr_t look(const uintptr_t *p)
+{
+	return ++nwords == spoil ? (uintptr_t)elsewhere : *p;
 }
 
 static int32_t rel32(const uint8_t *p)
@@ -96,6 +117,16 @@ static int32_t rel32(const uint8_t *p)
 }
 
 /* ---- mappings -------------------------------------------------------------------------- */
+
+/* As a test wants it; false: it is not there. */
+static bool spoil_map(struct mapping *m)
+{
+	if (spoilt_maps == NULL || strcmp(spoilt_maps, m->perms) != 0)
+		return true;
+	m->inode += map_fault == MAP_OF_OTHER_FILE;
+	m->offset += map_fault == MAP_ELSEWHERE ? 4096 : 0;
+	return map_fault != MAP_MISSING;
+}
 
 static bool read_maps(struct fast_found *f)
 {
@@ -117,7 +148,7 @@ static bool read_maps(struct fast_found *f)
 		if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %63[^\n]", &m->from, &m->to, m->perms,
 			    &m->offset, &m->major, &m->minor, &m->inode, m->name) < 7)
 			continue;
-		if (without_map == NULL || strcmp(without_map, m->perms) != 0)
+		if (spoil_map(m))
 			nmaps++;
 	}
 	fclose(file);
@@ -138,6 +169,14 @@ static const struct mapping *in_jit(const void *p)
 	const struct mapping *m = map_of((uintptr_t)p);
 
 	return m != NULL && m->perms[2] == 'x' && strstr(m->name, "vmem") != NULL ? m : NULL;
+}
+
+/* The same, or memory without a file that is mapped once (+JMsingle): enough to look for code. */
+static const struct mapping *in_any_jit(const void *p)
+{
+	const struct mapping *m = map_of((uintptr_t)p);
+
+	return m != NULL && m->perms[2] == 'x' && m->inode == 0 ? m : in_jit(p);
 }
 
 static bool in_code(const uint8_t *p, size_t n)
@@ -176,7 +215,7 @@ static bool word_ok(struct fast_found *f, struct core_word *w, uintptr_t functio
 			offset < k->offset || offset - k->offset >= k->to - k->from)
 			continue;
 		w->writable = (uintptr_t *)(k->from + (offset - k->offset));
-		if (*w->writable == *w->at)
+		if (look(w->writable) == *w->at)
 			return true;
 	}
 	return no(f, "%s: its word has no mapping that can be written", what);
@@ -213,14 +252,14 @@ static const uint8_t *target(const uint8_t *p)
 		to = p + 5 + rel32(p + 1);
 	else if (byte(p) == 0xff && (byte(p + 1) == 0x15 || byte(p + 1) == 0x25) &&
 		 in_jit(word = word_of(p)) != NULL)
-		to = (const uint8_t *)*word;
+		to = (const uint8_t *)look(word);
 	return to != NULL && in_code(to, FRAGMENT) ? to : NULL;
 }
 
 /* The only place around `near` that is so; NULL: there is none, or more than one. */
 static const uint8_t *find_only(const uint8_t *near, const uint16_t *pattern, unsigned n)
 {
-	const struct mapping *m = in_jit(near);
+	const struct mapping *m = in_any_jit(near);
 	uintptr_t from = (uintptr_t)near, to = from, hit = 0;
 
 	from = from - m->from > AROUND ? from - AROUND : m->from;
@@ -339,9 +378,9 @@ static bool find_fragments(struct fast_found *f, const uint8_t *breakpoint)
 		return no(f, "no fragment for garbage collections, or several");
 	if (in_jit(f->entry.at) == NULL || in_jit(f->error.at) == NULL)
 		return no(f, "a word is not in the JIT's memory");
-	f->vm.entry = *f->entry.at;
-	f->vm.error = *f->error.at;
-	f->vm.gc = *gc;
+	f->vm.entry = look(f->entry.at);
+	f->vm.error = look(f->error.at);
+	f->vm.gc = look(gc);
 	if (!in_vm(f->vm.gc))
 		return no(f, "the garbage collector is not in the VM");
 	if (!symbol_ok(f->vm.entry, "erts_generic_breakpoint", NULL) ||
@@ -358,7 +397,7 @@ uintptr_t fast_find_gc_return(uintptr_t near)
 	struct fast_found f;
 	const uint8_t *p = NULL;
 
-	if (read_maps(&f) && in_jit((const void *)near) != NULL)
+	if (read_maps(&f) && in_any_jit((const void *)near) != NULL)
 		p = find_only((const uint8_t *)near, call_gc, LENGTH(call_gc));
 	return p != NULL ? (uintptr_t)(p + 15) : 0;
 }
@@ -371,7 +410,7 @@ uintptr_t fast_find_bif_return(uintptr_t near, uint8_t stop)
 	const uint8_t *p = NULL;
 	struct fast_found f;
 
-	if (!read_maps(&f) || in_jit((const void *)near) == NULL)
+	if (!read_maps(&f) || in_any_jit((const void *)near) == NULL)
 		return 0;
 	for (uint16_t reg = 0; reg < 8; reg++) {
 		const uint8_t *q;
@@ -392,7 +431,7 @@ uintptr_t fast_find_like(uintptr_t ret)
 	uint16_t code[2 + 4 + 64] = {0xff, 0x15, ANY, ANY, ANY, ANY};
 	struct fast_found f;
 
-	if (!read_maps(&f) || (m = in_jit((const void *)ret)) == NULL)
+	if (!read_maps(&f) || (m = in_any_jit((const void *)ret)) == NULL)
 		return 0;
 	from = ret - m->from > AROUND ? ret - AROUND : m->from;
 	to = m->to - ret > AROUND ? ret + AROUND : m->to;
@@ -417,22 +456,25 @@ static char *process(ErlNifEnv *env)
 
 static uintptr_t word(const char *proc, uint32_t offset)
 {
-	return *(const uintptr_t *)(const void *)(proc + offset);
+	return look((const uintptr_t *)(const void *)(proc + offset));
 }
 
 /* heap, hend, something, heap_sz: the only three that agree, with all of the stack in between. */
 static bool find_hend(struct fast_found *f, const char *proc)
 {
-	f->vm.hend = 0;
-	for (uint32_t o = PROC_FROM; o < PROC_FROM + 8 * PROC_WORDS; o += 8) {
-		uintptr_t heap = word(proc, o), end = word(proc, o + 8), size = word(proc, o + 24);
+	uintptr_t htop = word(proc, HTOP), stop = word(proc, STOP), w[PROC_WORDS + 3];
 
-		if (heap > word(proc, HTOP) || end < word(proc, STOP) || size == 0 ||
-			end - heap != size * sizeof(uintptr_t))
+	for (unsigned i = 0; i < LENGTH(w); i++)
+		w[i] = word(proc, PROC_FROM + 8 * i);
+	f->vm.hend = 0;
+	for (unsigned i = 0; i < PROC_WORDS; i++) {
+		uintptr_t heap = w[i], end = w[i + 1], size = w[i + 3];
+
+		if (heap > htop || end < stop || size == 0 || end - heap != size * sizeof(uintptr_t))
 			continue;
 		if (f->vm.hend != 0)
 			return no(f, "the end of the heap is in two places");
-		f->vm.hend = o + 8;
+		f->vm.hend = PROC_FROM + 8 * (i + 1);
 	}
 	return f->vm.hend != 0 || no(f, "the end of the heap is not found");
 }
@@ -452,8 +494,8 @@ bool fast_find_code(struct fast_found *f, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_
 	if (word(proc, HTOP) > word(proc, STOP))
 		return no(f, "stop and htop are not where they are in releases that are known");
 	stack = (const uintptr_t *)word(proc, STOP);
-	caller = (const uint8_t *)stack[1];
-	if (in_jit((const void *)stack[0]) == NULL || in_jit(caller - 5) == NULL)
+	caller = (const uint8_t *)look(&stack[1]);
+	if (in_jit((const void *)look(&stack[0])) == NULL || in_jit(caller - 5) == NULL)
 		return no(f, "the stack does not hold return addresses");
 	if (byte(caller - 5) != 0xe8)
 		return no(f, "calls are not made as known");
@@ -461,7 +503,7 @@ bool fast_find_code(struct fast_found *f, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_
 	if (!in_code(entry - INFO, INFO + FRAGMENT))
 		return no(f, "a call leads out of the JIT's code");
 	info = (const uintptr_t *)(const void *)(entry - INFO);
-	if (info[2] != mod || info[3] != fun || info[4] != 1)
+	if (look(&info[2]) != mod || look(&info[3]) != fun || look(&info[4]) != 1)
 		return no(f, "no module, function and arity before a function");
 	breakpoint = find_breakpoint(f, entry);
 	return breakpoint != NULL && find_fragments(f, breakpoint) && find_hend(f, proc);
@@ -473,14 +515,14 @@ static const uint16_t return_start[] = {0x48, 0x8b, 0x34, 0x24};
 bool fast_find_return(struct fast_found *f, ErlNifEnv *env)
 {
 	const uintptr_t *stack = (const uintptr_t *)word(process(env), STOP);
-	const uint8_t *fragment = (const uint8_t *)stack[1], *p;
+	const uint8_t *fragment = (const uint8_t *)look(&stack[1]), *p;
 	const ERL_NIF_TERM nil = enif_make_list(env, 0);
 	uintptr_t *at = NULL;
 	unsigned frame = 0;
 
 	if (!read_maps(f))
 		return false;
-	if (!in_code(fragment, FRAGMENT) || stack[2] != nil)
+	if (!in_code(fragment, FRAGMENT) || look(&stack[2]) != nil)
 		return no(f, "no frame of call_time");
 	if (!IS_CODE(fragment, return_start))
 		return no(f, "the return fragment does not begin as known");
@@ -495,10 +537,10 @@ bool fast_find_return(struct fast_found *f, ErlNifEnv *env)
 	}
 	if (at == NULL || in_jit(at) == NULL || frame < 1 || frame > 3)
 		return no(f, "the return fragment is not as known");
-	if (in_jit((const void *)stack[2 + frame]) == NULL)
+	if (in_jit((const void *)look(&stack[2 + frame])) == NULL)
 		return no(f, "no return address below a frame of call_time");
 	f->ret.at = at;
-	f->vm.ret = *at;
+	f->vm.ret = look(at);
 	f->vm.frame = frame;
 	f->vm.return_code = (uintptr_t)fragment;
 	return symbol_ok(f->vm.ret, "erts_trace_time_return", "erts_call_trace_return") ||
@@ -512,7 +554,8 @@ bool fast_find_catches(struct fast_found *f, ErlNifEnv *env, unsigned n)
 
 	if (n > 2)
 		return no(f, "no such step");
-	memcpy(seen[n], process(env) + PROC_FROM, sizeof(seen[n]));
+	for (unsigned i = 0; i < PROC_WORDS; i++)
+		seen[n][i] = (int64_t)word(process(env), PROC_FROM + 8 * i);
 	if (n < 2)
 		return true;
 	for (unsigned i = 0; i < PROC_WORDS; i++)
@@ -532,7 +575,8 @@ bool fast_find_sensitive(struct fast_found *f, ErlNifEnv *env, unsigned n)
 
 	if (n > 1)
 		return no(f, "no such step");
-	memcpy(seen[n], process(env), sizeof(seen[n]));
+	for (unsigned i = 0; i < HTOP / 8; i++)
+		seen[n][i] = word(process(env), 8 * i);
 	if (n < 1)
 		return true;
 	for (unsigned i = 0; i < HTOP / 8; i++) {

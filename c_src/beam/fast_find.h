@@ -41,11 +41,14 @@ uintptr_t fast_find_bif_return(uintptr_t near, uint8_t stop);
 /* The only other address after a call where the code goes on as here; 0: none, or several. */
 uintptr_t fast_find_like(uintptr_t ret);
 
-/* For tests: the n-th byte that is read from now on is another; 0: none. How many were read. */
+/* For tests: the n-th byte, or word, that is read from now on is another; 0: none. How many were read. */
 void fast_find_flip(uint64_t n);
 uint64_t fast_find_bytes(void);
-/* For tests: a mapping is left out or changed; NULL: none. */
-void fast_find_maps(const char *without);
+void fast_find_spoil(uint64_t n);
+uint64_t fast_find_words_read(void);
+/* For tests: what is wrong with mappings that have these permissions; NULL: none. */
+enum fast_map_fault { MAP_MISSING, MAP_OF_OTHER_FILE, MAP_ELSEWHERE };
+void fast_find_maps(const char *perms, enum fast_map_fault fault);
 
 #pragma GCC visibility pop
 #endif

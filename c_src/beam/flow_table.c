@@ -16,7 +16,7 @@
 
 #define AGAIN  64 /* against other threads */
 #define WINDOW 16 /* places that a message may have */
-#define TRIES  8  /* numbers that a flow may get */
+#define TRIES  8  /* numbers that a flow may get; places of a part */
 #define LINGER 20000000ULL /* ns: a flow that nobody refers to ends after this */
 
 #define REF_BITS  20
@@ -70,19 +70,14 @@ void flow_table_fini(struct flow_table *t)
 struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id)
 {
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t number = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed) + 1;
+		uint64_t n = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed) + 1;
+		uint64_t number = t->tag << 32 | (uint32_t)n, none = 0;
 		struct flow *f = &t->flows[number & t->flow_mask];
-		uint64_t none = 0;
 
-		if (!atomic_compare_exchange_strong(&f->word, &none, RESERVED))
+		if ((uint32_t)n == 0 || !atomic_compare_exchange_strong(&f->word, &none, RESERVED))
 			continue;
 		f->began = now;
-		f->told = false;
 		atomic_store_explicit(&f->last, now, memory_order_relaxed);
-		atomic_store_explicit(&f->hops, 0, memory_order_relaxed);
-		atomic_store_explicit(&f->messages, 0, memory_order_relaxed);
-		atomic_store_explicit(&f->spawns, 0, memory_order_relaxed);
-		atomic_store_explicit(&f->deepest, 0, memory_order_relaxed);
 		atomic_store_explicit(&f->word, number << REF_BITS | 1, memory_order_release);
 		*id = number;
 		return f;
@@ -90,19 +85,37 @@ struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id)
 	return NULL;
 }
 
+static inline bool is_at(const struct flow *f, uint64_t id)
+{
+	return atomic_load_explicit(&f->word, memory_order_acquire) >> REF_BITS == id;
+}
+
+/* A part of a flow can be in one of several places. */
+static inline struct flow *part_place(const struct flow_table *t, uint64_t id, unsigned i)
+{
+	return &t->flows[(id + 0x9e37 * FLOW_TAG(id) + i) & t->flow_mask];
+}
+
+static __attribute__((noinline)) struct flow *find_part(const struct flow_table *t, uint64_t id)
+{
+	for (unsigned i = 0; i < TRIES; i++)
+		if (is_at(part_place(t, id, i), id))
+			return part_place(t, id, i);
+	return NULL;
+}
+
 struct flow *flow_find(const struct flow_table *t, uint64_t id)
 {
 	struct flow *f = &t->flows[id & t->flow_mask];
 
-	return id != 0 && atomic_load_explicit(&f->word, memory_order_acquire) >> REF_BITS == id
-		       ? f
-		       : NULL;
+	if (unlikely(FLOW_TAG(id) != t->tag))
+		return find_part(t, id);
+	return id != 0 && is_at(f, id) ? f : NULL;
 }
 
-bool flow_ref(const struct flow_table *t, uint64_t id)
+static bool ref(struct flow *f, uint64_t id)
 {
-	struct flow *f = &t->flows[id & t->flow_mask];
-	uint64_t w = atomic_load_explicit(&f->word, memory_order_relaxed);
+	uint64_t w = f != NULL ? atomic_load_explicit(&f->word, memory_order_relaxed) : 0;
 
 	for (int i = 0; i < AGAIN && w >> REF_BITS == id && (w & FLOW_REFS) < FLOW_REFS; i++)
 		if (atomic_compare_exchange_weak(&f->word, &w, w + 1))
@@ -110,14 +123,99 @@ bool flow_ref(const struct flow_table *t, uint64_t id)
 	return false;
 }
 
+bool flow_ref(const struct flow_table *t, uint64_t id)
+{
+	return id != 0 && ref(flow_find(t, id), id);
+}
+
 void flow_unref(const struct flow_table *t, uint64_t id)
 {
-	struct flow *f = &t->flows[id & t->flow_mask];
-	uint64_t w = atomic_load_explicit(&f->word, memory_order_relaxed);
+	struct flow *f = id != 0 ? flow_find(t, id) : NULL;
+	uint64_t w = f != NULL ? atomic_load_explicit(&f->word, memory_order_relaxed) : 0;
 
-	for (int i = 0; i < AGAIN && id != 0 && w >> REF_BITS == id && (w & FLOW_REFS) > 0; i++)
+	for (int i = 0; i < AGAIN && f != NULL && w >> REF_BITS == id && (w & FLOW_REFS) > 0; i++)
 		if (atomic_compare_exchange_weak(&f->word, &w, w - 1))
 			return;
+}
+
+/* The fields of a free place are 0, so that a part is there from the moment that it has its number. */
+static struct flow *claim_part(struct flow_table *t, uint64_t now, uint64_t id)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct flow *f = part_place(t, id, i);
+		uint64_t none = 0;
+
+		if (!atomic_compare_exchange_strong(&f->word, &none, id << REF_BITS | 1))
+			continue;
+		f->began = now;
+		atomic_store_explicit(&f->last, now, memory_order_relaxed);
+		return f;
+	}
+	return NULL;
+}
+
+/* Has another thread claimed a place for the same one? */
+static bool is_double(const struct flow_table *t, uint64_t id, const struct flow *f)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < TRIES; i++)
+		n += part_place(t, id, i) != f && is_at(part_place(t, id, i), id);
+	return n != 0;
+}
+
+static void clear(struct flow *f)
+{
+	f->began = 0;
+	f->process = 0;
+	f->function = NULL;
+	f->told = false;
+	atomic_store_explicit(&f->last, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->hops, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->messages, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->spawns, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->deepest, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->away, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->word, 0, memory_order_release);
+}
+
+struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id)
+{
+	for (int i = 0; i < AGAIN; i++) {
+		struct flow *f = flow_find(t, id);
+		uint64_t mine = id << REF_BITS | 1;
+
+		if (f != NULL && ref(f, id))
+			return f;
+		if (FLOW_TAG(id) == t->tag) /* it has ended */
+			return NULL;
+		f = claim_part(t, now, id);
+		if (f == NULL || !is_double(t, id, f))
+			return f;
+		if (!atomic_compare_exchange_strong(&f->word, &mine, RESERVED))
+			return f; /* others use it already */
+		clear(f);
+	}
+	return NULL;
+}
+
+/*
+ * A part that a process is still in, and in which nothing has happened since then: what it has counted
+ * is told in time for the end of the flow, which comes when nothing happens any more.
+ */
+static bool tell_early(struct flow *f, uint64_t id, uint64_t since, struct flow_ended *e)
+{
+	uint64_t last = atomic_load_explicit(&f->last, memory_order_relaxed);
+
+	if (last == 0 || last > since ||
+		(atomic_load_explicit(&f->messages, memory_order_relaxed) == 0 &&
+			atomic_load_explicit(&f->spawns, memory_order_relaxed) == 0))
+		return false;
+	*e = (struct flow_ended){.id = id, .part = true, .early = true,
+		.messages = atomic_exchange(&f->messages, 0),
+		.spawns = atomic_exchange(&f->spawns, 0),
+		.deepest = atomic_load_explicit(&f->deepest, memory_order_relaxed)};
+	return true;
 }
 
 bool flow_end_next(struct flow_table *t, uint64_t *at, uint64_t now, uint64_t idle,
@@ -127,16 +225,25 @@ bool flow_end_next(struct flow_table *t, uint64_t *at, uint64_t now, uint64_t id
 		struct flow *f = &t->flows[*at];
 		uint64_t w = atomic_load_explicit(&f->word, memory_order_acquire);
 		uint64_t last = atomic_load_explicit(&f->last, memory_order_relaxed);
-		bool held = w & FLOW_REFS;
+		uint64_t away = atomic_load_explicit(&f->away, memory_order_relaxed);
+		bool part = FLOW_TAG(w >> REF_BITS) != t->tag, held = w & FLOW_REFS;
 
-		if (w >> REF_BITS == 0 || last > now || now - last < (held ? idle : LINGER))
+		if (part && held && tell_early(f, w >> REF_BITS, now - idle / 2, e)) {
+			++*at;
+			return true;
+		}
+		held |= !part && away != 0;
+		if (w >> REF_BITS == 0 || last == 0 || last > now ||
+			now - last < (held ? idle : LINGER))
 			continue;
 		*e = (struct flow_ended){.id = w >> REF_BITS, .began = f->began, .last = last,
+			.away = away, .part = part,
 			.messages = atomic_load_explicit(&f->messages, memory_order_relaxed),
 			.spawns = atomic_load_explicit(&f->spawns, memory_order_relaxed),
 			.deepest = atomic_load_explicit(&f->deepest, memory_order_relaxed),
 			.process = f->process, .function = f->function, .idle = held};
-		if (atomic_compare_exchange_strong(&f->word, &w, 0)) {
+		if (atomic_compare_exchange_strong(&f->word, &w, RESERVED)) {
+			clear(f);
 			++*at;
 			return true;
 		}
@@ -166,8 +273,10 @@ static struct flow_proc *claim(struct flow_table *t, ERL_NIF_TERM pid)
 
 		if (old != 0 && !t->slots.exact)
 			continue;
-		if (!atomic_compare_exchange_strong(&p->pid, &old, pid))
-			continue; /* it was buried just now: its next message finds room */
+		/* twice: the one that had it may be buried just now */
+		if (!atomic_compare_exchange_strong(&p->pid, &old, pid) &&
+			(old != 0 || !atomic_compare_exchange_strong(&p->pid, &old, pid)))
+			continue;
 		flow_unref(t, atomic_exchange(&p->id, 0));
 		atomic_store_explicit(&p->dead, ALIVE, memory_order_relaxed);
 		return p;

@@ -6,7 +6,8 @@
  *
  * A flow counts those that refer to it, processes and messages. When there is none left, or nothing
  * has happened in it for a while, the sweep ends it. Its number is never used again: who still has
- * it then finds no flow.
+ * it then finds no flow. Above its lowest 32 bits it has the tag of the node in which it began. What
+ * other nodes know of it is a part; a part may end and begin again (flow_nodes.c).
  */
 #ifndef BEAM_FLOW_TABLE_H
 #define BEAM_FLOW_TABLE_H
@@ -16,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "flow_nodes.h"
 #include "pid_slots.h"
 
 #pragma GCC visibility push(hidden)
@@ -29,6 +31,7 @@ struct flow {
 	ERL_NIF_TERM process;  /* that began it, in which function */
 	const struct et_str *function;
 	_Atomic uint32_t hops, messages, spawns, deepest;
+	_Atomic uint64_t away; /* sum over messages to other nodes that are not known to be received */
 	bool told; /* flow-begin has fired */
 } __attribute__((aligned(64)));
 
@@ -37,6 +40,7 @@ struct flow_proc { /* a process of the VM's table; written by whoever runs the p
 	_Atomic uint64_t id;  /* of its flow; 0: none */
 	_Atomic uint32_t depth, hop; /* by which it is in that: 0 where it began */
 	_Atomic uint32_t dead; /* DEAD_*: it has exited */
+	_Atomic uint32_t spawn; /* the hop of the process that it is spawning on another node */
 };
 
 struct flow_msg {
@@ -54,6 +58,9 @@ struct flow_table {
 	struct flow_proc *procs;
 	struct flow_msg *msgs;
 	uint64_t flow_mask, msg_mask;
+	struct flow_nodes nodes; /* that run the script */
+	uint64_t tag;		 /* of this one among them */
+	_Atomic uint32_t part_hops; /* numbers of hops of parts */
 	struct beam_pid_slots slots;
 	_Atomic uint64_t next;	     /* numbers */
 	_Atomic uint64_t ndead;	     /* processes that have exited, by slot + 1: */
@@ -65,6 +72,9 @@ void flow_table_fini(struct flow_table *t);
 
 struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id); /* NULL: no room */
 struct flow *flow_find(const struct flow_table *t, uint64_t id); /* NULL: it has ended */
+/* The part of a flow of another node, with a reference; NULL: no room. */
+struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id);
+#define FLOW_TAG(id) ((id) >> 32)
 
 struct flow_proc *flow_proc_find(const struct flow_table *t, ERL_NIF_TERM pid);
 /* The process is in this flow from now on; 0: in none. A reference of the caller's becomes its own. */
@@ -84,10 +94,13 @@ void flow_table_bury(struct flow_table *t); /* what processes had that have exit
 /* The next flow to end from *at on, which is free then; false: there are no more. */
 struct flow_ended {
 	uint64_t id, began, last;
+	uint64_t away;
 	uint32_t messages, spawns, deepest;
 	ERL_NIF_TERM process;
 	const struct et_str *function;
 	bool idle; /* somebody still refers to it */
+	bool part; /* of a flow of another node */
+	bool early; /* it has not ended yet: what it has counted so far */
 };
 bool flow_end_next(struct flow_table *t, uint64_t *at, uint64_t now, uint64_t idle,
 	struct flow_ended *ended);

@@ -29,9 +29,11 @@
 #include "options.h"
 #include "beam_handle.h"
 #include "erl_builtins.h"
+#include "flow_nodes.h"
 #include "flow_table.h"
 #include "flows.h"
 #include "nif.h"
+#include "pid_node.h"
 #include "sizes.h"
 #include "term_words.h"
 #include "texts.h"
@@ -48,12 +50,15 @@ struct flow_event {
 	ERL_NIF_TERM peer; /* or 0 */
 };
 
-/* {Type, {Previous, Serial}, From, To, Message}. Previous is not used: it is wrong after a spawn. */
+/*
+ * {Type, {Previous, Serial}, From, To, Message}. What the VM says as the previous serial is not used,
+ * since it is wrong after a spawn; from another node it may be ours (flow_nodes.c).
+ */
 struct signal {
-	ERL_NIF_TERM serial, from, to, msg;
+	ERL_NIF_TERM previous, serial, from, to, msg;
 };
 
-int beam_flows_init(struct beam_handle *b, uint64_t process_limit)
+int beam_flows_init(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
 {
 	struct flow_table *t = calloc(1, sizeof(*t));
 
@@ -63,6 +68,8 @@ int beam_flows_init(struct beam_handle *b, uint64_t process_limit)
 	}
 	b->flow_time = api_option(b->h, OPT_FLOWTIME);
 	b->flow_hops = (uint32_t)api_option(b->h, OPT_FLOWHOPS);
+	flow_nodes_init(&t->nodes, env, api_text_option(b->h, OPT_FLOWPEERS), b->node);
+	t->tag = t->nodes.tag;
 	b->flows = t;
 	return 0;
 }
@@ -106,10 +113,34 @@ static void set_up(struct flow_event *fe, const struct beam_event *ev, ERL_NIF_T
 	fe->peer = 0;
 }
 
-/* A process of another node, or {Name, Node}. */
+/* A process or alias of another node, or {Name, Node}; or an alias of this one: see is_alias(). */
 static bool is_elsewhere(ERL_NIF_TERM to)
 {
 	return (to & 3) != 3;
+}
+
+/*
+ * An alias of a process of this node: who sends to it, as a gen_server does that replies to a call with
+ * a timeout, is told the reference; who receives, the process. The sender and the serial number have to
+ * do then.
+ */
+static bool is_alias(ErlNifEnv *env, ERL_NIF_TERM to)
+{
+	char text[128];
+
+	if (!is_elsewhere(to) || !enif_is_ref(env, to))
+		return false;
+	enif_snprintf(text, sizeof(text), "%T", to);
+	return !beam_is_remote(text);
+}
+
+static uint64_t process_text(ERL_NIF_TERM t, char *buf, size_t size, unsigned *strings, unsigned bit)
+{
+	if (!is_elsewhere(t))
+		return text_of(t);
+	enif_snprintf(buf, size, "%T", t);
+	*strings &= ~bit;
+	return (uint64_t)(uintptr_t)buf;
 }
 
 static void fire_message(const struct beam_event *ev, const struct signal *s,
@@ -117,23 +148,20 @@ static void fire_message(const struct beam_event *ev, const struct signal *s,
 {
 	struct en_probe *p = ev->b->probe[sent ? BP_FLOW_SEND : BP_FLOW_RECEIVE];
 	uint64_t arg[7] = {[ARG(FLOW_SEND, flow)] = m->id, [ARG(FLOW_SEND, hop)] = m->hop,
-		[ARG(FLOW_SEND, cause)] = m->cause, [ARG(FLOW_SEND, depth)] = m->depth};
+		[ARG(FLOW_SEND, cause)] = (uint64_t)(int32_t)m->cause,
+		[ARG(FLOW_SEND, depth)] = m->depth};
 	unsigned strings = STRINGS(FLOW_SEND);
 	struct flow_event fe;
-	char to[256];
+	char from[64], to[256];
 
 	if (!en_enabled(p))
 		return;
-	BEAM_MAKE_ARG(p, arg, FLOW_SEND, sender, text_of(s->from));
-	if ((p->argmask & ARG_BIT(FLOW_SEND, receiver)) && is_elsewhere(s->to)) {
-		enif_snprintf(to, sizeof(to), "%T", s->to);
-		arg[ARG(FLOW_SEND, receiver)] = (uint64_t)(uintptr_t)to;
-		strings &= ~ARG_BIT(FLOW_SEND, receiver);
-	} else {
-		BEAM_MAKE_ARG(p, arg, FLOW_SEND, receiver, text_of(s->to));
-	}
+	BEAM_MAKE_ARG(p, arg, FLOW_SEND, sender, process_text(s->from, from, sizeof(from), &strings,
+		ARG_BIT(FLOW_SEND, sender)));
+	BEAM_MAKE_ARG(p, arg, FLOW_SEND, receiver, process_text(s->to, to, sizeof(to), &strings,
+		ARG_BIT(FLOW_SEND, receiver)));
 	if (!sent)
-		arg[ARG(FLOW_RECEIVE, waited)] = now - m->sent;
+		arg[ARG(FLOW_RECEIVE, waited)] = m->sent != 0 ? now - m->sent : 0;
 	else if (p->argmask & ARG_BIT(FLOW_SEND, words))
 		arg[ARG(FLOW_SEND, words)] = beam_term_size(ev->env, s->msg);
 	set_up(&fe, ev, sent ? s->from : s->to, m->id, sent ? m->depth - 1 : m->depth);
@@ -210,18 +238,21 @@ static bool get_signal(
 		return false;
 	*sent = t[0] == atom_send;
 	*received = t[0] == atom_receive;
-	*s = (struct signal){serial[1], t[2], t[3], t[4]};
+	*s = (struct signal){serial[0], serial[1], t[2], t[3], t[4]};
 	return true;
 }
 
-/* {spawn_request, Ref, Parent, GroupLeader, MFA, Options, Tag, Arguments}: a spawn as the VM tells it. */
-static bool is_spawn(ErlNifEnv *env, const struct signal *s, ERL_NIF_TERM *mfa)
+/*
+ * {spawn_request, Ref, Parent, GroupLeader, MFA, Options, Tag, Arguments}: a spawn as the VM tells it;
+ * without the last two if it is on another node.
+ */
+static bool is_spawn(ErlNifEnv *env, const struct signal *s, bool away, ERL_NIF_TERM *mfa)
 {
 	const ERL_NIF_TERM *t;
 	unsigned n;
 
-	if (!beam_get_tuple(env, s->msg, &n, &t) || n != 8 || t[0] != atom_spawn_request ||
-		t[2] != s->from)
+	if (!beam_get_tuple(env, s->msg, &n, &t) || n != (away ? 6 : 8) ||
+		t[0] != atom_spawn_request || t[2] != s->from)
 		return false;
 	*mfa = t[4];
 	return true;
@@ -234,7 +265,7 @@ static bool is_spawn_reply(ErlNifEnv *env, const struct signal *s)
 	unsigned n;
 
 	return beam_get_tuple(env, s->msg, &n, &t) && n == 4 && t[0] == atom_spawn_reply &&
-	       t[2] == atom_ok && t[3] == s->from;
+	       t[2] == atom_ok && (t[3] == s->from || enif_is_identical(t[3], s->from));
 }
 
 /* Where the process is; NULL: in no flow. */
@@ -248,6 +279,19 @@ static struct flow *flow_of(const struct flow_table *t, ERL_NIF_TERM pid, struct
 	m->hop = atomic_load_explicit(&p->hop, memory_order_relaxed);
 	m->depth = atomic_load_explicit(&p->depth, memory_order_relaxed);
 	return flow_find(t, m->id);
+}
+
+/*
+ * A number that no other hop of the flow has, here or in another node. A part may have been here
+ * before.
+ */
+static uint32_t new_hop(struct flow_table *t, struct flow *f, uint64_t id)
+{
+	uint32_t n = atomic_fetch_add_explicit(&f->hops, 1, memory_order_relaxed);
+
+	if (FLOW_TAG(id) != t->tag)
+		n = atomic_fetch_add_explicit(&t->part_hops, 1, memory_order_relaxed) % FLOW_HOPS;
+	return (uint32_t)t->tag * FLOW_HOPS + n + 1;
 }
 
 /*
@@ -268,7 +312,7 @@ static struct flow *next_hop(const struct beam_event *ev, const struct signal *s
 	if (!flow_ref(ev->b->flows, m->id))
 		return NULL;
 	m->cause = m->hop;
-	m->hop = atomic_fetch_add_explicit(&f->hops, 1, memory_order_relaxed) + 1;
+	m->hop = new_hop(ev->b->flows, f, m->id);
 	m->depth++;
 	if (atomic_load_explicit(&f->deepest, memory_order_relaxed) < m->depth)
 		atomic_store_explicit(&f->deepest, m->depth, memory_order_relaxed);
@@ -305,23 +349,112 @@ static void on_spawn_reply(const struct beam_event *ev, const struct signal *s, 
 	}
 }
 
+/* To another node: the reference is given back. */
+static void send_away(const struct beam_event *ev, const struct signal *s, struct flow *f,
+	const struct flow_msg *m)
+{
+	const struct flow_table *t = ev->b->flows;
+
+	if (flow_goes_on(&t->nodes, ev->env, s->to)) {
+		atomic_fetch_add_explicit(&f->away, flow_hop_hash(m->hop), memory_order_relaxed);
+		beam_token_set(ev->env, s->from, TOKEN_PREVIOUS,
+			flow_pack_hop(ev->env, m->hop, m->depth));
+	}
+	flow_unref(t, m->id);
+}
+
+/*
+ * A spawn on another node, whose receiver is the node. The VM tells of it as two messages: the
+ * request, and the arguments, whose token the child gets. Both are one hop.
+ */
+static void on_spawn_away(
+	const struct beam_event *ev, const struct signal *s, ERL_NIF_TERM mfa, uint64_t now)
+{
+	struct flow_msg m = {0};
+	struct flow *f = next_hop(ev, s, now, &m);
+	struct flow_proc *p = flow_proc_find(ev->b->flows, s->from);
+
+	if (f == NULL)
+		return;
+	if (p != NULL)
+		atomic_store_explicit(&p->spawn, m.hop, memory_order_relaxed);
+	atomic_fetch_add_explicit(&f->spawns, 1, memory_order_relaxed);
+	fire_spawn(ev, s, mfa, &m);
+	send_away(ev, s, f, &m);
+}
+
+static void on_arguments_away(const struct beam_event *ev, const struct signal *s)
+{
+	struct flow_proc *p = flow_proc_find(ev->b->flows, s->from);
+	uint32_t hop = p != NULL ? atomic_exchange(&p->spawn, 0) : 0;
+
+	if (hop != 0)
+		beam_token_set(ev->env, s->from, TOKEN_PREVIOUS,
+			flow_pack_hop(ev->env, hop,
+				atomic_load_explicit(&p->depth, memory_order_relaxed) + 1));
+}
+
 static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_t now)
 {
 	struct flow_table *t = ev->b->flows;
 	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial, .sent = now};
 	struct flow *f = next_hop(ev, s, now, &m);
+	bool alias;
 
 	if (f == NULL)
 		return;
 	atomic_fetch_add_explicit(&f->messages, 1, memory_order_relaxed);
 	fire_message(ev, s, &m, true, now);
 	/* nobody receives it before this event is over */
-	if (is_elsewhere(s->to) || enif_is_port(ev->env, s->to)) {
+	alias = is_alias(ev->env, s->to);
+	if (alias)
+		m.to = 0;
+	if (!alias && is_elsewhere(s->to)) {
+		send_away(ev, s, f, &m);
+	} else if (enif_is_port(ev->env, s->to)) {
 		flow_unref(t, m.id);
 	} else if (!flow_msg_add(t, &m)) {
 		flow_unref(t, m.id);
 		lose(ev->b);
 	}
+}
+
+/* From another node. What is not marked as ours has come by one that does not run the script. */
+static void on_come(const struct beam_event *ev, const struct signal *s, uint64_t now)
+{
+	struct flow_table *t = ev->b->flows;
+	struct flow_msg m = {.id = flow_of_label(&t->nodes, ev->env, ev->argv[2]),
+		.cause = UINT32_MAX};
+	const struct flow_proc *p;
+	struct flow *f = NULL;
+
+	if (m.id != 0 && flow_unpack_hop(ev->env, s->previous, &m.hop, &m.depth)) {
+		p = flow_proc_find(t, s->to);
+		if (p != NULL && atomic_load_explicit(&p->id, memory_order_relaxed) == m.id &&
+			atomic_load_explicit(&p->hop, memory_order_relaxed) == m.hop)
+			return; /* the arguments of a spawn */
+		f = flow_join(t, now, m.id);
+		if (f == NULL && FLOW_TAG(m.id) != t->tag)
+			lose(ev->b);
+	}
+	if (f == NULL) {
+		flow_proc_set(t, s->to, 0, 0, 0);
+		return;
+	}
+	atomic_fetch_sub_explicit(&f->away, flow_hop_hash(m.hop), memory_order_relaxed);
+	atomic_store_explicit(&f->last, now, memory_order_relaxed);
+	if (!flow_proc_set(t, s->to, m.id, m.hop, m.depth))
+		lose(ev->b);
+	else
+		fire_message(ev, s, &m, false, now);
+}
+
+static bool take_message(struct flow_table *t, struct flow_msg *m)
+{
+	if (flow_msg_take(t, m))
+		return true;
+	m->to = 0; /* by an alias */
+	return flow_msg_take(t, m);
 }
 
 static void on_received(const struct beam_event *ev, const struct signal *s, uint64_t now)
@@ -330,7 +463,7 @@ static void on_received(const struct beam_event *ev, const struct signal *s, uin
 	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial};
 	struct flow *f;
 
-	if (!flow_msg_take(t, &m)) { /* it belongs to no flow that is known here */
+	if (!take_message(t, &m)) { /* it belongs to no flow that is known here */
 		if (!is_spawn_reply(ev->env, s))
 			flow_proc_set(t, s->to, 0, 0, 0);
 		return;
@@ -367,18 +500,27 @@ void beam_flow_event(const struct beam_event *ev)
 
 	if (ev->b->flows == NULL)
 		return;
-	if (ev->argv[2] != atom_erltrace_flow) { /* a token of somebody else */
+	if (!flow_label_is_ours(&ev->b->flows->nodes, ev->env, ev->argv[2])) { /* of somebody else */
 		atomic_store_explicit(&ev->b->foreign_tokens, true, memory_order_relaxed);
 		return;
 	}
 	if (!get_signal(ev->env, ev->argv[3], &s, &sent, &received))
 		return;
 	now = en_now();
-	if (is_spawn(ev->env, &s, &mfa)) {
+	if (sent && enif_is_atom(ev->env, s.to)) {
+		if (is_spawn(ev->env, &s, true, &mfa))
+			on_spawn_away(ev, &s, mfa, now);
+		else
+			on_arguments_away(ev, &s);
+	} else if (is_spawn(ev->env, &s, false, &mfa)) {
 		if (sent)
 			on_spawn(ev, &s, mfa, now);
+	} else if (is_spawn_reply(ev->env, &s) && (is_elsewhere(s.from) || is_elsewhere(s.to))) {
+		return; /* the parent stays where it is */
 	} else if (sent && is_spawn_reply(ev->env, &s)) {
 		on_spawn_reply(ev, &s, now);
+	} else if (received && (is_elsewhere(s.from) || enif_is_atom(ev->env, s.from))) {
+		on_come(ev, &s, now);
 	} else if (sent) {
 		on_sent(ev, &s, now);
 	} else if (received) {
@@ -399,6 +541,13 @@ void beam_flow_call(const struct beam_event *ev)
 		flow_proc_set(ev->b->flows, ev->cur.key, 0, 0, 0);
 }
 
+/* Its process has a token of ours. */
+static bool has_token(const struct beam_event *ev)
+{
+	return flow_label_is_ours(
+		&ev->b->flows->nodes, ev->env, beam_token_label(ev->env, ev->cur.key));
+}
+
 uint64_t beam_flow_follow(const struct beam_event *ev)
 {
 	struct flow_table *t = ev->b->flows;
@@ -406,8 +555,7 @@ uint64_t beam_flow_follow(const struct beam_event *ev)
 	struct flow *f;
 	uint64_t id;
 
-	if (t == NULL || ev->argv == NULL || ev->argv[0] != atom_call ||
-		beam_token_label(ev->env, pid) != atom_erltrace_flow)
+	if (t == NULL || ev->argv == NULL || ev->argv[0] != atom_call || !has_token(ev))
 		return 0;
 	f = flow_begin(t, en_now(), &id);
 	if (f == NULL || !flow_proc_set(t, pid, id, 0, 0)) {
@@ -415,6 +563,7 @@ uint64_t beam_flow_follow(const struct beam_event *ev)
 		return 0;
 	}
 	f->process = pid;
+	beam_token_set(ev->env, pid, TOKEN_LABEL, flow_label(&t->nodes, ev->env, id));
 	return id;
 }
 
@@ -446,8 +595,7 @@ uint64_t beam_flow_id(const struct beam_event *ev, bool depth)
 		(p = flow_proc_find(ev->b->flows, ev->cur.key)) == NULL)
 		return 0;
 	id = atomic_load_explicit(&p->id, memory_order_relaxed);
-	if (flow_find(ev->b->flows, id) == NULL ||
-		beam_token_label(ev->env, ev->cur.key) != atom_erltrace_flow)
+	if (flow_find(ev->b->flows, id) == NULL || !has_token(ev))
 		return 0;
 	return depth ? atomic_load_explicit(&p->depth, memory_order_relaxed) : id;
 }
@@ -489,14 +637,37 @@ static void fire_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_en
 	en_flow_free(b->en, e->id);
 }
 
+/* {Origin, Flow, Away, Messages, Spawns, Depth}: of a part, for the node where the flow began. */
+static ERL_NIF_TERM report(ErlNifEnv *env, const struct flow_table *t, const struct flow_ended *e)
+{
+	uint64_t tag = FLOW_TAG(e->id);
+
+	return enif_make_tuple6(env, tag < t->nodes.n ? t->nodes.node[tag] : atom_undefined,
+		enif_make_uint64(env, e->id), enif_make_uint64(env, e->away),
+		enif_make_uint(env, e->messages), enif_make_uint(env, e->spawns),
+		enif_make_uint(env, e->deepest));
+}
+
+/* The handle of this number, between beam_enter_slot() and beam_leave(), if it follows. */
+static struct beam_handle *enter(unsigned number)
+{
+	struct beam_handle *b = beam_enter_slot(number % BEAM_HANDLES);
+
+	return b != NULL && b->number == number && b->flows != NULL &&
+			       atomic_load_explicit(&b->live, memory_order_acquire)
+		       ? b
+		       : NULL;
+}
+
 /*
- * end_flows(Number of a handle) -> ours | foreign | gone: ends flows that nobody refers to any more,
- * or in which nothing has happened for as long as flowtime says. foreign: an event has told of a
- * token that is not ours.
+ * end_flows(Number of a handle) -> {ours | foreign, Run, Nodes, Reports} | gone: ends flows that nobody
+ * refers to any more, or in which nothing has happened for as long as flowtime says. foreign: an event
+ * has told of a token that is not ours. Run: what the labels of ours begin with. Nodes: how many run the
+ * script.
  */
 ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	const char *answer = "gone";
+	ERL_NIF_TERM reports = enif_make_list(env, 0), answer = enif_make_atom(env, "gone");
 	struct beam_handle *b;
 	struct flow_ended e;
 	uint64_t at = 0;
@@ -505,14 +676,59 @@ ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	(void)argc;
 	if (!enif_get_uint(env, argv[0], &number))
 		return enif_make_badarg(env);
-	b = beam_enter_slot(number % BEAM_HANDLES);
-	if (b != NULL && b->number == number && b->flows != NULL &&
-		atomic_load_explicit(&b->live, memory_order_acquire)) {
+	b = enter(number);
+	if (b != NULL) {
 		flow_table_bury(b->flows);
-		while (flow_end_next(b->flows, &at, en_now(), b->flow_time, &e))
-			fire_end(b, env, &e);
-		answer = atomic_load(&b->foreign_tokens) ? "foreign" : "ours";
+		while (flow_end_next(b->flows, &at, en_now(), b->flow_time, &e)) {
+			if (!e.part)
+				fire_end(b, env, &e);
+			else if (!e.early)
+				en_flow_free(b->en, e.id);
+			if (e.part)
+				reports = enif_make_list_cell(env, report(env, b->flows, &e), reports);
+		}
+		answer = enif_make_tuple4(env,
+			enif_make_atom(env, atomic_load(&b->foreign_tokens) ? "foreign" : "ours"),
+			enif_make_uint64(env, b->flows->nodes.run),
+			enif_make_uint(env, b->flows->nodes.n), reports);
 	}
 	beam_leave();
-	return enif_make_atom(env, answer);
+	return answer;
+}
+
+static void take_report(const struct flow_table *t, ErlNifEnv *env, ERL_NIF_TERM term)
+{
+	unsigned messages, spawns, deepest;
+	const ERL_NIF_TERM *e;
+	ErlNifUInt64 id, away;
+	struct flow *f;
+	int n;
+
+	if (!enif_get_tuple(env, term, &n, &e) || n != 6 || !enif_get_uint64(env, e[1], &id) ||
+		!enif_get_uint64(env, e[2], &away) || !enif_get_uint(env, e[3], &messages) ||
+		!enif_get_uint(env, e[4], &spawns) || !enif_get_uint(env, e[5], &deepest) ||
+		FLOW_TAG(id) != t->tag || (f = flow_find(t, id)) == NULL)
+		return;
+	atomic_fetch_add_explicit(&f->messages, messages, memory_order_relaxed);
+	atomic_fetch_add_explicit(&f->spawns, spawns, memory_order_relaxed);
+	if (atomic_load_explicit(&f->deepest, memory_order_relaxed) < deepest)
+		atomic_store_explicit(&f->deepest, deepest, memory_order_relaxed);
+	atomic_fetch_add_explicit(&f->away, away, memory_order_relaxed);
+}
+
+/* flow_reports(Number of a handle, Reports of another node) -> ok */
+ERL_NIF_TERM nif_flow_reports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM list = argv[1], one;
+	struct beam_handle *b;
+	unsigned number;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &number))
+		return enif_make_badarg(env);
+	b = enter(number);
+	while (b != NULL && enif_get_list_cell(env, list, &one, &list))
+		take_report(b->flows, env, one);
+	beam_leave();
+	return atom_ok;
 }

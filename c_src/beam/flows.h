@@ -17,7 +17,7 @@ struct beam_fn;
 struct beam_handle;
 struct flow_table;
 
-int beam_flows_init(struct beam_handle *b, uint64_t process_limit);
+int beam_flows_init(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit);
 void beam_flows_fini(struct beam_handle *b);
 
 void beam_flow_event(const struct beam_event *ev); /* of the sequential system tracer */

@@ -114,7 +114,7 @@ static int on_event(void *arg, const erltrace_event_t *ev)
 	return 0;
 }
 
-/* {printf | printa | print, Probe, Text}, and {probe, Probe, Value} for each value of others. */
+/* {printf | printa | print, Probe, Text}, {alert, Probe, {Name, Text}}, and {probe, Probe, Value} for each value of others. */
 static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
 {
 	static const char *const texts[] = {"printf", "printa", "print"};
@@ -131,6 +131,12 @@ static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_recor
 					binary(r->env, rec->text, rec->len)));
 			return 0;
 		}
+	if (strcmp(rec->action, "alert") == 0 && rec->nvalues > 0) {
+		push(r, enif_make_tuple3(r->env, enif_make_atom(r->env, "alert"), r->probe,
+				enif_make_tuple2(r->env, value_term(r->env, &rec->values[0]),
+					binary(r->env, rec->text, rec->len))));
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
 		if (strcmp(rec->action, silent[i]) == 0)
 			return 0;
@@ -294,22 +300,23 @@ ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_tuple2(env, atom_ok, items);
 }
 
-/* tick(Handle, Node) -> {ok, Binary}: lines of --live */
+/* tick(Handle, Node) -> {ok | more, [{text, Binary}]}: lines of --live; more: there are others */
 ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
 	ERL_NIF_TERM items;
 	char *node;
+	int rc = 0;
 
 	WITH_HANDLE(b)
 	node = beam_get_text(env, argv[1], NULL);
 	if (node != NULL)
-		api_tick(b->h, node, on_text, &r, (double)b->watchdog.permille / 10, NULL);
+		rc = api_tick(b->h, node, on_text, &r, (double)b->watchdog.permille / 10, NULL);
 	beam_watchdog_read(b);
 	enif_mutex_unlock(b->lock);
 	free(node);
 	enif_make_reverse_list(env, r.list, &items);
-	return enif_make_tuple2(env, atom_ok, items);
+	return enif_make_tuple2(env, rc > 0 ? enif_make_atom(env, "more") : atom_ok, items);
 }
 
 /* status(Handle) -> idle | running | filled | stopped | {exited, Code} */

@@ -40,26 +40,45 @@ uint64_t sampler_wall_period(const struct beam_handle *b)
 	return period;
 }
 
-static unsigned get_frames(ErlNifEnv *env, ERL_NIF_TERM list, uint64_t *frames, unsigned max)
+/* {M, F, A}, or {M, F, A, File, Line}. 0: none. */
+static uint64_t get_frame(ErlNifEnv *env, ERL_NIF_TERM term, bool lines)
 {
 	const ERL_NIF_TERM *t;
+	unsigned arity, line;
+	uint64_t frame = 0;
+	ErlNifBinary file;
+	int n;
+
+	if (!enif_get_tuple(env, term, &n, &t) || n < 3 || !enif_get_uint(env, t[2], &arity))
+		return 0;
+	if (lines && n == 5 && enif_inspect_binary(env, t[3], &file) &&
+		enif_get_uint(env, t[4], &line))
+		frame = beam_code_told(t[0], t[1], arity, (const char *)file.data, file.size, line);
+	return frame != 0 ? frame : beam_code_function(t[0], t[1], arity);
+}
+
+static unsigned get_frames(
+	ErlNifEnv *env, ERL_NIF_TERM list, bool lines, uint64_t *frames, unsigned max)
+{
 	ERL_NIF_TERM head;
-	unsigned n = 0, arity;
-	int size;
+	unsigned n = 0;
 
 	while (n < max && enif_get_list_cell(env, list, &head, &list)) {
-		if (!enif_get_tuple(env, head, &size, &t) || size != 3 ||
-			!enif_get_uint(env, t[2], &arity))
-			continue;
-		frames[n] = beam_code_function(t[0], t[1], arity);
+		frames[n] = get_frame(env, head, lines);
 		n += frames[n] != 0;
 	}
 	return n;
 }
 
+/* A process that was asked. */
+struct asked {
+	struct sampler_current s;
+	uint64_t weight, frames[SAMPLER_FRAMES];
+	char state[32];
+};
+
 /* {Pid, Weight, State, Name | [], Stack} */
-static bool get_sample(ErlNifEnv *env, ERL_NIF_TERM term, struct sampler_current *s,
-	uint64_t *frames, char *state, size_t size, uint64_t *weight)
+static bool get_asked(ErlNifEnv *env, ERL_NIF_TERM term, struct beam_handle *b, struct asked *a)
 {
 	const ERL_NIF_TERM *t;
 	ErlNifUInt64 w;
@@ -67,12 +86,13 @@ static bool get_sample(ErlNifEnv *env, ERL_NIF_TERM term, struct sampler_current
 
 	if (!enif_get_tuple(env, term, &n, &t) || n != 5 || !enif_is_pid(env, t[0]) ||
 		!enif_get_uint64(env, t[1], &w) ||
-		enif_get_atom(env, t[2], state, (unsigned)size, ERL_NIF_LATIN1) <= 0)
+		enif_get_atom(env, t[2], a->state, sizeof(a->state), ERL_NIF_LATIN1) <= 0)
 		return false;
-	sampler_current_wall(s, t[0], enif_is_atom(env, t[3]) ? t[3] : 0, state);
-	s->nframes = get_frames(env, t[4], frames, SAMPLER_FRAMES);
-	s->frames = frames;
-	*weight = w;
+	sampler_current_wall(&a->s, t[0], enif_is_atom(env, t[3]) ? t[3] : 0, a->state);
+	a->s.b = b;
+	a->s.nframes = get_frames(env, t[4], b->lines, a->frames, SAMPLER_FRAMES);
+	a->s.frames = a->frames;
+	a->weight = w;
 	return true;
 }
 
@@ -92,11 +112,10 @@ static void fire(struct en_probe *p, struct sampler_current *s, uint64_t n)
 ERL_NIF_TERM nif_wall(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM head, tail = argv[2];
-	struct sampler_current s;
 	ErlNifUInt64 elapsed;
-	uint64_t times[BEAM_WALLS], weight, frames[SAMPLER_FRAMES];
+	uint64_t times[BEAM_WALLS];
 	struct beam_handle *b;
-	char state[32];
+	struct asked a;
 	unsigned number;
 	bool live;
 
@@ -112,11 +131,10 @@ ERL_NIF_TERM nif_wall(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		b->walls[i].full %= b->walls[i].period;
 	}
 	while (live && enif_get_list_cell(env, tail, &head, &tail)) {
-		if (!get_sample(env, head, &s, frames, state, sizeof(state), &weight))
+		if (!get_asked(env, head, b, &a))
 			continue;
-		s.b = b;
 		for (unsigned i = 0; i < b->nwalls; i++)
-			fire(b->walls[i].probe, &s, times[i] * weight);
+			fire(b->walls[i].probe, &a.s, times[i] * a.weight);
 	}
 	beam_leave();
 	return live ? atom_true : atom_false;

@@ -11,6 +11,11 @@
  * schedulers. None of that happens while the process runs our callback, and the tuple stays: it is
  * part of the root set of the garbage collector. It would not be safe to read that of another
  * process.
+ *
+ * Writing is as safe. The tuple belongs to the process alone: messages and children get copies. The
+ * VM itself writes its elements in place, when a message is sent or a match specification runs. Only
+ * words that are no pointers are written, so the garbage collector need not know. That a token reads
+ * as it was written, in the process and in a message, is part of the check.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -23,7 +28,7 @@
 
 #define LAST   92 /* words of a process that are looked at, of at least 95 */
 #define HEADER (5 << 6)
-enum { FLAGS = 1, LABEL, SERIAL, FROM, PREVIOUS, TOKEN_WORDS };
+enum { FLAGS = 1, LABEL = TOKEN_LABEL, SERIAL, FROM, PREVIOUS = TOKEN_PREVIOUS, TOKEN_WORDS };
 
 enum { NOT_LOOKED, KNOWN, REFUSED };
 static _Atomic int known;
@@ -39,17 +44,32 @@ static inline const uintptr_t *tuple_of(uintptr_t term)
 	return (const uintptr_t *)(term & ~(uintptr_t)7);
 }
 
-ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid)
+static const uintptr_t *token_of(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	const uintptr_t *p, *token;
 
 	if (unlikely(env == NULL || !beam_token_known()))
-		return 0;
+		return NULL;
 	p = (const uintptr_t *)(const void *)beam_tracee(env);
 	if (p == NULL || p[0] != pid || (p[word] & 3) != 2)
-		return 0;
+		return NULL;
 	token = tuple_of(p[word]);
-	return token[0] == HEADER ? token[LABEL] : 0;
+	return token[0] == HEADER ? token : NULL;
+}
+
+ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid)
+{
+	const uintptr_t *token = token_of(env, pid);
+
+	return token != NULL ? token[LABEL] : 0;
+}
+
+void beam_token_set(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part, ERL_NIF_TERM small)
+{
+	uintptr_t *token = (uintptr_t *)(uintptr_t)token_of(env, pid);
+
+	if (token != NULL && (small & 3) == 3) /* no pointer */
+		token[part] = small;
 }
 
 /* ---- the check ------------------------------------------------------------------------- */
@@ -108,8 +128,10 @@ static void start(void)
 	memset(may_be, true, sizeof(may_be));
 }
 
-/* token_layout({sample, Label | undefined} | start | check | refuse | get): its steps, one check at
- * a time. */
+/*
+ * token_layout({sample, Label | undefined} | start | check | {write, Label} | refuse | get): its steps,
+ * one check at a time. {write, _} comes last: the caller looks at its token then.
+ */
 ERL_NIF_TERM nif_token_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char step[16] = "";
@@ -118,7 +140,13 @@ ERL_NIF_TERM nif_token_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 
 	(void)argc;
 	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2) {
-		take_sample(env, t[1]);
+		ErlNifPid self;
+
+		enif_get_atom(env, t[0], step, sizeof(step), ERL_NIF_LATIN1);
+		if (strcmp(step, "sample") == 0)
+			take_sample(env, t[1]);
+		else if (enif_self(env, &self) != NULL)
+			beam_token_set(env, self.pid, TOKEN_LABEL, t[1]);
 		return atom_ok;
 	}
 	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sequential trace token of the process that runs (token.c, probe path): read out of the VM's
- * own struct, since no event tells that a process has lost it.
+ * own struct, since no event tells that a process has lost it, and written there, since a match
+ * specification can set the label to a constant only.
  */
 #ifndef BEAM_TOKEN_H
 #define BEAM_TOKEN_H
@@ -18,6 +19,10 @@ bool beam_token_known(void); /* the check has found where the VM keeps it */
  * its own, or in a NIF that it has called. 0: it has no token.
  */
 ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid);
+
+/* Write into it, if the process has one: an integer that fits a word, as its label or the previous serial. */
+enum token_part { TOKEN_LABEL = 2, TOKEN_PREVIOUS = 5 };
+void beam_token_set(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part, ERL_NIF_TERM small);
 
 #pragma GCC visibility pop
 #endif

@@ -58,6 +58,7 @@ struct cli_setting {
 struct cli_stack_file {
 	const char *path; /* "-": the standard output; NULL: none */
 	FILE *f;	  /* while it is open */
+	bool made;	  /* there was none before */
 };
 
 #define CLI_ERRORS 64 /* kinds of errors that are told apart */

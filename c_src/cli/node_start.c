@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "escape.h"
@@ -94,12 +95,36 @@ static bool is_for_cpp(const char *name)
 	return false;
 }
 
-/* The command's environment, which the node does not see, then its arguments. */
-static void put_settings(ei_x_buff *x, const struct cli *c)
+/*
+ * flowpeers: all nodes, so that requests can be followed from one to another, and a number that only
+ * this run has.
+ */
+static void put_peers(ei_x_buff *x, const struct nodes *ns)
 {
+	char *text = NULL;
+	size_t len;
+	uint32_t run;
+	FILE *f;
+
+	if (ns->n < 2 || getrandom(&run, sizeof(run), 0) != sizeof(run) ||
+		(f = open_memstream(&text, &len)) == NULL)
+		return;
+	fprintf(f, "%u", run);
+	for (int i = 0; i < ns->n; i++)
+		fprintf(f, ",%s", ns->v[i].nd->name);
+	fclose(f);
+	put_setting(x, "flowpeers", text);
+	free(text);
+}
+
+/* The command's environment, which the node does not see, then its arguments. */
+static void put_settings(ei_x_buff *x, const struct nodes *ns)
+{
+	const struct cli *c = ns->c;
 	struct et_env_option opt;
 
 	put_pair(x, "settings");
+	put_peers(x, ns);
 	for (char **p = environ; p != NULL && *p != NULL; p++)
 		if (et_env_option(*p, &opt) && !is_for_cpp(opt.name))
 			put_setting(x, opt.name, opt.value);
@@ -231,7 +256,7 @@ int node_put_spec(ei_x_buff *x, struct nodes *ns)
 		silence = 1000000000;
 	ns->beat_ms = silence / 4 < 1000 ? silence / 4 : 1000;
 	put_number(x, "protocol", PROTOCOL);
-	put_settings(x, c);
+	put_settings(x, ns);
 	put_flag(x, "json", c->json);
 	put_flag(x, "list", c->mode == MODE_LIST);
 	put_flag(x, "zero", c->zero_matches);

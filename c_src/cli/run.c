@@ -155,7 +155,8 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 	} while (r != ERLTRACE_DONE);
 	cli_more_errors(c, true);
 	if (c->live_ms > 0)
-		erltrace_tick(c->h, "", on_tick, c, &err); /* what came last */
+		while (erltrace_tick(c->h, "", on_tick, c, &err) > 0)
+			; /* what came last */
 	if (c->stacks != NULL)
 		erltrace_stacks(c->h, cli_stacks_take, c, &err);
 	return 0;

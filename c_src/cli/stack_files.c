@@ -73,10 +73,13 @@ static FILE *take_stdout(void)
 	return f;
 }
 
-static FILE *open_file(const char *path)
+static FILE *open_file(const char *path, bool *made)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
+	*made = fd >= 0;
+	if (fd < 0 && errno == EEXIST) /* or a link to a file that is not there yet */
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	return fd >= 0 ? fdopen(fd, "w") : NULL;
 }
 
@@ -125,7 +128,7 @@ int cli_stacks_open(struct cli *c)
 
 		if (s->path == NULL)
 			continue;
-		s->f = strcmp(s->path, "-") == 0 ? take_stdout() : open_file(s->path);
+		s->f = strcmp(s->path, "-") == 0 ? take_stdout() : open_file(s->path, &s->made);
 		if (s->f == NULL) {
 			cli_say("failed to open the file of %s, '%s': %s", formats[i].option, s->path,
 				strerror(errno));
@@ -220,11 +223,15 @@ int cli_stacks_write(struct cli *c, int status)
 	if (c->gathers)
 		tell_left_out(c);
 	for (int i = 0; i < STACK_FORMATS; i++) {
-		if (c->stack_files[i].f == NULL)
+		struct cli_stack_file *s = &c->stack_files[i];
+
+		if (s->f == NULL)
 			continue;
 		if (c->gathers && !write_file(c, i, title))
 			status = CLI_ERROR;
-		fclose(c->stack_files[i].f);
+		fclose(s->f);
+		if (!c->gathers && s->made) /* a script that has not run leaves no file */
+			unlink(s->path);
 	}
 	stacks_free(c->stacks);
 	c->stacks = NULL;

@@ -189,6 +189,22 @@ static int act_text(struct co_rec *r, const struct prog_action *a, const struct 
 	return rv;
 }
 
+/* Who takes records has the name among the values, and gets the text alone. */
+static void act_alert(struct co *co, const struct prog_action *a, const struct co_val *v)
+{
+	if (a->nvals == 0 || v[0].v->kind != V_STR)
+		return;
+	if (!co->telling) {
+		cb_str(&co->out, "alert ");
+		if (v[0].len > 0)
+			cb_put(&co->out, v[0].p, v[0].len);
+		cb_str(&co->out, ": ");
+	}
+	fm_printf(co, &co->out, a->fmt, v + 1, a->nvals - 1u);
+	if (!co->telling)
+		cb_str(&co->out, "\n");
+}
+
 static int perform(struct co_rec *r, const struct prog_action *a, const struct co_val *v)
 {
 	struct co *co = r->co;
@@ -199,6 +215,7 @@ static int perform(struct co_rec *r, const struct prog_action *a, const struct c
 		if (a->fmt != NULL)
 			fm_printf(co, &co->out, a->fmt, v, a->nvals);
 		return 0;
+	case ACT_ALERT: act_alert(co, a, v); return 0;
 	case ACT_PRINTA: return pa_printa(co, a);
 	case ACT_PRINT:
 		if (a->nvals > 0)

@@ -273,9 +273,11 @@ static int take(
 	}
 	if (named != NULL)
 		key = named;
-	e = merge(co, co->ag, agg, key, keylen, data);
-	if (e != NULL && co_opt(co, OPT_AGGPERCPU))
-		merge_part(co, e, thread, data);
+	if (co->live == NULL || co_opt(co, OPT_AGGKEEP)) {
+		e = merge(co, co->ag, agg, key, keylen, data);
+		if (e != NULL && co_opt(co, OPT_AGGPERCPU))
+			merge_part(co, e, thread, data);
+	}
 	if (co->live != NULL)
 		merge(co, co->live, agg, key, keylen, data);
 	free(named);

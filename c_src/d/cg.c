@@ -308,6 +308,7 @@ static unsigned actions_of(const struct d_node *e)
 	for (const struct d_node *a = e->list; a != NULL; a = a->next)
 		n++;
 	switch (e->ident->id) {
+	case ACT_ALERT:
 	case ACT_PRINTF:
 	case ACT_SYSTEM:
 	case ACT_FREOPEN: return n > 1 ? n - 1 : 1;

@@ -229,10 +229,12 @@ static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 
 /* ---- actions --------------------------------------------------------------------------- */
 
-/* Constant format first, then its arguments. */
+/* Constant format first, then its arguments. The name of alert() is before it, and its first value. */
 static void act_format(struct cg *g, struct d_node *n)
 {
-	struct d_fmt *f = d_fmt_parse(g->c, n->list);
+	struct d_node *name = n->ident->id == ACT_ALERT ? n->list : NULL;
+	struct d_node *fmt = name != NULL ? name->next : n->list;
+	struct d_fmt *f = d_fmt_parse(g->c, fmt);
 	struct cg_act *a;
 
 	if (f == NULL) {
@@ -241,7 +243,11 @@ static void act_format(struct cg *g, struct d_node *n)
 	}
 	a = new_act(g, n);
 	a->act.fmt = f;
-	for (struct d_node *arg = n->list->next; arg != NULL; arg = arg->next) {
+	if (name != NULL) {
+		put(g, a, name);
+		g->action++;
+	}
+	for (struct d_node *arg = fmt->next; arg != NULL; arg = arg->next) {
 		put(g, a, arg);
 		g->action++;
 	}
@@ -390,6 +396,7 @@ void cg_action(struct cg *g, struct d_node *n)
 	if (n->ident->builtin->flags & AF_DESTR)
 		g->clause->destructive = true;
 	switch (n->ident->id) {
+	case ACT_ALERT:
 	case ACT_PRINTF:
 	case ACT_SYSTEM:
 	case ACT_FREOPEN: act_format(g, n); break;

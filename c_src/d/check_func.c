@@ -358,15 +358,19 @@ static int string_values(struct d_comp *c, const struct d_fmt *f, struct d_node 
 
 static int check_printf(struct d_comp *c, struct d_node *n)
 {
-	struct d_node *fmt = n->list;
+	bool named = n->ident->id == ACT_ALERT; /* a name comes first */
+	unsigned i = named ? 2 : 1;
+	struct d_node *fmt;
 	struct d_fmt *f;
-	unsigned i = 1;
 
-	if (proto_len(c, n, D_PROTO_LEN, 1, UINT32_MAX) || chk_expr(c, fmt, CX_VALUE))
+	if (proto_len(c, n, D_PROTO_LEN, i, UINT32_MAX) || (named && check_arg(c, n, n->list, 1, 's')))
+		return -1;
+	fmt = named ? n->list->next : n->list;
+	if (chk_expr(c, fmt, CX_VALUE))
 		return -1;
 	if (fmt->kind != N_STR)
 		return CHK_ERR(c, D_PRINTF_ARG_FMT, fmt,
-			"argument 1 of %s() must be a string constant, not an expression", n->text);
+			"argument %u of %s() must be a string constant, not an expression", i, n->text);
 	if (fmt->len == 0 && n->ident->id != ACT_FREOPEN)
 		return CHK_ERR(c, D_PRINTF_FMT_EMPTY, fmt, "the format of %s() is empty", n->text);
 	if (n->ident->id == ACT_FREOPEN && (!strcmp(fmt->text, ".") || !strcmp(fmt->text, "..")))
@@ -392,6 +396,7 @@ static int check_action(struct d_comp *c, struct d_node *n)
 	case ACT_NORMALIZE:
 	case ACT_TRUNC:
 	case ACT_PRINTA: return chk_agg_action(c, n);
+	case ACT_ALERT:
 	case ACT_PRINTF:
 	case ACT_SYSTEM:
 	case ACT_FREOPEN: return check_printf(c, n);

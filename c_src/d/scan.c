@@ -74,7 +74,7 @@ static void report_call(struct d_comp *c, const struct d_node *n)
 	report(c, &(erltrace_scan_item_t){
 			.kind = ERLTRACE_SCAN_FUNCTION,
 			.name = b->name,
-			.text = strchr(b->proto, 'f') != NULL ? constant_text(c, n->list) : NULL,
+			.text = b->proto[2] == 'f' ? constant_text(c, n->list) : NULL,
 			.destructive = (b->flags & AF_DESTR) != 0 ||
 				       (id->kind == ID_FUNC &&
 					       (b->id == FN_COPYOUT || b->id == FN_COPYOUTSTR)),

@@ -83,9 +83,9 @@ RTFN(source_match)
 PROBE_PATH static bool is_there(
 	const struct en_term_ops *ops, const struct en_current *cur, uint64_t of)
 {
-	int64_t v;
+	int64_t is = 0;
 
-	return ops != NULL && of != 0 && ops->number(cur, of, TERM_IS, &v);
+	return ops != NULL && of != 0 && ops->number(cur, of, TERM_IS, &is) && is;
 }
 
 /* It is not what the clause takes it for, or there is none at all. */
@@ -138,6 +138,14 @@ RTFN(term_text)
 	return s != NULL ? str_ref(s) : (uint64_t)(uintptr_t)to;
 }
 
+/* An answer of 1 or 0; or < 0, which is a fault. */
+PROBE_PATH static bool is_so(struct fire *f, int answer)
+{
+	if (answer < 0)
+		set_fault(f, FAULT_TERM, TERM_FAULT_LARGE);
+	return answer > 0;
+}
+
 /* No term equals "" only, as NULL does. */
 PROBE_PATH static uint64_t equals(struct fire *f, const struct en_term_ops *ops,
 	const struct en_current *cur, uint64_t of, uint64_t str)
@@ -149,7 +157,8 @@ PROBE_PATH static uint64_t equals(struct fire *f, const struct en_term_ops *ops,
 		return 0;
 	if (len == 0 && !is_there(ops, cur, of))
 		return 1;
-	return ops != NULL && of != 0 && ops->equals(cur, of, len > 0 ? text : "", len);
+	return ops != NULL && of != 0 &&
+	       is_so(f, ops->equals(cur, of, len > 0 ? text : "", len));
 }
 
 RTFN(term_equals)
@@ -171,27 +180,18 @@ RTFN(pbi_equals)
 	return equals(FIRE(ctx), ops, cur, rt_term_source(ctx, b >> 8, b & 0xff, c, 0), d);
 }
 
-/*
- * -1, 0, 1, or TERM_NOT_A_NUMBER. An unsigned number may be above all of int64_t: then what is
- * above as well cannot be told from it.
- */
+/* -1, 0, 1, or TERM_NOT_A_NUMBER. An unsigned number may be above all of int64_t. */
 RTFN(term_compare)
 {
-	struct fire *f = FIRE(ctx);
 	const struct en_current *cur;
-	const struct en_term_ops *ops = terms_of(f, &cur);
-	bool is_huge = c != 0 && b > INT64_MAX;
+	const struct en_term_ops *ops = terms_of(FIRE(ctx), &cur);
 	int order;
 
 	if (ops == NULL || a == 0)
 		return TERM_NOT_A_NUMBER;
-	order = ops->compare(cur, a, is_huge ? INT64_MAX : (int64_t)b);
+	order = ops->compare(cur, a, b, c != 0 && b > INT64_MAX);
 	if (order == TERM_NOT_A_NUMBER)
 		return TERM_NOT_A_NUMBER;
-	if (is_huge && order > 0)
-		set_fault(f, FAULT_TERM, TERM_FAULT_NUMBER);
-	if (is_huge)
-		return (uint64_t)-1;
 	return (uint64_t)(int64_t)(order > 0 ? 1 : order < 0 ? -1 : 0);
 }
 
@@ -200,12 +200,6 @@ RTFN(term_same)
 	struct fire *f = FIRE(ctx);
 	const struct en_current *cur;
 	const struct en_term_ops *ops = terms_of(f, &cur);
-	int same;
 
-	if (ops == NULL)
-		return 0;
-	same = ops->same(cur, a, b);
-	if (same < 0)
-		set_fault(f, FAULT_WORK, 0);
-	return same > 0;
+	return ops != NULL && is_so(f, ops->same(cur, a, b));
 }

@@ -196,7 +196,8 @@ static int js_on_record(void *arg, const erltrace_event_t *ev, const erltrace_re
 	js_begin(j->buf, rec->action);
 	js_event(j->buf, ev);
 	js_values(j->buf, "values", rec->values, rec->nvalues);
-	if (strcmp(rec->action, "printf") == 0 || strcmp(rec->action, "print") == 0) {
+	if (strcmp(rec->action, "printf") == 0 || strcmp(rec->action, "print") == 0 ||
+		strcmp(rec->action, "alert") == 0) {
 		cb_str(j->buf, ",\"text\":");
 		js_string(j->buf, rec->text, rec->len);
 	}
@@ -406,6 +407,7 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 {
 	struct ticking t = {.first = true};
 	struct timespec ts;
+	int more;
 
 	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
 		return -1;
@@ -422,7 +424,7 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 	js_text(j->buf, "node", node);
 	cb_fmt(j->buf, ",\"time\":%lld,\"aggregations\":[",
 		(long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
-	ag_live_each(co, js_tick_one, &t);
+	more = ag_live_each(co, js_tick_one, &t);
 	cb_str(j->buf, "]");
 	js_normals(j->buf, co);
 	cb_fmt(j->buf, ",\"fired\":%llu,\"cost\":", (unsigned long long)fired);
@@ -430,7 +432,7 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 		cb_str(j->buf, "null");
 	else
 		cb_fmt(j->buf, "%.1f", cost);
-	return js_end(j);
+	return js_end(j) != 0 ? -1 : more;
 }
 
 int co_json_handlers(struct co_json *j, erltrace_handlers_t *h)

@@ -24,7 +24,8 @@ int co_json_handlers(struct co_json *j, erltrace_handlers_t *h);
 int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *doing);
 /*
  * --live: a line with what aggregations gathered since the last one; the first is preceded by a
- * line that says which aggregations there are. cost: percent; < 0: not known.
+ * line that says which aggregations there are. cost: percent; < 0: not known. 1: there is more, for
+ * another line; -1: out of memory.
  */
 struct co;
 int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fired, double cost);

@@ -21,7 +21,8 @@
 #include "frame.h"
 #include "port_owner.h"
 
-enum { HANDSHAKE_MS = 5000, WRITE_MS = 10000, HEAD = 2, PACKET = 1024 };
+/* A machine that is there is connected to at once; a node that is busy may take long to answer. */
+enum { CONNECT_MS = 5000, PACKET_MS = 20000, WRITE_MS = 10000, HEAD = 2, PACKET = 1024 };
 
 struct handshake {
 	int fd;
@@ -75,7 +76,7 @@ static int hs_socket(void **ctx, void *setup)
 		free(hs);
 		return error;
 	}
-	hs->until = now_ms() + HANDSHAKE_MS;
+	hs->until = now_ms() + CONNECT_MS;
 	*ctx = hs;
 	return 0;
 }
@@ -159,7 +160,7 @@ static int next_packet(struct handshake *hs)
 	int error;
 
 	hs->len = hs->at = 0;
-	hs->until = now_ms() + HANDSHAKE_MS;
+	hs->until = now_ms() + PACKET_MS;
 	error = fill(hs, HEAD);
 	if (error != 0)
 		return error;

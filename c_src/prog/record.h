@@ -67,7 +67,8 @@ enum fault {
 	X(MISSING, 1, "no such term")                                                              \
 	X(NUMBER, 2, "not a number (of 64 bits)")                                                  \
 	X(SIZE, 3, "not a term with a size")                                                       \
-	X(TEXT, 4, "not a text")
+	X(TEXT, 4, "not a text")                                                                   \
+	X(LARGE, 5, "too large or too deep to be compared")
 enum term_fault {
 #define X(id, n, text) TERM_FAULT_##id = n,
 	TERM_FAULTS(X)

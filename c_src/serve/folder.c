@@ -130,6 +130,35 @@ static void remove_script(struct serve *v, struct script **at)
 	script_free(s);
 }
 
+static bool is_here(const struct serve *v, const char *name)
+{
+	const struct script *s = v->scripts;
+
+	while (s != NULL && strcmp(s->name, name) != 0)
+		s = s->next;
+	return s != NULL;
+}
+
+/* Totals of scripts that were removed while no server ran. */
+static void forget_saved(struct serve *v)
+{
+	const struct metric *m = v->totals.metrics;
+	char *name;
+
+	while (m != NULL) {
+		if (is_here(v, m->script)) {
+			m = m->next;
+			continue;
+		}
+		name = strdup(m->script);
+		if (name == NULL)
+			return;
+		totals_forget(&v->totals, name);
+		free(name);
+		m = v->totals.metrics;
+	}
+}
+
 void folder_look(struct serve *v)
 {
 	bool all = true;
@@ -146,6 +175,9 @@ void folder_look(struct serve *v)
 		else
 			look_at(v, v->paths[i]);
 	}
+	if (!v->looked)
+		forget_saved(v);
+	v->looked = true;
 	for (struct script **at = &v->scripts; all && *at != NULL;) {
 		if ((*at)->seen)
 			at = &(*at)->next;

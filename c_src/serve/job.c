@@ -19,7 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "alerts.h"
 #include "array.h"
+#include "saved.h"
 #include "web/child_process.h"
 
 enum { READ_SIZE = 64 << 10 };
@@ -36,7 +38,7 @@ static void tell(struct job *j, const char *text)
 	serve_say("%s: %s: %s", j->path, j->target, text);
 }
 
-static struct job_node *node_of(struct job *j, const char *name)
+struct job_node *job_node(struct job *j, const char *name)
 {
 	for (size_t i = 0; i < j->nnodes; i++)
 		if (strcmp(j->nodes[i].name, name) == 0)
@@ -73,7 +75,7 @@ static void on_shape(struct job *j, const json_t *line)
 static void on_tick(struct job *j, const json_t *line)
 {
 	const char *name = text_of(line, "node");
-	struct job_node *node = node_of(j, name);
+	struct job_node *node = job_node(j, name);
 	const json_t *part, *cost = json_object_get(line, "cost");
 	size_t i;
 
@@ -91,10 +93,8 @@ static void on_tick(struct job *j, const json_t *line)
 	}
 }
 
-static void on_drop(struct job *j, const json_t *line)
+void job_drops(struct job *j, const char *kind, uint64_t n)
 {
-	const char *kind = text_of(line, "kind");
-	uint64_t n = (uint64_t)json_integer_value(json_object_get(line, "drops"));
 	size_t i = 0;
 
 	while (i < j->ndrops && strcmp(j->drops[i].kind, kind) != 0)
@@ -108,6 +108,12 @@ static void on_drop(struct job *j, const json_t *line)
 		j->ndrops++;
 	}
 	j->drops[i].n += n;
+}
+
+static void on_drop(struct job *j, const json_t *line)
+{
+	job_drops(j, text_of(line, "kind"),
+		(uint64_t)json_integer_value(json_object_get(line, "drops")));
 	tell(j, text_of(line, "message"));
 }
 
@@ -121,6 +127,51 @@ static void on_error(struct job *j, const json_t *line)
 		(long long)json_integer_value(json_object_get(line, "line")),
 		text_of(line, "message"));
 	tell(j, text);
+}
+
+static void keep_line(struct job *j, const char *text)
+{
+	struct job_line *l = &j->lines[j->nlines++ % JOB_LINES];
+
+	l->at = serve_ms();
+	snprintf(l->text, sizeof(l->text), "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+char *job_recorded(const struct job *j)
+{
+	unsigned first = j->nlines > JOB_LINES ? j->nlines - JOB_LINES : 0;
+	int64_t since = serve_ms() - JOB_RECORDED_MS;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (unsigned i = first; f != NULL && i < j->nlines; i++)
+		if (j->lines[i % JOB_LINES].at >= since)
+			fprintf(f, "%s\n", j->lines[i % JOB_LINES].text);
+	if (f != NULL && fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void on_text(struct job *j, const json_t *line)
+{
+	const char *text = text_of(line, "text");
+
+	fputs(text, stdout);
+	fflush(stdout);
+	keep_line(j, text);
+}
+
+/* trace() and the like have values, and no text. */
+static void on_values(struct job *j, const json_t *line)
+{
+	const json_t *values = json_object_get(line, "values");
+	char *text = json_array_size(values) > 0 ? json_dumps(values, JSON_COMPACT) : NULL;
+
+	if (text != NULL)
+		keep_line(j, text);
+	free(text);
 }
 
 /* A number of 19 digits or more, which may be more than 63 bits; where it ends. */
@@ -183,7 +234,11 @@ static void on_line(struct job *j, const char *text, size_t len)
 	else if (strcmp(type, "error") == 0)
 		on_error(j, line);
 	else if (strcmp(type, "printf") == 0 || strcmp(type, "print") == 0)
-		fputs(text_of(line, "text"), stdout), fflush(stdout);
+		on_text(j, line);
+	else if (strcmp(type, "alert") == 0)
+		alerts_fire(j->v, j, line);
+	else if (strcmp(type, "exit") != 0)
+		on_values(j, line);
 	json_decref(line);
 }
 
@@ -291,6 +346,8 @@ static void on_exit_of(struct job_source *src)
 /* ---- life ------------------------------------------------------------------------------- */
 
 /* The child is no more, and all that it said has been read. */
+static bool all_ended(const struct serve *v);
+
 static void check_ended(struct job *j)
 {
 	if (j->pid > 0 || j->out.fd >= 0 || j->err.fd >= 0)
@@ -310,6 +367,10 @@ static void check_ended(struct job *j)
 	j->up = j->again = false;
 	j->killed_at = 0;
 	j->nline = 0;
+	if (j->v->ending && all_ended(j->v)) {
+		j->v->ended = true;
+		lws_cancel_service(j->v->context);
+	}
 }
 
 static int start(struct job *j)
@@ -330,6 +391,7 @@ static int start(struct job *j)
 	*a++ = "--json";
 	*a++ = "--live=2";
 	*a++ = "-q";
+	*a++ = "-xaggkeep=off"; /* the totals are here: a node must not keep all keys too */
 	*a++ = "-s";
 	*a++ = j->path;
 	*a = NULL;
@@ -378,6 +440,7 @@ int job_new(struct serve *v, const struct script *s, const char *target)
 	j->end = (struct job_source){on_exit_of, v, j, -1};
 	j->next = v->jobs;
 	v->jobs = j;
+	saved_job(v, j);
 	return 0;
 }
 
@@ -429,9 +492,22 @@ static void forget(struct serve *v, struct job **at)
 	job_free(j);
 }
 
+/* While the server ends: its children are waited for, and killed when they take too long. */
+static void look_at_end(struct serve *v, int64_t now)
+{
+	for (struct job *j = v->jobs; j != NULL; j = j->next)
+		if (j->pid > 0 && now >= j->killed_at)
+			kill(j->pid, SIGKILL);
+}
+
 void jobs_look(struct serve *v)
 {
 	int64_t now = serve_ms();
+
+	if (v->ending) {
+		look_at_end(v, now);
+		return;
+	}
 
 	for (struct job **at = &v->jobs, *j; (j = *at) != NULL;) {
 		bool idle = j->pid == 0 && j->out.fd < 0 && j->err.fd < 0;
@@ -461,11 +537,36 @@ void jobs_events(struct serve *v)
 	}
 }
 
+void jobs_end(struct serve *v)
+{
+	for (struct job *j = v->jobs; j != NULL; j = j->next) {
+		j->removed = true; /* not started again */
+		interrupt(j);
+	}
+}
+
+/* No child runs, and all that they said has been read. */
+static bool all_ended(const struct serve *v)
+{
+	for (const struct job *j = v->jobs; j != NULL; j = j->next)
+		if (j->pid > 0 || j->out.fd >= 0 || j->err.fd >= 0)
+			return false;
+	return true;
+}
+
+/* The first signal ends the scripts, the second does not wait for them. */
 static void on_signal(struct job_source *src)
 {
+	struct signalfd_siginfo info;
+
+	if (read(src->fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	src->v->ended = src->v->ending;
+	if (!src->v->ending)
+		jobs_end(src->v);
 	src->v->ending = true;
+	src->v->ended |= all_ended(src->v);
 	lws_cancel_service(src->v->context);
-	shut(src);
 }
 
 int jobs_watch_end(struct serve *v)

@@ -9,6 +9,10 @@
  *   totals.c      what ticks bring, added up
  *   naming.c      what metrics are called
  *   labels.c      nodes and keys as labels
+ *   saved.c       the totals as a file, over a restart of the server
+ *   alerts.c      what alert() says: begun, over, told to others
+ *   post.c        POST to others
+ *   otlp.c        the totals, posted to OpenTelemetry's collector
  *   exposition.c  the totals as Prometheus' text and as OpenMetrics
  *
  * Every script runs in a child for each -N, which is this same command (--json --live). A script
@@ -25,6 +29,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "alerts.h"
+#include "otlp.h"
 #include "totals.h"
 
 enum {
@@ -57,22 +63,33 @@ struct serve {
 	const char *paths[SERVE_MAX_PATHS]; /* folders and scripts */
 	int npaths;
 	const char *listen, *cookie_file;
+	const char *state_file; /* or NULL */
+	json_t *saved;		/* what was in it */
+	int64_t state_due;
+	bool state_failed;
 	int port;
 	bool cluster;
 	struct totals totals;
+	struct alerts alerts;
+	struct otlp otlp;
 	struct script *scripts;
+	bool looked; /* for them, once */
 	struct job *jobs;
 	struct lws_context *context;
 	struct lws_vhost *vhost;
 	lws_sorted_usec_list_t timer;
 	int children; /* an epoll of the children's pipes, watched by lws */
-	bool ending;
+	bool ending, ended; /* a signal has come; and all scripts have ended */
 	double scrape_seconds; /* what the last answer took */
 	uint64_t scrapes;
 };
 
 void serve_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* on stderr */
 int64_t serve_ms(void);							    /* monotonic */
+
+/* post.c, for http.c */
+int post_callback(
+	struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len);
 
 int http_open(struct serve *v);
 void http_serve(struct serve *v);

@@ -452,3 +452,84 @@ int metric_add(struct totals *t, struct metric *m, const char *node, const json_
 	}
 	return 0;
 }
+
+/* ---- a metric of saved.c ---------------------------------------------------------------- */
+
+static char *copy_of(const json_t *o, const char *member)
+{
+	const char *text = json_string_value(json_object_get(o, member));
+
+	return text != NULL ? strdup(text) : NULL;
+}
+
+static int restore_series(struct metric *m, const json_t *saved)
+{
+	const char *labels = json_string_value(json_object_get(saved, "labels"));
+	struct series *s = labels != NULL ? series_new(m, labels) : NULL;
+	const json_t *b;
+	size_t i;
+
+	if (s == NULL)
+		return -1;
+	s->value = json_integer_value(json_object_get(saved, "value"));
+	s->sum = json_number_value(json_object_get(saved, "sum"));
+	s->count = (uint64_t)json_integer_value(json_object_get(saved, "count"));
+	json_array_foreach(json_object_get(saved, "buckets"), i, b)
+	{
+		if (!add_bucket(s, json_integer_value(json_array_get(b, 0)),
+			    (uint64_t)json_integer_value(json_array_get(b, 1))))
+			return -1;
+	}
+	return 0;
+}
+
+static void restore_names(struct metric *m, const json_t *saved)
+{
+	json_t *labels = json_object_get(saved, "labels");
+	const json_t *p;
+	size_t i;
+
+	m->name = copy_of(saved, "name");
+	m->help = copy_of(saved, "help");
+	m->unit = copy_of(saved, "unit");
+	m->labels = json_is_array(labels) ? json_incref(labels) : NULL;
+	m->decimals = (unsigned)json_integer_value(json_object_get(saved, "decimals"));
+	m->kind = (enum metric_kind)json_integer_value(json_object_get(saved, "kind"));
+	m->nkeys = (size_t)json_integer_value(json_object_get(saved, "keys"));
+	m->goes_down = json_is_true(json_object_get(saved, "goes_down"));
+	m->to_other = (uint64_t)json_integer_value(json_object_get(saved, "to_other"));
+	json_array_foreach(json_object_get(saved, "percents"), i, p)
+	{
+		if (i < QUANTILES_MAX)
+			m->percents[m->npercents++] = json_number_value(p);
+	}
+}
+
+int totals_restore(struct totals *t, const json_t *saved)
+{
+	const char *script = json_string_value(json_object_get(saved, "script"));
+	const char *aggregation = json_string_value(json_object_get(saved, "aggregation"));
+	struct metric *m;
+	const json_t *o;
+	size_t i;
+
+	if (script == NULL || aggregation == NULL || totals_find(t, script, aggregation) != NULL)
+		return -1;
+	m = metric_new(t, script, aggregation);
+	if (m == NULL)
+		return -1;
+	restore_names(m, saved);
+	if (m->name == NULL || m->kind > METRIC_QUANTILES || m->decimals > 9)
+		return -1;
+	json_array_foreach(json_object_get(saved, "bounds"), i, o)
+	{
+		if (!add_bound(m, json_integer_value(o)))
+			return -1;
+	}
+	json_array_foreach(json_object_get(saved, "series"), i, o)
+	{
+		if (restore_series(m, o) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -88,6 +88,7 @@ struct metric *totals_find(const struct totals *t, const char *script, const cha
 int metric_add(struct totals *t, struct metric *m, const char *node, const json_t *part);
 /* The value below which `percent` of those of the last minute are; false: there were none. */
 bool series_quantile(const struct series *s, double percent, int64_t *value);
+int totals_restore(struct totals *t, const json_t *saved); /* a metric of saved.c; -1: it is bad */
 void totals_forget(struct totals *t, const char *script); /* it has been removed */
 void totals_free(struct totals *t);
 

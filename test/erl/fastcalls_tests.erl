@@ -5,40 +5,70 @@
 -include_lib("eunit/include/eunit.hrl").
 -export([f/1, down/1, loop/1, bits/1, map/2, each/1, raise/1, deep/2]). % what is traced
 
+-define(ALL, "erlang*:fastcalls_tests:").
+
 %% Before anything is installed.
 finder_test_() ->
     {setup, fun start/0, fun(_) -> ok end, {inorder,
-      [{timeout, 600, fun every_byte/0}, fun a_mapping_is_missing/0]}}.
+      [{timeout, 600, fun every_byte/0}, {timeout, 600, fun every_word/0},
+       fun a_mapping_is_another/0, {timeout, 60, fun it_is_traced_then/0}]}}.
 
 start() ->
     {ok, _} = application:ensure_all_started(erltrace),
     ok.
 
 %% Whichever byte of the VM's code is another: refused, or it did not matter, and the same was found.
-every_byte() ->
-    ok = erltrace_nif:fastcalls({flip, 0}),
+every_byte() -> every(flip, bytes, 60).
+
+%% The same for words of processes, their stacks, what lies in front of functions, and addresses that
+%% the JIT calls: each is that of something else.
+every_word() -> every(spoil, words_read, 28).
+
+every(Change, Number, AtLeast) ->
+    ok = erltrace_nif:fastcalls({Change, 0}),
     ?assertEqual(ok, erltrace_fastcalls:find()),
-    N = erltrace_nif:fastcalls(bytes),
+    N = erltrace_nif:fastcalls(Number),
     Facts = erltrace_nif:fastcalls(facts),
-    Refused = [K || K <- lists:seq(1, N), refused(K, Facts)],
-    ok = erltrace_nif:fastcalls({flip, 0}),
-    ?assert(length(Refused) >= 60),
+    Refused = [K || K <- lists:seq(1, N), refused(Change, K, Facts)],
+    ok = erltrace_nif:fastcalls({Change, 0}),
+    ?assert(length(Refused) >= AtLeast),
     ?assertEqual(ok, erltrace_fastcalls:find()).
 
-refused(K, Facts) ->
-    ok = erltrace_nif:fastcalls({flip, K}),
+refused(Change, K, Facts) ->
+    ok = erltrace_nif:fastcalls({Change, K}),
     case erltrace_fastcalls:find() of
         ok -> ?assertEqual({K, Facts}, {K, erltrace_nif:fastcalls(facts)}), false;
         {refused, Why} -> ?assert(byte_size(Why) > 0), true
     end.
 
-a_mapping_is_missing() ->
+%% It is not there, belongs to another file, or is another part of it.
+a_mapping_is_another() ->
     [begin
-         ok = erltrace_nif:fastcalls({without, Perms}),
-         ?assertMatch({Perms, {refused, _}}, {Perms, erltrace_fastcalls:find()})
-     end || Perms <- ['rw-s', 'r-xs', 'r-xp']],
-    ok = erltrace_nif:fastcalls({without, none}),
+         ok = erltrace_nif:fastcalls({Fault, Perms}),
+         ?assertMatch({Fault, Perms, {refused, _}}, {Fault, Perms, erltrace_fastcalls:find()})
+     end || {Fault, All} <- [{missing, ['rw-s', 'r-xs', 'r-xp']}, {other_file, ['rw-s', 'r-xs']},
+                             {elsewhere, ['rw-s', 'r-xs']}],
+            Perms <- All],
+    ok = erltrace_nif:fastcalls({missing, none}),
     ?assertEqual(ok, erltrace_fastcalls:find()).
+
+%% A script that asks for the fast way is told why not, and counts the same.
+it_is_traced_then() ->
+    [begin
+         ok = erltrace_nif:fastcalls(Change),
+         {ok, H} = open(?ALL "f:function-entry { @e = count(); } " ?ALL "f:function-return { @r = count(); }"),
+         {ok, #{calls := #{way := Way, why := Why}}} = erltrace:status(H),
+         ?assertEqual({Change, traced}, {Change, Way}),
+         ?assert(byte_size(iolist_to_binary([Why])) > 0),
+         in(fun() -> [f(I) || I <- lists:seq(1, 10)] end),
+         ok = erltrace:stop(H),
+         ?assertMatch({ok, [{count, [], 10}, {count, [], 10}]}, erltrace:walk(H)),
+         ok = erltrace:close(H),
+         ?assertMatch([0, 0, 0, 0], state()),
+         ok = erltrace_nif:fastcalls(Back),
+         _ = erltrace_nif:drop(fastcalls) % what was found out is kept
+     end || {Change, Back} <- [{{flip, 1}, {flip, 0}}, {{spoil, 1}, {spoil, 0}},
+                               {{missing, 'rw-s'}, {missing, none}}]].
 
 %% ---- the same by either way ------------------------------------------------------------------
 
@@ -50,7 +80,6 @@ same_test_() ->
 
 available() -> erltrace_fastcalls:available().
 
--define(ALL, "erlang*:fastcalls_tests:").
 cases() ->
     [{"counts", ?ALL ":function-entry { @e[args[1]] = count(); } "
       ?ALL ":function-return { @r[args[1]] = count(); }", fun everything/0},

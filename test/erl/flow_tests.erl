@@ -39,6 +39,7 @@ exact(Clients, Each) ->
     N = Clients * Each,
     Lines = read(H, N, []),
     erltrace:close(H),
+    ?assertEqual([], [L || [Count, "flow", "drop" ++ _] = L <- Lines, Count =/= "0"]),
     Flows = lists:foldl(fun(["end" | _], Fs) -> Fs;
                            ([_, Flow | _] = L, Fs) ->
                                 maps:update_with(Flow, fun(Ls) -> [L | Ls] end, [L], Fs)
@@ -174,6 +175,62 @@ wait_for(Key, N, H) ->
         _ -> timer:sleep(10), wait_for(Key, N, H)
     end.
 
+%% The VM tells the sender of a reply to a call with a timeout the alias, the receiver the process.
+reply_to_an_alias_test() ->
+    {ok, Server} = gen_server:start(flow_load, sink, []),
+    Aggs = script_run:run(
+             "erlang*:flow_tests:other:function-entry { follow(); }
+              erlang*:flow_tests:traced:function-entry { @[flowdepth] = count(); }
+              erlang*:::flow-receive { @received = count(); }",
+             fun() ->
+                     script_run:in_process(fun() ->
+                                                   other(1),
+                                                   handled = gen_server:call(Server, handled, 60000),
+                                                   traced(),
+                                                   handled = gen_server:call(Server, handled, 60000),
+                                                   traced()
+                                           end)
+             end),
+    gen_server:stop(Server),
+    ?assertEqual(#{{"_", [2]} => 1, {"_", [4]} => 1, {"received", []} => 4}, Aggs).
+
+%% A flow that time has ended begins no second one: whoever then receives a message of it, or is asked
+%% for it, is in none. It fires no probe, and what it sends is not followed.
+late_message_of_an_ended_flow_test() ->
+    Me = self(),
+    {ok, H} = erltrace:script(
+                "#pragma D option flowtime=20ms
+                 erlang*:flow_tests:other:function-entry { follow(); }
+                 erlang*:flow_tests:traced:function-entry { @in[flowid] = count(); }
+                 erlang*:::flow-begin,erlang*:::flow-send,erlang*:::flow-receive { @[probename] = count(); }
+                 erlang*:::flow-end { @[probename] = count(); @end[args[6]] = count(); }"),
+    P = spawn(fun() -> receive go -> traced(), Me ! {seen, seq_trace:get_token(label)} end end),
+    erlang:suspend_process(P),
+    Q = spawn(fun() -> other(1), P ! go, receive stop -> traced(), Me ! stopped end end),
+    wait_for({"end", ["idle"]}, 1, H),
+    erlang:resume_process(P),
+    receive {seen, {label, _}} -> ok end, % the token is still there
+    seq_trace:set_token([]),
+    Q ! stop,
+    receive stopped -> ok end,
+    wait_for({"in", [0]}, 2, H),
+    Aggs = script_run:aggregations(H),
+    erltrace:close(H),
+    ?assertEqual(#{{"_", ["flow-begin"]} => 1, {"_", ["flow-send"]} => 1, {"_", ["flow-end"]} => 1,
+                   {"end", ["idle"]} => 1, {"in", [0]} => 2}, Aggs).
+
+%% flowhops bounds messages and spawns of a flow; what is beyond is dropped and counted.
+hops_are_bounded_test() ->
+    {ok, H} = erltrace:script(
+                "#pragma D option flowhops=10
+                 erlang*:flow_tests:other:function-entry { follow(); }
+                 erlang*:::flow-send { @sent = max(args[1]); @ = count(); }"),
+    script_run:in_process(fun() -> other(1), [self() ! N || N <- lists:seq(1, 46)] end),
+    wait_for({"_", []}, 10, H),
+    ?assertEqual(36, drops(H, 0)),
+    ?assertMatch(#{{"sent", []} := 10}, script_run:aggregations(H)),
+    erltrace:close(H).
+
 %% More flows than there is room for are dropped, and counted.
 too_many_are_dropped_test() ->
     {ok, H} = erltrace:script("#pragma D option flows=64
@@ -245,7 +302,9 @@ nothing_is_left_test() ->
 
 ours() ->
     [P || P <- processes(), {_, T} <- [process_info(P, sequential_trace_token)],
-          tuple_size(T) =:= 5 andalso element(2, T) =:= erltrace_flow].
+          is_tuple(T) andalso is_ours(element(2, T))].
+
+is_ours(Label) -> Label =:= erltrace_flow orelse (is_integer(Label) andalso Label >= 1 bsl 58).
 
 %% Also when the process of the script is killed.
 killed_leaves_nothing_test() ->

@@ -190,25 +190,73 @@ wall_few_test() ->
     ?assertEqual(7, erltrace_wall:few(10000000, 7, [])),
     ?assertEqual(200, erltrace_wall:few(10000000, 7, [1])).
 
+%% Frames of processes that wait have the lines that the VM itself tells, or none if they are not wanted.
+wall_lines_test_() ->
+    {timeout, 120,
+     fun() ->
+             {P, M} = spawn_monitor(fun() -> wait_here() end),
+             wait_waiting(P),
+             {current_stacktrace, Told} = process_info(P, current_stacktrace),
+             With = [iolist_to_binary([mfa_text(F), line_text(L)]) || {_, _, _, L} = F <- Told],
+             Without = [iolist_to_binary(mfa_text(F)) || F <- Told],
+             ?assert(lists:any(fun(F) -> binary:match(F, <<"(sampler_tests.erl:">>) =/= nomatch end, With), With),
+             ?assertEqual([With], wall_stacks(P, "on")),
+             ?assertEqual([Without], wall_stacks(P, "off")),
+             P ! go_on,
+             receive {'DOWN', M, process, P, normal} -> ok end
+     end}.
+
+wait_here() ->
+    X = receive go_on -> 1 end,
+    {wait_here, X}.
+
+wait_waiting(P) ->
+    case process_info(P, [status, current_function]) of
+        [{status, waiting}, {current_function, {?MODULE, wait_here, 0}}] -> ok;
+        _ -> receive after 1 -> wait_waiting(P) end
+    end.
+
+mfa_text({M, F, A, _}) ->
+    [atom_to_list(M), $:, io_lib:write_atom(F), $/, integer_to_list(A)].
+
+line_text([{file, File}, {line, Line} | _]) -> io_lib:format(" (~ts:~b)", [filename:basename(File), Line]);
+line_text(_) -> "".
+
+wall_stacks(P, Lines) ->
+    Pid = pid_to_list(P),
+    {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "stacklines", Lines),
+    ok = erltrace:compile(H, ["profile-wall-97 /erlpid == \"", Pid, "\"/ { @[ustack()] = count(); }"]),
+    ok = erltrace:go(H),
+    wait_until(H, fun(Aggs) -> Aggs =/= [] end),
+    ok = erltrace:stop(H),
+    {ok, Aggs} = erltrace:aggregations(H),
+    erltrace:close(H),
+    [Frames || {_, count, [Frames], _} <- Aggs].
+
 %% Two versions of a module take turns, in the same place: f0 calls spin in one, f1 in the other. Whatever
 %% is sampled there must be of the version that was running: the caller of even is never f1.
 purged_code_test_() ->
-    {timeout, 120, fun purged_code/0}.
+    {timeout, 300, fun purged_code/0}.
 
 purged_code() ->
     Bins = {version("f0", "even"), version("f1", "oddy")},
     H = run("profile-997 { @[erlpid, ustack()] = count(); n++; }"),
-    Until = erlang:monotonic_time(millisecond) + 3000,
-    turns(Bins, Until, 0),
+    turns_until(Bins, fun() ->
+                              {ok, Aggs} = erltrace:aggregations(H),
+                              lists:sum([N || {_, N} <- own_stacks(Aggs)]) >= 40
+                      end),
     ok = erltrace:stop(H),
     {ok, Aggs} = erltrace:aggregations(H),
     erltrace:close(H),
-    Stacks = [[sampler_load:name(F) || F <- Fs] || {_, count, [_, Fs], _} <- Aggs],
-    Own = [S || Fs <- Stacks, S <- [[F || <<"sampler_turns:", F/binary>> <- Fs]], S =/= []],
-    ?assert(length(Own) > 0, length(Stacks)),
+    Own = [S || {S, _} <- own_stacks(Aggs)],
     ?assertEqual([], [S || S <- Own, lists:member(<<"f0/1">>, S) =:= lists:member(<<"oddy/2">>, S),
                            length(S) > 1]),
     ?assertEqual([], [S || S <- Own, lists:member(<<"f0/1">>, S) andalso lists:member(<<"f1/1">>, S)]).
+
+own_stacks(Aggs) ->
+    [{S, N} || {_, count, [_, Fs], N} <- Aggs,
+               S <- [[F || <<"sampler_turns:", F/binary>> <- [sampler_load:name(F) || F <- Fs]]], S =/= []].
 
 version(F, Spin) ->
     Text = ["-module(sampler_turns).\n-export([go/1]).\ngo(N) -> X = ", F, "(N), {X}.\n",
@@ -221,17 +269,17 @@ version(F, Spin) ->
 
 forms(Text) -> [L ++ "." || L <- string:split(Text, ".\n", all), string:trim(L) =/= ""].
 
-turns({A, B}, Until, N) ->
-    {module, M} = code:load_binary(sampler_turns, "sampler_turns", A),
-    {P, Mon} = spawn_monitor(M, go, [20000]),
+turns_until(Bins, Enough) ->
+    _ = lists:foldl(fun(_, {A, B}) -> turn(A), {B, A} end, Bins, lists:seq(1, 20)),
+    Enough() orelse turns_until(Bins, Enough).
+
+turn(Bin) ->
+    {module, M} = code:load_binary(sampler_turns, "sampler_turns", Bin),
+    {P, Mon} = spawn_monitor(M, go, [200000]),
     receive {'DOWN', Mon, process, P, _} -> ok end,
     code:purge(M),
     code:delete(M),
-    code:purge(M),
-    case erlang:monotonic_time(millisecond) < Until of
-        true -> turns({B, A}, Until, N + 1);
-        false -> N
-    end.
+    code:purge(M).
 
 %% ---- counts ----------------------------------------------------------------------------------
 
@@ -351,7 +399,8 @@ in_nodes_test_() ->
 %% However the VM was started. With its dirty schedulers busy the self-test has to wait for one.
 options_test_() ->
     [{timeout, 300, {lists:flatten(lists:join(" ", Args)), fun() -> in_node(busy_in_node, Args) end}} ||
-        Args <- [["+S", "1"], ["+S", "32"], ["+SDcpu", "1:1"]]].
+        Args <- [["+S", "1"], ["+S", "32"], ["+SDcpu", "1:1"]] ++
+            [["+JMsingle", "true"] || list_to_integer(erlang:system_info(otp_release)) >= 26]].
 
 busy_in_node(_) ->
     Busy = [spawn(fun F() -> _ = erltrace_nif:sampling_dirty({burn, 20000}), F() end) || _ <- [1, 2, 3]],

@@ -294,6 +294,35 @@ run gencall 'demo_exact:server(50).' 60000000
 has 'gencall: more calls' '^demo_exact:worker/1 +demo_exact:init/1 +50$'
 hasnt 'gencall: none slow' '^ +[0-9]+ demo'
 
+# Until every flow has ended, which is some hundredths of a second later.
+run_flow() { # script, how many lines of the output, which, expression, arguments of the script
+	local script=$1 lines=$2 line=$3 expression=$4 i
+	shift 4
+	done_[$script]=1
+	trace $node -q -s "$lib/$script.d" -n 'erlang*:::flow-end { printf("ended %d\n", args[0]); }' "$@" || return 1
+	at $node "$expression" >/dev/null
+	for ((i = 0; i < 2400 && $(grep -cE -- "$line" o) < lines; i++)); do sleep 0.025; done
+	untrace
+	is "$script: exit" 0 "$status"
+	is "$script: nothing on stderr" '' "$(cat e)"
+}
+run_flow deadline 20 '^ended' 'demo_exact:requests(20, 3).' demo_exact request 2
+is 'deadline: all that are slow' 20 "$(grep -cE '^demo_exact:request/2 took [0-9]{4,} us: 2 messages, 1 spawns$' o)"
+is 'deadline: what they send' 20 "$(grep -cE "^ +[0-9]+ us   demo_exact:worker/1 -> demo_exact:init/1: \{'.gen_call',\{<" o)"
+is 'deadline: replies, after their call' 20 "$(grep -cE '^ +[0-9]+ us     demo_exact:init/1 -> demo_exact:worker/1: ' o)"
+is 'deadline: spawns, after the reply' 20 "$(grep -cE '^ +[0-9]+ us       demo_exact:worker/1 spawns <[0-9.]+>: demo_exact:child/1$' o)"
+run_flow deadline 20 '^ended' 'demo_exact:requests(20, 0).' demo_exact request 60000
+hasnt 'deadline: none is that slow' 'took'
+run_flow deadline 5 '^ended' 'demo_exact:requests(20, 3).' demo_exact request 2 0 4
+is 'deadline: one in four' 5 "$(grep -c '^demo_exact:request/2 took' o)"
+run_flow flow 30 '^ended' 'demo_exact:requests(30, 1).' demo_exact request
+row 'flow: in all' '30 60 30 3'
+ok 'flow: the slowest, each slower than before' [ "$(awk '/ took / { if ($3 <= last) bad = 1; last = $3; n++ } END { print (n > 0 && !bad) }' o)" = 1 ]
+run_flow flowheat 25 '^ended' 'demo_exact:requests(25, 2).' demo_exact request
+ok 'flowheat: the server' [ "$(awk '$1 == 1 && $2 == "demo_exact:init/1" && $3 == 25 && $5 >= 50000 { print 1 }' o)" = 1 ]
+ok 'flowheat: the caller, after the reply' [ "$(awk '$1 == 2 && $2 == "demo_exact:worker/1" && $3 == 25 { print 1 }' o)" = 1 ]
+has 'flowheat: all' '^  demo_exact:request/2 takes, in microseconds'
+
 # ---- functions ----------------------------------------------------------------------------
 
 run calls '{demo_exact:calls(1000), demo_exact:nested(50), demo_exact:tail(99)}.' demo_exact
@@ -385,6 +414,28 @@ is 'timers: how soon' 30 "$(sum 'due in ms')"
 run timers '[begin {P, M} = spawn_monitor(fun() -> register(element(N, {demo_1, demo_2, demo_3, demo_4}), self()), [begin R = erlang:start_timer(0, self(), x), receive {timeout, R, x} -> erlang:cancel_timer(R) end end || _ <- lists:seq(1, N)] end), receive {_, M, _, P, _} -> ok end end || N <- [1, 2, 3, 4]].' 0 2
 is 'timers: no row of which one number is missing' '4 4 3 3' \
 	"$(awk '/CANCELLED/ { on = 1; next } on && NF == 3 && $3 ~ /^[0-9]+$/ { printf "%s%d %d", n++ ? " " : "", $2, $3 } on && NF == 0 { exit }' o)"
+
+done_[connections]=1
+at $node 'code:ensure_loaded(gen_tcp), ok.' >/dev/null
+trace $node -qs "$lib/connections.d"
+port=$(at $node 'Me = self(), spawn(fun() -> register(demo_acceptor, self()), {ok, L} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), Me ! {no, No}, [{ok, _} = gen_tcp:accept(L, 60000) || _ <- [1, 2]], receive stop -> ok end end), receive {no, No} -> No end.')
+at $node "spawn(fun() -> register(demo_client, self()), {ok, _} = gen_tcp:connect({127, 0, 0, 1}, $port, []), {ok, _} = gen_tcp:connect({127, 0, 0, 1}, $port, [], 60000), {error, econnrefused} = gen_tcp:connect({127, 0, 0, 1}, 1, []), receive stop -> ok end end), ok." >/dev/null
+for ((i = 0; i < 2400; i++)); do
+	[ "$(grep -c '^accept' o)" = 2 ] && break
+	sleep 0.025
+done
+untrace
+is 'connections: made' 2 "$(grep -cE "^connect +demo_client +\{127,0,0,1\}:$port +[0-9]+ ok\$" o)"
+has 'connections: refused' '^connect +demo_client +\{127,0,0,1\}:1 +[0-9]+ econnrefused$'
+is 'connections: accepted, from whom' 2 "$(grep -cE "^accept +demo_acceptor +127\.0\.0\.1:[0-9]+ +0 127\.0\.0\.1:$port\$" o)"
+row 'connections: how many' 'connect demo_client 3'
+at $node '[exit(whereis(N), kill) || N <- [demo_acceptor, demo_client]], ok.' >/dev/null
+
+# Three that wait for a process which is busy for longer than they take; one that is cancelled; one that no
+# message can be told from.
+run late '{_, M} = spawn_monitor(fun() -> register(demo_late, self()), [begin R = erlang:start_timer(1, self(), x, O), T = erlang:monotonic_time(millisecond) + 60, (fun F() -> erlang:monotonic_time(millisecond) < T andalso F() end)(), receive {timeout, R, x} -> ok end end || O <- [[], [], [{abs, false}]]], erlang:cancel_timer(erlang:start_timer(60000, self(), y)), erlang:send_after(1, self(), z), receive z -> ok end end), receive {_, M, _, _, _} -> ok end.' 50
+has 'late: how many, and the worst' '^demo_late +3 +3 +[0-9]{2,}$'
+has 'late: by whom' '^demo_late +3$'
 
 run atoms '[binary_to_atom(<<"demo_atom_", (integer_to_binary(N rem 7))/binary, "_", (list_to_binary(os:getpid()))/binary>>) || N <- lists:seq(1, 21)], ok.'
 is 'atoms: each once' 7 "$(grep -c ' demo_atom_' o)"

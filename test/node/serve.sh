@@ -23,13 +23,17 @@ leaf='erlang*:demo_exact:leaf/1:function-entry'
 mkdir scripts
 echo "$leaf { @calls[probefunc] = count(); @arg = sum(7); @mean = avg(3); @least = min(-2); @most = max(9);
 	@q = quantize(5); @l = lquantize(15, 0, 100, 10); @ll = llquantize(150, 10, 0, 3, 10);
-	@down = sum(-1); @sd = stddev(1); }" >scripts/calls.d
+	@down = sum(-1); @sd = stddev(1); } END { @ends = count(); }" >scripts/calls.d
 printf 'BEGIN\n{\n\t@x = count(;\n}\n' >scripts/bad.d
-erltrace serve -N served --port 0 --max-labels 100 scripts >url 2>log </dev/null &
-server=$!
-disown
-holds url metrics >/dev/null
-url=$(cat url)
+serve() { # port
+	rm -f url
+	erltrace serve -N served --port "$1" --max-labels 100 --state totals scripts >url 2>log </dev/null &
+	server=$!
+	disown
+	until [ -s url ] || gone "$server"; do sleep 0.05; done
+	url=$(cat url)
+}
+serve 0
 node=served@$(hostname -s)
 
 # Waits until /metrics has this line, 30 s at most. The text stays in o.
@@ -185,8 +189,9 @@ if command -v prometheus >/dev/null; then
 		--web.listen-address="127.0.0.1:$port" >prometheus.log 2>&1 </dev/null &
 	prometheus=$!
 	disown
+	query="http://127.0.0.1:$port/api/v1/query?query=erltrace_calls_calls_total"
 	for ((i = 0; i < 600; i++)); do
-		curl -s "http://127.0.0.1:$port/api/v1/query?query=erltrace_calls_calls_total" >o
+		curl -s "$query" >o
 		grep -q '"10345"' o && break
 		sleep 0.1
 	done
@@ -195,11 +200,48 @@ else
 	echo 'skipped: no prometheus here'
 fi
 
+# ---- the server restarts -----------------------------------------------------------------------
+
+ends() { # signal
+	kill "-$1" "$server"
+	for ((i = 0; i < 400; i++)); do gone "$server" && break; sleep 0.025; done
+	gone "$server"
+}
+port=${url##*:} port=${port%/*}
+ok 'it ends' ends TERM
+serve "$port"
+shows 'it goes on where it was' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 10345$"
+has 'END has run, and its tick is there' "^erltrace_calls_ends_total\{$n\} 1$"
+has 'distributions too' "^erltrace_calls_q_bucket\{$n,le=\"7\"\} 10345$"
+has 'averages too' "^erltrace_calls_mean_sum\{$n\} 31035$"
+has 'events too: these and END' "^erltrace_events_total\{script=\"calls\",$n\} 10346$"
+has 'labels too' "^erltrace_bad_keys_total\{$n,key0=\"other\"\} 9900$"
+shows 'it is up' '^erltrace_script_up\{script="calls",target="served"\} 1$'
+calls 5
+shows 'and counts on' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 10350$"
+if [ -n "$prometheus" ]; then
+	for ((i = 0; i < 600; i++)); do
+		curl -s "$query" >o
+		grep -q '"10350"' o && break
+		sleep 0.1
+	done
+	has 'Prometheus has the counter' '"10350"'
+fi
+
 # ---- the end -----------------------------------------------------------------------------------
 
-kill -TERM "$server"
-for ((i = 0; i < 400; i++)); do gone "$server" && break; sleep 0.025; done
-ok 'it ends' gone "$server"
+ok 'it ends by ^C' ends INT
 server=''
+echo '{"version":1,"metrics":[{}]}' >bad
+is 'a file of totals that is not one: refused' 1 "$(erltrace serve --port 0 --state bad scripts >/dev/null 2>e; echo $?)"
+ok 'and told' holds e 'bad: has a metric that is not whole: remove it'
+rm -f url
+erltrace serve -N nobody --port 0 --state nosuch/totals scripts >url 2>log </dev/null &
+server=$!
+disown
+ok 'totals that cannot be written: it runs' holds url metrics
+ok 'and ends' ends TERM
+server=''
+ok 'and it is told' holds log 'nosuch/totals: cannot be written: No such file or directory'
 becomes 'nothing is left in the node' false served 'code:is_loaded(erltrace_nif) =/= false.'
 finish

@@ -100,4 +100,16 @@ status=$? command=''
 is 'the node ended: an error' 1 "$status"
 is 'the node ended: what it had sent' "$chain 80" "$(cat f)"
 
+# ---- a script that does not run -----------------------------------------------------------
+
+echo before >kept
+timeout 60 erltrace -N stacks_c -qn "$inner { @[ustack()] = count(); }" \
+	--folded none.f --speedscope none.json --pprof kept >o 2>e
+is 'no node: an error' 1 $?
+ok 'no node: it is told' test -s e
+is 'no node: no file is left' '' "$(ls none.* 2>/dev/null)"
+is 'no node: a file that was there stays as it is' before "$(cat kept)"
+timeout 60 erltrace -N stacks_a -qn "$inner { @[ustack()] = count(); nosuch(); }" --folded none.f >o 2>e
+is 'a script with an error: no file is left' '' "$(ls none.* 2>/dev/null)"
+
 finish

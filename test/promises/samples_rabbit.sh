@@ -34,7 +34,11 @@ disown
 look() {
 	local line
 	echo '?' >&$to
-	read -r -t 600 line <&$from || { is 'the load answers' consumed "${line:-nothing}"; finish; }
+	while read -r -t 600 line <&$from; do
+		[[ $line =~ ^consumed\ [0-9]+$ ]] && break
+		echo "$line" # an error
+	done
+	[[ $line == consumed* ]] || { is 'the load answers' consumed "${line:-nothing}"; finish; }
 	consumed=${line#consumed }
 	cpu=$(($(ticks) * 10000))
 	now=${EPOCHREALTIME/./}

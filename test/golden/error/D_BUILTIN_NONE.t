@@ -20,6 +20,9 @@ $ erltrace -Z -e -xerrtags -n 'erlang*:m:f:function-return { @[erlclass] = count
 $ erltrace -Z -e -xerrtags -n 'erlang*:m:f:function-exception { @[erlret] = count(); }'
 !~ \[D_BUILTIN_NONE\] 'erlret' has no value at erlang\*:m:f:function-exception
 ? 1
+$ erltrace -Z -e -xerrtags -n 'syscall::read:entry { follow(); }'
+!~ \[D_BUILTIN_NONE\] 'follow' has no value at syscall::read:entry: function-entry, local-function-entry have it
+? 1
 # in a function that is expanded; each description counts
 $ erltrace -Z -e -xerrtags -n 'inline string what = stringof(erlmsg); erlang*:::message-send, erlang*:::process-exit { trace(what); }'
 !~ \[D_BUILTIN_NONE\] .* at erlang\*:::process-exit

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --state FILE: the totals of a server that has ended, from which the next one goes on. */
+#ifndef SERVE_SAVED_H
+#define SERVE_SAVED_H
+
+struct serve;
+struct job;
+
+/* Read the file, if there is one. -1: it is not one of ours; that has been told. */
+int saved_read(struct serve *v);
+void saved_job(const struct serve *v, struct job *j); /* what the file says about a new job */
+void saved_look(struct serve *v);		      /* write it, if it is time */
+void saved_write(struct serve *v);
+
+#endif

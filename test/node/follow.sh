@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Requests that are followed by the command: from node to node, and when the command is killed. The
+# last line is "N passed, N failed".
+#
+#	REQUESTS=N             so many requests (1000)
+#	ROOT_A=DIR ROOT_B=DIR  the first node, the second one is of the release of OTP in this chroot
+
+# shellcheck disable=SC2016 # $target is D's
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
+nodes_begin 300 bare
+mkdir -p "$demo_ebin"
+erlc -Werror -o "$demo_ebin" "$root/test/node/flow_pair.erl" || exit 1
+epmd_begin
+erl() {
+	local root=
+	case " $* " in *' flow_a '*) root=${ROOT_A-} ;; *' flow_b '*) root=${ROOT_B-} ;; esac
+	# a chroot may know the machine by another name
+	[ -n "${ROOT_A-}${ROOT_B-}" ] && set -- "${@/#flow_a/flow_a@localhost}" && set -- "${@/#flow_b/flow_b@localhost}"
+	[ -z "$root" ] && exec "$(type -P erl)" "$@"
+	mkdir -p "$root$demo_ebin" && cp "$demo_ebin"/*.beam "$root$demo_ebin"
+	exec chroot "$root" erl -setcookie "$(cat .erlang.cookie)" "$@"
+}
+trap 'rm -rf "${ROOT_A:+$ROOT_A$tmp}" "${ROOT_B:+$ROOT_B$tmp}"; nodes_end' EXIT
+start flow_a
+start flow_b
+host=$(at flow_a 'element(2, lists:split(length("flow_a"), atom_to_list(node()))).' | tr -d '"')
+
+armed='BEGIN { x = 1; } BEGIN /x/ { printf("armed\n"); }'
+until_said() { # how often, what
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		[ "$(grep -cE -- "$2" o 2>/dev/null)" -ge "$1" ] && return
+		sleep 0.05
+	done
+	return 1
+}
+follow() { # how many nodes, arguments: returns when all are armed
+	local n=$1
+	shift
+	rm -f o e
+	erltrace "$@" >o 2>e &
+	command=$!
+	until_said "$n" '^armed$' && return
+	echo 'FAILED not armed'
+	cat o e
+	failed=$((failed + 1))
+}
+
+# ---- from node to node ------------------------------------------------------------------------
+
+script='erlang*:flow_pair:request:function-entry { follow(); printf("begin %d %d\n", flowid, erlint(0)); }
+erlang*:::flow-send { printf("send %d %d %d %d %s\n", args[0], args[1], args[2], args[5], erlmsg); }
+erlang*:::flow-receive { printf("receive %d %d %d %d %s\n", args[0], args[1], args[2], args[5], erlmsg); }
+erlang*:::flow-spawn { printf("spawn %d %d %d %d\n", args[0], args[1], args[2], args[5]); }
+erlang*:flow_pair:handled:function-entry { printf("handled %d %d %d\n", flowid, flowdepth, erlint(0)); }
+erlang*:::flow-end { printf("end %d %d %d %d %s\n", args[0], args[1], args[4], args[5], args[6]); }'
+
+at flow_a 'flow_pair:start().' >/dev/null
+at flow_b "{flow_pair:start(), net_adm:ping('flow_a$host')}." >/dev/null
+requests=${REQUESTS:-1000}
+follow 2 -N flow_a --cluster -q -xbufsize=32m -xmaxrate=0 -xflowtime=4s -n "$armed" -n "$script"
+is 'the requests' done "$(at flow_a "flow_pair:run('flow_b$host', 10, $((requests / 10))).")"
+ok 'every flow ends in its node, once' until_said "$requests" '^end '
+untrace
+is 'exit' 0 "$status"
+is 'every tree is exact' ok "$(command erl -noshell -pa "$demo_ebin" -eval "io:format(\"~0p\", [flow_pair:check(\"o\", $requests)]), halt().")"
+is 'nothing is dropped' '' "$(cat e)"
+
+# ---- the command is killed --------------------------------------------------------------------
+
+nothing_left() { # node
+	local i
+	for ((i = 0; i < 400; i++)); do
+		[ "$(at "$1" 'flow_pair:tokens().')" = '{0,false}' ] && return
+		sleep 0.025
+	done
+	at "$1" 'flow_pair:tokens().'
+	return 1
+}
+killed() { # what: while requests go from node to node all the time
+	follow 2 -N flow_a -N flow_b -q -n "$armed" \
+		-n 'erlang*:flow_pair:request:function-entry { follow(); } erlang*:::flow-send { @ = count(); } tick-10ms { printf("on\n"); }'
+	at flow_a "register(load, spawn(fun() -> Cs = flow_pair:load('flow_b$host', 5), receive {stop, P} -> flow_pair:stop(Cs), P ! stopped end end))." >/dev/null
+	until_said 30 '^on$'
+	is "$1: both nodes follow" '{true,true}' "$(at flow_a "{element(2, flow_pair:tokens()) =/= false, element(2, erpc:call('flow_b$host', flow_pair, tokens, [])) =/= false}.")"
+	kill -9 "$command"
+	wait "$command" 2>/dev/null
+	command=
+}
+quiet() { at flow_a 'begin load ! {stop, self()}, receive stopped -> ok end end.' >/dev/null; }
+
+killed 'killed'
+ok 'killed: no token is left, nor the system tracer, while requests go on' nothing_left flow_a
+ok 'killed: the same in the other node' nothing_left flow_b
+quiet
+
+# The VM removes all tokens or none: those of the application stay.
+at flow_a 'flow_pair:keep_token().' >/dev/null
+token=$(at flow_a 'flow_pair:kept_token().')
+killed 'killed beside a token of the application'
+ok 'killed: no token is left in the node without one' nothing_left flow_b
+for ((i = 0; i < 400; i++)); do
+	[ "$(at flow_a 'seq_trace:get_system_tracer().')" = false ] && break
+	sleep 0.025
+done
+ok 'killed: the system tracer is given back' [ "$i" -lt 400 ]
+is 'killed: the token of the application is untouched' "$token" "$(at flow_a 'flow_pair:kept_token().')"
+quiet
+
+# ---- where it cannot be -----------------------------------------------------------------------
+
+if [ "$(id -u)" = 0 ] && erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>/dev/null; then
+	for clause in 'syscall::getppid:entry { @[flowid] = count(); }' 'syscall::getppid:entry { flow->x = 1; }' \
+		'syscall::getppid:entry { } erlang*:::flow-send { }'; do
+		timeout 60 erltrace -xerrtags -N flow_a -n "$clause" >/dev/null 2>e
+		is "in the kernel: exit of $clause" 1 $?
+		ok "in the kernel: $clause is refused" grep -q '\[ET_FLOW\] .*inside nodes only' e
+	done
+fi
+
+finish
