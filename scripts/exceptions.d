@@ -20,18 +20,13 @@
  *	       7 demo_web:handle/1                    throw   not_found
  */
 #pragma D option quiet
-#pragma D option defaultargs
 #pragma D option aggsortrev
+
+inline string module = $$1; /* it cannot be left out; what comes after this can */
+#pragma D option defaultargs
 
 BEGIN { seconds = $2; }
 BEGIN /$3 > 0/ { setopt("aggtop", $$3); }
-
-BEGIN
-/$$1 == ""/
-{
-	printf("exceptions.d: of which module? A name or a pattern is the first argument\n");
-	exit(1);
-}
 
 erlang*:$$1::function-exception
 {

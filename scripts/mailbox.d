@@ -53,3 +53,5 @@ state:::round-1s
 state:::round-1s /!arg2/ { printf("(partial: %d processes)\n", arg1); }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@n); } /* of a round that is not over */

@@ -78,3 +78,5 @@ state:::round-5s
 state:::round-5s /!arg2/ { printf("(partial: not all processes)\n"); }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@kinds); trunc(@allocators); trunc(@processes); trunc(@holders); } /* of a round that is not over */

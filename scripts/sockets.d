@@ -60,3 +60,5 @@ state:::round-5s
 state:::round-5s /!arg2/ { printf("(partial: %d sockets)\n", arg1); }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@s); trunc(@waits); } /* of a round that is not over */

@@ -59,3 +59,5 @@ state:::round-5s
 state:::round-5s /!arg2/ { printf("(partial: %d tables)\n", arg1); }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@large); trunc(@grow); } /* of a round that is not over */

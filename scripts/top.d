@@ -179,3 +179,5 @@ state:::round-2s
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@top); trunc(@mail); trunc(@mem); } /* of a round that is not over */

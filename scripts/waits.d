@@ -59,3 +59,5 @@ state:::round-1s
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@cycles); trunc(@callers); trunc(@longest); trunc(@mailbox); } /* of a round that is not over */

@@ -362,6 +362,9 @@ hasnt 'exceptions: none' 'demo_exact'
 run exceptions '[catch demo_exact:thrower(X) || X <- [a, b, b]].' demo_exact 0 1
 row 'exceptions: as many as it is told' '2 demo_exact:thrower/1 throw b'
 hasnt 'exceptions: and no more' 'throw +a'
+erltrace -N $node -qs exceptions >o 2>e
+is 'exceptions: not of all modules: exit' 1 $?
+is 'exceptions: where it is told which' 'erltrace: what it takes is told by erltrace --scripts exceptions' "$(tail -n 1 e)"
 
 run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
 has 'profile: outer' '^demo_exact:outer/1 +300 +300 '
