@@ -37,7 +37,7 @@ in_a_node_test_() ->
 
 with_node(Args, Available, Test) ->
     Pa = lists:append([["-pa", filename:dirname(code:which(M))] || M <- [erltrace, ?MODULE]]),
-    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => Pa ++ Args}),
+    {ok, Peer, _} = peer:start_link(#{wait_boot => 120000, connection => standard_io, args => Pa ++ Args}),
     try peer:call(Peer, ?MODULE, in_node, [Available, Test], 50000)
     after peer:stop(Peer)
     end.

@@ -429,8 +429,8 @@ in_node(Test) -> in_node(Test, []).
 
 in_node(Test, Args) ->
     Pa = lists:append([["-pa", filename:dirname(code:which(M))] || M <- [erltrace, ?MODULE]]),
-    {ok, Peer, _} = peer:start_link(#{connection => standard_io, args => Pa ++ Args}),
-    try peer:call(Peer, ?MODULE, Test, [Pa], 100000)
+    {ok, Peer, _} = peer:start_link(#{connection => standard_io, wait_boot => 120000, args => Pa ++ Args}),
+    try peer:call(Peer, ?MODULE, Test, [Pa], 250000)
     after peer:stop(Peer)
     end.
 

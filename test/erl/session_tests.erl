@@ -369,7 +369,7 @@ beside_test_() ->
 no_insides_test_() ->
     {timeout, 60, fun() ->
         Pa = lists:append([["-pa", filename:dirname(code:which(M))] || M <- [erltrace, ?MODULE]]),
-        {ok, Peer, _} = peer:start_link(#{connection => standard_io,
+        {ok, Peer, _} = peer:start_link(#{wait_boot => 120000, connection => standard_io,
                                           args => Pa}),
         Result = peer:call(Peer, ?MODULE, remote, [], 50000),
         peer:stop(Peer),

@@ -71,6 +71,20 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 		io:format("~0tp~n", [[F || {_, _, [_, F], _} <- A, F =/= []]]), halt().' >o 2>e </dev/null
 	is 'as nobody: exit' 0 $?
 	ok 'as nobody: stacks' grep -q 'lists:' o
+
+	# Without a node it never samples its own thread in silence: it says what is missing, and what can.
+	as_nobody() {
+		setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs --inh-caps=-all \
+			--bounding-set=-all env HOME="$tmp/nobody" timeout 60 "$tmp/nobody/erltrace" "$@" >o 2>e </dev/null
+	}
+	for of in '' "-p ${pid[nodes]}"; do
+		# shellcheck disable=SC2086 # none, or two words
+		as_nobody $of -qn 'profile-499 { @[ustack()] = count(); }'
+		is "as nobody, ${of:+-p }without a node: exit" 1 $?
+		is "as nobody, ${of:+-p }without a node: no samples" '' "$(cat o)"
+		ok "as nobody, ${of:+-p }without a node: what is missing" grep -qE 'root|CAP_BPF' e
+		ok "as nobody, ${of:+-p }without a node: what can" grep -q 'erltrace -N' e
+	done
 fi
 
 finish
