@@ -34,14 +34,15 @@
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option aggsortpos=2
+#pragma D option aggtop=20
 
 inline int from = $1 ? $1 : 10;
-inline int most = $3 ? $3 : 20;
 
 int64_t due[string];
 string by[string];
 
 BEGIN { seconds = $2; }
+BEGIN /$3 > 0/ { setopt("aggtop", $$3); }
 
 erlang*:erlang:start_timer/3:bif-return
 {
@@ -92,11 +93,9 @@ tick-1s /--seconds == 0/ { exit(0); }
 
 END
 {
-	trunc(@worst, most);
 	printf("%-28s %10s %10s %10s\n", "PROCESS", "FIRED", "LATE", "WORST MS");
 	printa("%-28s %@10d %@10d %@10d\n", @fired, @late, @worst);
 	printa(@ms);
-	trunc(@by, most);
 	printf("\nlate ones were started by\n");
 	printa("%-28s %@10d\n", @by);
 	trunc(@fired); trunc(@late); trunc(@worst); trunc(@ms); trunc(@by);
