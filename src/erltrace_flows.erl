@@ -20,13 +20,16 @@
 -define(LABEL, erltrace_flow). % of our tokens
 -define(RUN_SHIFT, 40).        % of the number of the script's run in a label that is a number
 -define(EVERY, 50).            % ms between two looks at which flows are over
--define(ROUNDS, 2).            % so often tokens are looked for that other nodes have sent meanwhile
--define(AWAY, 100).            % ms before each
+-define(TOGETHER, 1000).       % ms that the nodes which run a script have to end it
+-define(ROUNDS, 30).           % so often, at most, tokens are looked for that other nodes have sent meanwhile
+-define(CLEAN, 3).             % until so many rounds have found none
+-define(AWAY, 20).             % ms before each
 -define(CHECK, 200).           % processes asked for their tokens, before others run
 
 -record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
              run = 0 :: non_neg_integer(), % what the labels of our tokens begin with; 0: not known yet
-             nodes = 0 :: non_neg_integer()}). % that run the script
+             nodes = [] :: [node()],       % that run the script
+             ended = [] :: [node()]}).     % those of them that give out no tokens any more
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
 -spec start(pos_integer(), pid(), [term()]) ->
@@ -92,6 +95,8 @@ handle_cast(_, St) ->
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_info(look, St) ->
     {noreply, look_again(look(St))};
+handle_info({?MODULE, ended, Node}, #st{ended = Ended} = St) -> % its tokens are no longer given out
+    {noreply, St#st{ended = [Node | Ended]}};
 handle_info({?MODULE, reports, Reports}, #st{number = Number} = St) ->
     ok = erltrace_nif:flow_reports(Number, Reports),
     {noreply, St};
@@ -102,11 +107,15 @@ handle_info(_, St) ->
 
 -spec terminate(term(), #st{}) -> term().
 terminate(_, #st{number = Number} = St) ->
-    #st{foreign = Foreign, run = Run, nodes = Nodes} = try look(St) catch _:_ -> St end,
+    #st{foreign = Foreign, run = Run, nodes = Nodes, ended = Ended} = try look(St) catch _:_ -> St end,
     erltrace_vm:locked(fun() -> release(Number) end),
-    is_foreign(Foreign, Run) orelse begin
-        seq_trace:reset_trace(),
-        Nodes > 1 andalso reset_again(?ROUNDS, Run)
+    Keep = is_foreign(Foreign, Run),
+    Keep orelse seq_trace:reset_trace(),
+    [erlang:send({?MODULE, Node}, {?MODULE, ended, node()}, [noconnect, nosuspend]) ||
+        Node <- Nodes -- [node()]],
+    Keep orelse begin
+        others_end(Nodes -- [node() | Ended]),
+        length(Nodes) > 1 andalso reset_again(?ROUNDS, 0, Run)
     end.
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
@@ -163,13 +172,33 @@ release(Number) ->
 is_foreign(true, _) -> true;
 is_foreign(false, Run) -> tokens(Run) =:= foreign.
 
-%% The other nodes end at the same time. Until they have, messages of theirs bring tokens.
-reset_again(0, _) ->
+%% The other nodes end at about the same time. Until they have, their messages bring new tokens.
+others_end(Nodes) ->
+    Alarm = erlang:send_after(?TOGETHER, self(), {?MODULE, enough}),
+    Monitors = [{Node, erlang:monitor(process, {?MODULE, Node})} ||
+                   Node <- Nodes, lists:member(Node, nodes())],
+    others_ended(Monitors),
+    erlang:cancel_timer(Alarm).
+
+others_ended([]) ->
     ok;
-reset_again(N, Run) ->
+others_ended([{Node, Monitor} | Rest]) ->
+    receive
+        {?MODULE, ended, Node} -> others_ended(Rest);
+        {'DOWN', Monitor, process, _, _} -> others_ended(Rest);
+        {?MODULE, enough} -> ok
+    end.
+
+%% A token may have been under way to the other node while this one reset them: until none is seen any more.
+reset_again(Rounds, Clean, _) when Rounds =:= 0; Clean =:= ?CLEAN ->
+    ok;
+reset_again(Rounds, Clean, Run) ->
     timer:sleep(?AWAY),
-    tokens(Run) =:= ours andalso seq_trace:reset_trace(),
-    reset_again(N - 1, Run).
+    case tokens(Run) of
+        ours -> seq_trace:reset_trace(), reset_again(Rounds - 1, 0, Run);
+        none -> reset_again(Rounds - 1, Clean + 1, Run);
+        foreign -> ok
+    end.
 
 %% Whose tokens processes have.
 tokens(Run) ->

@@ -330,9 +330,9 @@ run_state(_) -> erlang:nif_error(not_loaded).
 token_layout(_) -> erlang:nif_error(not_loaded).
 
 %% Flows that are over end; foreign: there are tokens that are not ours. Run: the labels of ours are
-%% numbers that begin with it. Nodes: how many run the script. Reports: parts of flows of other nodes that are over.
+%% numbers that begin with it. Nodes: those that run the script. Reports: parts of flows of other nodes that are over.
 -spec end_flows(Number :: non_neg_integer()) ->
-          {ours | foreign, Run :: pos_integer(), Nodes :: non_neg_integer(), [flow_report()]} | gone.
+          {ours | foreign, Run :: pos_integer(), Nodes :: [node()], [flow_report()]} | gone.
 end_flows(_) -> erlang:nif_error(not_loaded).
 
 -type flow_report() :: {node(), Flow :: pos_integer(), Away :: non_neg_integer(),

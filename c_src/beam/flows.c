@@ -662,7 +662,7 @@ static struct beam_handle *enter(unsigned number)
 /*
  * end_flows(Number of a handle) -> {ours | foreign, Run, Nodes, Reports} | gone: ends flows that nobody
  * refers to any more, or in which nothing has happened for as long as flowtime says. foreign: an event
- * has told of a token that is not ours. Run: what the labels of ours begin with. Nodes: how many run the
+ * has told of a token that is not ours. Run: what the labels of ours begin with. Nodes: those that run the
  * script.
  */
 ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -690,7 +690,9 @@ ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		answer = enif_make_tuple4(env,
 			enif_make_atom(env, atomic_load(&b->foreign_tokens) ? "foreign" : "ours"),
 			enif_make_uint64(env, b->flows->nodes.run),
-			enif_make_uint(env, b->flows->nodes.n), reports);
+			enif_make_list_from_array(
+				env, b->flows->nodes.node, b->flows->nodes.n),
+			reports);
 	}
 	beam_leave();
 	return answer;

@@ -101,7 +101,6 @@ quiet
 at flow_a 'flow_pair:keep_token().' >/dev/null
 token=$(at flow_a 'flow_pair:kept_token().')
 killed 'killed beside a token of the application'
-ok 'killed: no token is left in the node without one' nothing_left flow_b
 for ((i = 0; i < 400; i++)); do
 	[ "$(at flow_a 'seq_trace:get_system_tracer().')" = false ] && break
 	sleep 0.025
