@@ -4,11 +4,11 @@
 %% that counts is returned as text, as a script prints it.
 -module(demo_exact).
 -export([spawns/1, exits/2, sends/2, sends/3, pairs/2, fan_in/2, calls/1, burns/1, nested/1,
-         body/1, tail/1, throws/1, raises/3, naps/2, naps/3, server/1, slow_server/2, port/2, gcs/1,
+         body/1, tail/1, throws/1, raises/3, naps/2, naps/3, server/1, slow_server/2, requests/2, port/2, gcs/1,
          grow/1, queue/1, stuck/2, wakes/1, hibernates/1, timers/1, ets/1, user/1, dyntrace/1, remote/2, load/1, write/2,
          deadlock/1]).
 -export([child/1, leaf/1, burn/1, outer/1, inner/1, down/1, round/1, thrower/1, catcher/2, raiser/2,
-         nap/1, deep/2, sink/1, sleeper/1, worker/1]).
+         nap/1, request/2, deep/2, sink/1, sleeper/1, worker/1]).
 -export([init/1, handle_call/3, handle_cast/2]).
 
 -type text() :: string(). % a pid's
@@ -299,6 +299,19 @@ slow_server(N, Ms) ->
     Caller = in_process(fun() -> times(N, fun() -> gen_server:call(S, {nap, Ms}) end) end),
     gen_server:stop(S),
     Caller.
+
+%% @doc N requests: each a call that the server takes at least so many ms for, then a spawn.
+-spec requests(non_neg_integer(), non_neg_integer()) -> text().
+requests(N, Ms) ->
+    {ok, S} = gen_server:start(?MODULE, [], []),
+    Caller = in_process(fun() -> times(N, fun() -> request(S, Ms) end) end),
+    gen_server:stop(S),
+    Caller.
+
+-spec request(pid(), non_neg_integer()) -> pid().
+request(S, Ms) ->
+    _ = gen_server:call(S, {nap, Ms}, 60000),
+    spawn(?MODULE, child, [normal]).
 
 %% @doc So many gen_servers, demo_ring_1 and so on, each of which calls the next one, and the last one
 %% the first: a deadlock.

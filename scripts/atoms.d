@@ -7,8 +7,8 @@
  *	erltrace -N NODE -qs atoms.d [SECONDS] [HOW MANY]
  *
  * Arguments: how many seconds to run (until ^C); how many processes and stacks to show (10).
- * Cost: calls of list_to_atom/1 and binary_to_atom/2, and what they return, are traced (flag call), about
- * 1 us each; a stack for each atom that is new.
+ * Cost: calls of list_to_atom/1 and binary_to_atom/2, and what they return, are traced (flag call): 0.75 us
+ * each if the atom exists, as measured, with -x calls=fast 0.15 us; a stack for each atom that is new.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Atoms that are made otherwise, by binary_to_term, other nodes, code that is loaded, are only counted.
  * Sample:

@@ -3,8 +3,8 @@
 /*
  * crashes.d: processes that end abnormally, which is for other reasons than normal, shutdown and
  * {shutdown, _}; and not for {Ref, return, _}, as processes of calls from other nodes (erpc) end. The
- * first crash of each kind is shown at once with its whole reason; at the end, how many there were of
- * each kind, and the last one.
+ * first crash of each kind is shown at once, one that has a stack with the line where it happened, and
+ * below that its whole reason; at the end, how many there were of each kind, and the last one.
  *
  *	erltrace -N NODE -qs crashes.d [SECONDS] [PROCESS]
  *
@@ -13,15 +13,17 @@
  * Cost: process events (flag procs), about 1.5 us for each process.
  * CLASS is error or throw if the reason has a stack, otherwise exit. TAG is what the reason begins
  * with: badmatch of {{badmatch,X},Stack}, noproc of {noproc,Call}; of an exception of Elixir its
- * module.
+ * module. The line is that of the first function on the stack that is not of the module erlang, so
+ * for 1 + a, or a BIF that fails, where it is called.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
- *	PROCESS                      CLASS TAG              REASON
+ *	PROCESS                      CLASS TAG              WHERE, OR REASON
  *	demo_order:run/1             exit  cancelled        cancelled
- *	demo_price:init/1            error badarith         {badarith,[{demo_price,price,2,[{file,"d...
+ *	demo_price:init/1            error badarith         demo_price:price/2 line 31
+ *		{badarith,[{erlang,'+',[1,a],[{error_info,#{module=>erl_erts_errors}}]},{demo_price,pri...
  *
- *	   COUNT PROCESS                      CLASS TAG
- *	       1 demo_price:init/1            error badarith
+ *	   COUNT PROCESS                      CLASS TAG              WHERE
+ *	       1 demo_price:init/1            error badarith         demo_price:price/2 line 31
  *	      12 demo_order:run/1             exit  cancelled
  *
  *	last: demo_order:run/1: cancelled
@@ -33,10 +35,10 @@
 inline int crashed = erlreason != "normal" && erlreason != "shutdown" &&
     !erlmatch(erlreason, "{shutdown, _}") && !erlmatch(erlreason, "{_, return, _}") && ($$2 == "" || erlproc == $$2);
 
-this term_t tag;
-this string class;
+this term_t tag, at;
+this string class, where;
 
-BEGIN { seconds = $1; printf("%-28s %-5s %-16s %s\n", "PROCESS", "CLASS", "TAG", "REASON"); }
+BEGIN { seconds = $1; printf("%-28s %-5s %-16s %s\n", "PROCESS", "CLASS", "TAG", "WHERE, OR REASON"); }
 
 /* {{{Tag, ..}, Stack}, Call}: the reason of one who called one that crashed */
 erlang*:::process-exit
@@ -50,23 +52,49 @@ erlang*:::process-exit
 	this->tag = erltype(this->tag) == "tuple" ? erlelement(1, this->tag) : this->tag;
 	this->tag = erlmatch(this->tag, "#{'__struct__' := _}") ?
 	    erlget("'__struct__'", this->tag) : this->tag;
-	@n[erlproc, this->class, this->tag] = count();
+	this->where = "";
 	who = erlproc;
 	last = erlreason;
 }
 
+/* {_, [{erlang, '+', ..}, {Module, Function, Arity or arguments, [{file, _}, {line, _}]} | _]} */
 erlang*:::process-exit
-/crashed && !seen[erlproc, this->class, this->tag]++/
+/crashed && this->class != "exit"/
+{
+	this->at = erlmatch(erlreason, "{_, [{erlang, _, _, _}, {erlang, _, _, _}, At | _]}") ? this->At :
+	    erlmatch(erlreason, "{_, [{erlang, _, _, _}, Next | _]}") ? this->Next : erlhd(erlelement(2, erlreason));
+	this->where = strjoin(erlelement(1, this->at), strjoin(":", strjoin(erlelement(2, this->at),
+	    strjoin("/", erltype(erlelement(3, this->at)) == "list" ? lltostr(erlsize(erlelement(3, this->at))) :
+	    (string)erlelement(3, this->at)))));
+	this->where = erlmatch(this->at, "{_, _, _, [_, {line, Line} | _]}") ?
+	    strjoin(this->where, strjoin(" line ", this->Line)) : this->where;
+}
+
+erlang*:::process-exit
+/crashed/
+{
+	@n[erlproc, this->class, this->tag, this->where] = count();
+	this->first = !seen[erlproc, this->class, this->tag, this->where]++;
+}
+
+erlang*:::process-exit
+/crashed && this->first && this->where == ""/
 {
 	printf("%-28s %-5s %-16s %s\n", erlproc, this->class, this->tag, erlreason);
+}
+
+erlang*:::process-exit
+/crashed && this->first && this->where != ""/
+{
+	printf("%-28s %-5s %-16s %s\n\t%s\n", erlproc, this->class, this->tag, this->where, erlreason);
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
 
 END
 {
-	printf("\n%8s %-28s %-5s %s\n", "COUNT", "PROCESS", "CLASS", "TAG");
-	printa("%@8d %-28s %-5s %s\n", @n);
+	printf("\n%8s %-28s %-5s %-16s %s\n", "COUNT", "PROCESS", "CLASS", "TAG", "WHERE");
+	printa("%@8d %-28s %-5s %-16s %s\n", @n);
 	trunc(@n);
 }
 

@@ -6,9 +6,10 @@
  * exception that passes several functions counts for each of them; a chain of tail calls is one call
  * of its last function. A throw that nobody catches is an error, nocatch.
  *
- *	erltrace -N NODE -qs exceptions.d MODULE
+ *	erltrace -N NODE -qs exceptions.d MODULE [SECONDS] [HOW MANY]
  *
- * Arguments: functions of these modules, a name or a pattern like 'my_*'.
+ * Arguments: functions of these modules, a name or a pattern like 'my_*'; how many seconds to run (until
+ * ^C); how many rows to show (all).
  * Cost: every call of the named functions is traced (flags call, return_to), about 1 us each, and
  * leaves a stack frame until it ends (exception_trace). A loop of tail calls leaves one in each
  * round: do not name modules with loops that run for ever. Those of gen_server and the like are
@@ -20,6 +21,12 @@
  */
 #pragma D option quiet
 #pragma D option aggsortrev
+
+inline string module = $$1; /* it cannot be left out; what comes after this can */
+#pragma D option defaultargs
+
+BEGIN { seconds = $2; }
+BEGIN /$3 > 0/ { setopt("aggtop", $$3); }
 
 erlang*:$$1::function-exception
 {
@@ -35,6 +42,8 @@ erlang*:$$1::function-exception /!this->in/
 {
 	@[copyinstr(arg1), erlclass, (string)erlreason] = count();
 }
+
+tick-1s /--seconds == 0/ { exit(0); }
 
 END
 {

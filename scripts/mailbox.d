@@ -25,6 +25,7 @@ inline int limit = $1 ? $1 : 100;
 BEGIN
 {
 	seconds = $2;
+	shown = 0;
 	printf("%-28s %-14s %10s %10s %s\n", "PROCESS", "PID", "MORE", "MESSAGES", "FUNCTION");
 }
 
@@ -33,6 +34,7 @@ state:::process-1s
 {
 	@n[args[0]->name, args[0]->pid, args[0]->mailbox_growth, args[0]->function] =
 		max(args[0]->mailbox);
+	shown = 1;
 }
 
 state:::round-1s
@@ -41,6 +43,15 @@ state:::round-1s
 	trunc(@n);
 }
 
+state:::round-1s
+/shown/
+{
+	printf("\n"); /* the next second */
+	shown = 0;
+}
+
 state:::round-1s /!arg2/ { printf("(partial: %d processes)\n", arg1); }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@n); } /* of a round that is not over */

@@ -4,9 +4,9 @@
  * memory.d: what holds the memory: by kind, by allocator, the processes with the most memory, and those
  * that hold the most bytes of binaries.
  *
- *	erltrace -N NODE -qs memory.d [HOW MANY] [SECONDS]
+ *	erltrace -N NODE -qs memory.d [SECONDS] [HOW MANY]
  *
- * Arguments: how many processes to show (10); how many seconds to run (until ^C). A table every five
+ * Arguments: how many seconds to run (until ^C); how many processes to show (10). A table every five
  * seconds, the first one at once.
  * A binary of more than 64 bytes is outside of heaps and belongs to all who refer to it: each process is
  * shown with all bytes that it refers to. An allocator with a low USED has many half empty carriers.
@@ -14,9 +14,9 @@
  * binaries, and 2 % of the schedulers' time at most (option statebudget). If that is too little for
  * all processes, the rest comes in the next table, and a line says so.
  * Sample:
- *	KIND                          BYTES      COUNT      LIMIT
- *	total                      39845888          0          0
- *	atom                         442553      14127    1048576
+ *	KIND                          COUNT      LIMIT        BYTES
+ *	total                             -          -     39845888
+ *	atom                          14127    1048576       442553
  *
  *	ALLOCATOR                  CARRIERS      BYTES USED %      IN USE
  *	binary_alloc                      3     196608     31       61720
@@ -31,14 +31,15 @@
 #pragma D option defaultargs
 #pragma D option aggsortrev
 
-inline int most = $1 ? $1 : 10;
+inline int most = $2 ? $2 : 10;
 
-BEGIN { seconds = $2; }
+BEGIN { seconds = $1; }
 
 state:::memory-5s
 /!args[0]->is_allocator/
 {
-	@kinds[args[0]->kind, args[0]->count, args[0]->limit] = max(args[0]->bytes);
+	@kinds[args[0]->kind, args[0]->count ? lltostr(args[0]->count) : "-",
+		args[0]->limit ? lltostr(args[0]->limit) : "-"] = max(args[0]->bytes);
 }
 
 state:::memory-5s
@@ -62,7 +63,7 @@ state:::process-5s
 state:::round-5s
 {
 	printf("\n%-24s %10s %10s %12s\n", "KIND", "COUNT", "LIMIT", "BYTES");
-	printa("%-24s %10d %10d %@12d\n", @kinds);
+	printa("%-24s %10s %10s %@12d\n", @kinds);
 	printf("\n%-24s %10s %12s %6s %12s\n", "ALLOCATOR", "CARRIERS", "BYTES", "USED %", "IN USE");
 	printa("%-24s %10d %12d %6d %@12d\n", @allocators);
 	printf("\n%-28s %-14s %12s\n", "PROCESS", "PID", "MEMORY");
@@ -77,3 +78,5 @@ state:::round-5s
 state:::round-5s /!arg2/ { printf("(partial: not all processes)\n"); }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@kinds); trunc(@allocators); trunc(@processes); trunc(@holders); } /* of a round that is not over */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profproc.d: where the time goes, by process and function. Running time in microseconds,
- * including that of the functions it calls. CALLS are returns, as in profile.d.
+ * including that of the functions it calls, of the calls that return (see profile.d).
  *
  *	erltrace -N NODE -qs profproc.d [MODULE] [SECONDS] [HOW MANY]
  *
@@ -29,13 +29,14 @@ self uint64_t at[int];
 
 BEGIN { seconds = $2; }
 
+erlang*:$$1::function-entry { @calls[erlproc, copyinstr(arg1)] = count(); }
+
 /* A tail call goes on with the time of the call that it takes the place of. */
 erlang*:$$1::function-entry /!arg3/ { self->at[arg2] = vtimestamp; }
 
 erlang*:$$1::function-return
 /self->at[arg2]/
 {
-	@calls[erlproc, copyinstr(arg1)] = count();
 	@us[erlproc, copyinstr(arg1)] = sum(vtimestamp - self->at[arg2]);
 	self->at[arg2] = 0;
 }

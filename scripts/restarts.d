@@ -9,33 +9,72 @@
  * Arguments: how many seconds to run (until ^C).
  * Cost: nothing but two functions of supervisor and proc_lib is traced (flag call), which are called when a
  * child of a supervisor or a process of proc_lib ends. The node's logger is not touched.
+ * WHERE is the first function on the stack that is not of the module erlang, with its line, if the reason
+ * has a stack; the rest of the reason follows it. A long one is cut; crashes.d has it whole.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
- *	WHAT    PROCESS                      CHILD                CLASS REASON
- *	crash   demo_price:init/1                                 error badarith
- *	restart demo_sup                     demo_price                 {badarith,[{demo_price,price,2,[{file...
+ *	WHAT    PROCESS              CHILD          CLASS WHERE, WHY
+ *	crash   demo_price:init/1                   error demo_price:price/2 line 31: badarith
+ *	restart demo_sup             demo_price           demo_price:price/2 line 31: badarith
  *
  *	RESTARTS SUPERVISOR                   CHILD
  *	       1 demo_sup                     demo_price
  *
- *	 CRASHES PROCESS                      CLASS REASON
- *	       1 demo_price:init/1            error badarith
+ *	 CRASHES PROCESS                      CLASS WHERE, WHY
+ *	       1 demo_price:init/1            error demo_price:price/2 line 31: badarith
  */
 #pragma D option quiet
 #pragma D option defaultargs
+#pragma D option strsize=100
 
-BEGIN { seconds = $1; printf("%-7s %-28s %-20s %-5s %s\n", "WHAT", "PROCESS", "CHILD", "CLASS", "REASON"); }
+this term_t why, stack, at;
+this string where;
+
+BEGIN { seconds = $1; printf("%-7s %-20s %-14s %-5s %s\n", "WHAT", "PROCESS", "CHILD", "CLASS", "WHERE, WHY"); }
 
 erlang*:::supervisor-restart
 {
-	printf("%-7s %-28s %-20s %-5s %s\n", "restart", erlproc, args[1], "", args[2]);
+	this->crashed = erlmatch(erlarg(0), "{_, [{_, _, _, _} | _]}");
+	this->why = this->crashed ? erlelement(1, erlarg(0)) : erlarg(0);
+	this->stack = erlelement(2, erlarg(0));
+}
+
+erlang*:::process-crash
+{
+	this->crashed = erlmatch(erlarg(3), "[{_, _, _, _} | _]");
+	this->why = erlarg(1);
+	this->stack = erlarg(3);
+}
+
+erlang*:::supervisor-restart, erlang*:::process-crash
+{
+	this->where = "";
+}
+
+/* [{erlang, '+', ..}, {Module, Function, Arity or arguments, [{file, _}, {line, _}]} | _] */
+erlang*:::supervisor-restart, erlang*:::process-crash
+/this->crashed/
+{
+	this->at = erlmatch(this->stack, "[{erlang, _, _, _}, {erlang, _, _, _}, At | _]") ? this->At :
+	    erlmatch(this->stack, "[{erlang, _, _, _}, Next | _]") ? this->Next : erlhd(this->stack);
+	this->where = strjoin(erlelement(1, this->at), strjoin(":", strjoin(erlelement(2, this->at),
+	    strjoin("/", erltype(erlelement(3, this->at)) == "list" ? lltostr(erlsize(erlelement(3, this->at))) :
+	    (string)erlelement(3, this->at)))));
+	this->where = erlmatch(this->at, "{_, _, _, [_, {line, Line} | _]}") ?
+	    strjoin(this->where, strjoin(" line ", this->Line)) : this->where;
+	this->where = strjoin(this->where, ": ");
+}
+
+erlang*:::supervisor-restart
+{
+	printf("%-7s %-20s %-14s %-5s %s%s\n", "restart", erlproc, args[1], "", this->where, this->why);
 	@restarts[erlproc, args[1]] = count();
 }
 
 erlang*:::process-crash
 {
-	printf("%-7s %-28s %-20s %-5s %s\n", "crash", erlproc, "", args[1], args[2]);
-	@crashes[erlproc, args[1], args[2]] = count();
+	printf("%-7s %-20s %-14s %-5s %s%s\n", "crash", erlproc, "", args[1], this->where, this->why);
+	@crashes[erlproc, args[1], this->where, this->why] = count();
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
@@ -44,7 +83,7 @@ END
 {
 	printf("\n%8s %-28s %s\n", "RESTARTS", "SUPERVISOR", "CHILD");
 	printa("%@8d %-28s %s\n", @restarts);
-	printf("\n%8s %-28s %-5s %s\n", "CRASHES", "PROCESS", "CLASS", "REASON");
-	printa("%@8d %-28s %-5s %s\n", @crashes);
+	printf("\n%8s %-28s %-5s %s\n", "CRASHES", "PROCESS", "CLASS", "WHERE, WHY");
+	printa("%@8d %-28s %-5s %s%s\n", @crashes);
 	trunc(@restarts); trunc(@crashes);
 }

@@ -4,9 +4,9 @@
  * sockets.d: sockets: those that send and receive most, and those where most waits to be sent, every
  * five seconds.
  *
- *	erltrace -N NODE -qs sockets.d [HOW MANY] [SECONDS]
+ *	erltrace -N NODE -qs sockets.d [SECONDS] [HOW MANY]
  *
- * Arguments: how many sockets to show (20); how many seconds to run (until ^C).
+ * Arguments: how many seconds to run (until ^C); how many sockets to show (20).
  * IN and OUT are the bytes of the last five seconds; in the first table, of the socket's whole life.
  * QUEUE are the bytes that the driver has not given to the system yet: the other end does not keep up.
  * Cost: about 5 us for each port every five seconds, and 2 % of the schedulers' time at most (option
@@ -20,9 +20,9 @@
 #pragma D option defaultargs
 #pragma D option aggsortrev
 
-inline int most = $1 ? $1 : 20;
+inline int most = $2 ? $2 : 20;
 
-BEGIN { seconds = $2; rounds = 1; }
+BEGIN { seconds = $1; rounds = 1; }
 
 state:::socket-5s
 /rounds == 1/
@@ -60,3 +60,5 @@ state:::round-5s
 state:::round-5s /!arg2/ { printf("(partial: %d sockets)\n", arg1); }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@s); trunc(@waits); } /* of a round that is not over */

@@ -3,9 +3,10 @@
 /*
  * spawns.d: each process that is spawned and each that ends, with how long it lived.
  *
- *	erltrace -N NODE -qs spawns.d [FUNCTION]
+ *	erltrace -N NODE -qs spawns.d [FUNCTION] [SECONDS]
  *
- * Arguments: only processes that start in this function, as M:F/A (all).
+ * Arguments: only processes that start in this function, as M:F/A (all: ''); how many seconds to run (until
+ * ^C).
  * Cost: process events (flag procs); about 1 us for a spawn and an exit together. One line for
  * each: for nodes that spawn thousands a second births.d is better.
  * Sample:
@@ -20,6 +21,7 @@ uint64_t born[string];
 
 BEGIN
 {
+	seconds = $2;
 	start = timestamp;
 	printf("%8s %-24s %-36s %8s\n", "MS", "PROCESS", "FUNCTION OR REASON", "LIVED US");
 }
@@ -39,3 +41,5 @@ erlang*:::process-exit
 	    copyinstr(arg1), (timestamp - born[copyinstr(arg0)]) / 1000);
 	born[copyinstr(arg0)] = 0;
 }
+
+tick-1s /--seconds == 0/ { exit(0); }

@@ -3,58 +3,61 @@
 /*
  * tables.d: ETS tables: the largest ones, and those that grow, every five seconds.
  *
- *	erltrace -N NODE -qs tables.d [HOW MANY] [SECONDS]
+ *	erltrace -N NODE -qs tables.d [SECONDS] [HOW MANY]
  *
- * Arguments: how many tables to show (20); how many seconds to run (until ^C).
- * MORE are the objects that a table has more than five seconds ago; BYTES its memory.
+ * Arguments: how many seconds to run (until ^C); how many tables to show (20).
+ * MORE are the objects that a table has more than five seconds ago; BYTES its memory. A table without a
+ * name of its own is followed by its reference.
  * Cost: about 2 us for each table every five seconds, and 2 % of the schedulers' time at most (option
  * statebudget). If that is too little for all tables, the rest comes in the next round, and a line
  * says so.
  * Sample:
- *	TABLE                        OWNER                        TYPE            OBJECTS       MORE        BYTES
- *	demo_stock                   demo_store                   set                1000          0        93896
+ *	TABLE                        OWNER                  OBJECTS     MORE       BYTES
+ *	demo_stock                   demo_store                1000        0       93896
  *
- *	TABLE                        OWNER                             OBJECTS       MORE
- *	demo_log                     demo_log                              412         37
+ *	TABLE                        OWNER                  OBJECTS     MORE
+ *	demo_log                     demo_log                   412       37
  */
 #pragma D option quiet
 #pragma D option defaultargs
 #pragma D option aggsortrev
 
-inline int most = $1 ? $1 : 20;
+inline int most = $2 ? $2 : 20;
 
-BEGIN { seconds = $2; }
+BEGIN { seconds = $1; }
 
 state:::table-5s
 {
-	@large[args[0]->name, args[0]->id, args[0]->owner, args[0]->type, args[0]->size,
-		args[0]->growth] = max(args[0]->memory * 8);
+	@large[args[0]->name, args[0]->owner, args[0]->size, args[0]->growth,
+		args[0]->id == args[0]->name ? "" : args[0]->id] = max(args[0]->memory * 8);
 }
 
 state:::table-5s
 /args[0]->growth > 0/
 {
-	@grow[args[0]->name, args[0]->id, args[0]->owner, args[0]->size] = max(args[0]->growth);
+	@grow[args[0]->name, args[0]->owner, args[0]->size,
+		args[0]->id == args[0]->name ? "" : args[0]->id] = max(args[0]->growth);
 }
 
 state:::round-5s
 {
-	printf("\n%-28s %-32s %-28s %-13s %10s %10s %12s\n", "TABLE", "ID", "OWNER", "TYPE", "OBJECTS",
-		"MORE", "BYTES");
+	printf("\n%-28s %-20s %9s %8s %11s\n", "TABLE", "OWNER", "OBJECTS", "MORE", "BYTES");
 	trunc(@large, most);
-	printa("%-28s %-32s %-28s %-13s %10d %10d %@12d\n", @large);
+	printa("%-28s %-20s %9d %8d %@11d %s\n", @large);
 	trunc(@large);
 }
 
 state:::round-5s
 /arg0 > 1/
 {
-	printf("\n%-28s %-32s %-28s %10s %10s\n", "TABLE", "ID", "OWNER", "OBJECTS", "MORE");
+	printf("\n%-28s %-20s %9s %8s\n", "TABLE", "OWNER", "OBJECTS", "MORE");
 	trunc(@grow, most);
-	printa("%-28s %-32s %-28s %10d %@10d\n", @grow);
+	printa("%-28s %-20s %9d %@8d %s\n", @grow);
 	trunc(@grow);
 }
 
 state:::round-5s /!arg2/ { printf("(partial: %d tables)\n", arg1); }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@large); trunc(@grow); } /* of a round that is not over */

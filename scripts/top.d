@@ -4,10 +4,10 @@
  * top.d: the node at a glance, every two seconds: its processes, ports, run queues and memory; and the
  * processes that do most, or have the longest mailboxes, or the most memory.
  *
- *	erltrace -N NODE -qs top.d [SORT] [HOW MANY] [SECONDS]
+ *	erltrace -N NODE -qs top.d [SORT] [SECONDS] [HOW MANY]
  *
- * Arguments: what to sort by: reductions, mailbox or memory (reductions); how many processes to show
- * (20; on a terminal as many as it has room for); how many seconds to run (until ^C).
+ * Arguments: what to sort by: reductions, mailbox or memory (reductions; this one may be left out); how many
+ * seconds to run (until ^C); how many processes to show (20; on a terminal as many as it has room for).
  * On a terminal, keys sort by something else, at once: r by reductions, l by the length of mailboxes, m by
  * memory; q ends, any other key has a look at once.
  * REDUCTIONS are those since the last screen, so the first one comes after two seconds.
@@ -29,9 +29,12 @@ int64_t sort;
 
 BEGIN
 {
-	sort = $$1 == "" || $$1 == "reductions" ? 'r' : $$1 == "mailbox" ? 'l' : $$1 == "memory" ? 'm' : 0;
-	most = $2 ? $2 : 20;
-	seconds = $3;
+	unsorted = strtoll($$1) > 0 || $$1 == "0";
+	sort = $$1 == "" || unsorted || $$1 == "reductions" ? 'r' :
+		$$1 == "mailbox" ? 'l' : $$1 == "memory" ? 'm' : 0;
+	seconds = unsorted ? strtoll($$1) : $2;
+	wanted = unsorted ? $2 : $3;
+	most = wanted ? wanted : 20;
 	live = 0;
 	turned = 0;
 }
@@ -49,7 +52,7 @@ state:::key
 {
 	live = 1;
 	this->rows = (arg1 - 5) / (arg2 < 104 ? 2 : 1);
-	most = $2 ? $2 : this->rows > 0 ? this->rows : 1;
+	most = wanted ? wanted : this->rows > 0 ? this->rows : 1;
 }
 
 state:::key
@@ -176,3 +179,5 @@ state:::round-2s
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@top); trunc(@mail); trunc(@mem); } /* of a round that is not over */

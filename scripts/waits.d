@@ -3,7 +3,7 @@
 /*
  * waits.d: who waits for whom now: calls of gen_servers, gen_statems and the like that are not answered
  * yet, as chains. A deadlock is a chain that is a cycle. Every second; what is the same for several
- * processes of one name is one line.
+ * callers of one name is one line, and so it is for those without a name, which were spawned with a fun.
  *
  *	erltrace -N NODE -qs waits.d [MILLISECONDS] [SECONDS]
  *
@@ -41,9 +41,11 @@ state:::wait-1s
 state:::wait-1s
 /args[0]->deadlock != 1 && args[0]->age >= limit * 1000000/
 {
-	@callers[args[0]->chain, args[0]->callee_function] = count();
-	@longest[args[0]->chain, args[0]->callee_function] = max(args[0]->age / 1000000);
-	@mailbox[args[0]->chain, args[0]->callee_function] = max(args[0]->mailbox);
+	this->chain = substr(args[0]->chain, 0, 1) == "<" ?
+		strjoin("(a fun)", strstr(args[0]->chain, " -> ")) : args[0]->chain;
+	@callers[this->chain, args[0]->callee_function] = count();
+	@longest[this->chain, args[0]->callee_function] = max(args[0]->age / 1000000);
+	@mailbox[this->chain, args[0]->callee_function] = max(args[0]->mailbox);
 }
 
 state:::round-1s
@@ -57,3 +59,5 @@ state:::round-1s
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
+
+END { trunc(@cycles); trunc(@callers); trunc(@longest); trunc(@mailbox); } /* of a round that is not over */

@@ -62,6 +62,7 @@
 -type probe() :: {Provider :: string(), Module :: string(), Function :: string(), Name :: string()}.
 -type item() :: {probe, probe(), integer() | float() | string() | [string()] | undefined}
               | {printf | printa | print, probe(), Text :: string()}
+              | {alert, probe(), {Name :: string(), Text :: string()}}
               | {drop, Kind :: string(), Count :: non_neg_integer(), Message :: string()}
               | {fault | warning, Message :: string()}.
 -type state() :: idle | running | stopped | filled | {exited, Code :: integer()}.

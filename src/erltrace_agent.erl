@@ -478,8 +478,8 @@ cost_lines(#data{spec = Spec} = Data) ->
                   [{"~b return~s or exception~s without the arguments of the call: there was no room "
                     "to keep them, or a tail call had ended it", [N, plural(N, "s"), plural(N, "s")]} ||
                       N <- [maps:get(no_args, Counts, 0)], N > 0] ++
-                  [{"at ~b return~s, patterns or comparisons met parts of arguments that were not "
-                    "kept, being too large: they may hold at the entry", [N, plural(N, "s")]} ||
+                  [{"at ~b return~s, the script asked about parts of arguments that were not kept "
+                    "(too large, or not to be copied): it may have another answer at the entry", [N, plural(N, "s")]} ||
                       N <- [maps:get(cut_args, Counts, 0)], N > 0]);
         _ ->
             lines([])

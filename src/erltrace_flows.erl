@@ -20,7 +20,8 @@
 -define(LABEL, erltrace_flow). % of our tokens
 -define(RUN_SHIFT, 40).        % of the number of the script's run in a label that is a number
 -define(EVERY, 50).            % ms between two looks at which flows are over
--define(ROUNDS, 4).            % so often tokens are looked for that other nodes have sent meanwhile
+-define(ROUNDS, 2).            % so often tokens are looked for that other nodes have sent meanwhile
+-define(AWAY, 100).            % ms before each
 -define(CHECK, 200).           % processes asked for their tokens, before others run
 
 -record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
@@ -160,28 +161,33 @@ release(Number) ->
 
 %% Does a process have a token that is not ours?
 is_foreign(true, _) -> true;
-is_foreign(false, Run) -> any_token(fun(Label) -> not is_ours(Label, Run) end, processes(), 0).
+is_foreign(false, Run) -> tokens(Run) =:= foreign.
 
 %% The other nodes end at the same time. Until they have, messages of theirs bring tokens.
 reset_again(0, _) ->
     ok;
 reset_again(N, Run) ->
-    timer:sleep(?EVERY),
-    any_token(fun(Label) -> not is_ours(Label, Run) end, processes(), 0) orelse
-        any_token(fun(Label) -> is_ours(Label, Run) end, processes(), 0) andalso
-        seq_trace:reset_trace(),
+    timer:sleep(?AWAY),
+    tokens(Run) =:= ours andalso seq_trace:reset_trace(),
     reset_again(N - 1, Run).
 
-any_token(_, [], _) ->
-    false;
-any_token(Fun, Pids, ?CHECK) ->
+%% Whose tokens processes have.
+tokens(Run) ->
+    tokens(processes(), Run, none, 0).
+
+tokens([], _, Found, _) ->
+    Found;
+tokens(Pids, Run, Found, ?CHECK) ->
     erlang:yield(),
-    any_token(Fun, Pids, 0);
-any_token(Fun, [P | Pids], N) ->
+    tokens(Pids, Run, Found, 0);
+tokens([P | Pids], Run, Found, N) ->
     case process_info(P, sequential_trace_token) of
         {_, Token} when tuple_size(Token) =:= 5 ->
-            Fun(element(2, Token)) orelse any_token(Fun, Pids, N + 1);
-        _ -> any_token(Fun, Pids, N + 1)
+            case is_ours(element(2, Token), Run) of
+                true -> tokens(Pids, Run, ours, N + 1);
+                false -> foreign
+            end;
+        _ -> tokens(Pids, Run, Found, N + 1)
     end.
 
 is_ours(?LABEL, _) -> true;

@@ -99,7 +99,9 @@ empty({bring, Connection, Modules, Library}, From, #st{users = Users} = St)
   when is_map_key(Connection, Users) ->
     Names = [M || {M, _, _} <- Modules],
     case bring(Modules, Library) of
-        ready -> {next_state, serving, St#st{modules = Names}, [{reply, From, ready}, hibernate]};
+        ready ->
+            tidy(),
+            {next_state, serving, St#st{modules = Names}, [{reply, From, ready}, hibernate]};
         own -> {next_state, serving, St, [{reply, From, ready}, hibernate]};
         Error -> {stop_and_reply, normal, {reply, From, Error}, St#st{modules = Names}}
     end;
@@ -131,6 +133,13 @@ serve({leave, _}, From, _) ->
     {keep_state_and_data, {reply, From, ok}};
 serve(Other, From, _) ->
     {keep_state_and_data, {reply, From, {error, {unknown, Other}}}}.
+
+%% The modules came by a message to rex, which does little and would keep it for a long time.
+tidy() ->
+    case whereis(rex) of
+        undefined -> ok;
+        Rex -> _ = spawn(erlang, garbage_collect, [Rex]), ok
+    end.
 
 %% Ends when no command is left.
 next(#st{users = Users} = St) when map_size(Users) =:= 0 -> {stop, normal, St};

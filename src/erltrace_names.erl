@@ -6,8 +6,8 @@
 %% events find it, and again afterwards, because no event reports what changes in between.
 %%
 %% Where processes are not traced, events find the registered name in the process itself
-%% (c_src/beam/own_name.c). What those without one are called they are asked while the script runs, if
-%% they have fired.
+%% (c_src/beam/own_name.c). Those that are spawned while the script runs are asked what they are called
+%% once they have fired.
 -module(erltrace_names).
 -export([fill/2, renew/2, layout/0]).
 -export_type([names/0]).
@@ -25,11 +25,13 @@
 -spec fill(reference(), Needs :: [term()]) -> names().
 fill(Nif, Needs) ->
     lists:member(ask_names, Needs) andalso start_asking(Nif),
-    #names{registered = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
-           asker = case lists:member(proc_names, Needs) of
-                       true -> start_asker(Nif);
-                       false -> undefined
-                   end}.
+    Names = #names{registered = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
+                   asker = case lists:member(proc_names, Needs) orelse lists:member(ask_names, Needs) of
+                               true -> start_asker(Nif);
+                               false -> undefined
+                           end},
+    _ = erltrace_nif:named(Nif), % samples have been waiting for it
+    Names.
 
 %% @doc From now on events report changes; here is what changed since fill/2.
 -spec renew(reference(), names()) -> ok.

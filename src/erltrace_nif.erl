@@ -308,6 +308,9 @@ claim_names(_, _) -> erlang:nif_error(not_loaded).
 fill_names(_, _) -> erlang:nif_error(not_loaded).
 -spec wanted_names(nif()) -> [{pid(), Token :: non_neg_integer()}] | done | failure().
 wanted_names(_) -> erlang:nif_error(not_loaded).
+%% What processes are called has been told: samples may fire.
+-spec named(nif()) -> ok | failure().
+named(_) -> erlang:nif_error(not_loaded).
 
 %% Where the VM keeps the registered name of a process: the steps of the check.
 -spec name_layout(atom() | {sample | look, Name :: atom()}) -> ok | unknown | undefined | boolean().

@@ -435,8 +435,51 @@ called(_, [], Label, _, _) -> {label, Label}.
 
 call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
 call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_list(A) -> {M, F, length(A)};
+call(undefined, {proc_lib, init_p, _} = Initial, Pid) -> % it hides its dictionary
+    case is_own(Pid) of
+        true -> <<"(erltrace)">>;
+        false -> Initial
+    end;
 call(_, {erlang, apply, 2}, Pid) -> Pid;
 call(_, Initial, _) -> Initial.
+
+%% Processes of erltrace are sensitive, but so may others be. Those of erltrace are linked with each other, or
+%% monitor each other; this one, which asks, is one of them.
+is_own(Pid) ->
+    case get(own) of
+        #{Pid := Is} -> Is;
+        _ ->
+            Own = own([self()], #{}),
+            put(own, Own#{Pid => map_get(Pid, maps:merge(#{Pid => false}, Own))}),
+            is_own(Pid)
+    end.
+
+own([P | Rest], Own) when is_map_key(P, Own) -> own(Rest, Own);
+own([P | Rest], Own) ->
+    case P =:= self() orelse is_like_own(P) of
+        true -> own(related(P) ++ Rest, Own#{P => true});
+        false -> own(Rest, Own#{P => false})
+    end;
+own([], Own) -> Own.
+
+is_like_own(P) ->
+    case process_info(P, [registered_name, initial_call]) of
+        [{_, Name}, _] when is_atom(Name) -> lists:prefix("erltrace", atom_to_list(Name));
+        [_, {_, {proc_lib, init_p, _}}] ->
+            case process_info(P, hd(first([?INITIAL]))) of
+                {dictionary, []} -> true;
+                {?INITIAL, undefined} -> true;
+                _ -> false
+            end;
+        _ -> false
+    end.
+
+related(P) ->
+    case process_info(P, [links, monitors, monitored_by]) of
+        [{_, Links}, {_, Monitors}, {_, By}] ->
+            [Q || Q <- Links ++ [Q || {process, Q} <- Monitors] ++ By, is_pid(Q), node(Q) =:= node()];
+        undefined -> []
+    end.
 
 %% Of the owner of something. It is asked as other processes are, so that one that rests is asked once.
 owner(Pid, {_, Pass} = Kept) when is_pid(Pid) ->

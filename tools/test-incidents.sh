@@ -131,7 +131,7 @@ timers() {
 # Eight processes that write to one table all the time.
 convoy() {
 	grep -q ets-return "$root/scripts/ets.d" || return 0
-	plant 'spawn(fun() -> register(incident_owner, self()), ets:new(incident_convoy, [named_table, public]), [spawn_link(fun() -> register(list_to_atom("incident_caller_" ++ integer_to_list(I)), self()), (fun F(N) -> ets:insert(incident_convoy, {x, N}), F(N + 1) end)(1) end) || I <- lists:seq(1, 8)], receive stop -> ok end end), ok.' >/dev/null
+	plant 'spawn(fun() -> register(incident_owner, self()), ets:new(incident_convoy, [named_table, public]), [spawn_link(fun() -> register(list_to_atom("incident_caller_" ++ integer_to_list(I)), self()), (fun F(N) -> ets:insert(incident_convoy, {x, N}), N rem 100 =:= 0 andalso receive after 1 -> ok end, F(N + 1) end)(1) end) || I <- lists:seq(1, 8)], receive stop -> ok end end), ok.' >/dev/null
 	finds convoy '^incident_caller_[1-8] +incident_convoy +[1-9][0-9]* ' ets 3
 	uproot incident_owner
 }

@@ -87,7 +87,7 @@ struct beam_handle {
 	bool unflagged;	   /* events of its functions come without trace flags of processes */
 	bool samples;	   /* profile-N reads what it interrupts (sampler_fire.c) ... */
 	bool sampled_stacks; /* ... and its stacks */
-	_Atomic bool told; /* needs() has been called: what samples ask for is there */
+	_Atomic bool named; /* what processes are called is there: samples may fire */
 	struct beam_wall walls[BEAM_WALLS];
 	unsigned nwalls;
 	struct state_probe *states; /* probes of the provider state, by their numbers; or NULL */

@@ -33,6 +33,7 @@
 #include "flow_table.h"
 #include "flows.h"
 #include "nif.h"
+#include "pid_node.h"
 #include "sizes.h"
 #include "term_words.h"
 #include "texts.h"
@@ -112,10 +113,25 @@ static void set_up(struct flow_event *fe, const struct beam_event *ev, ERL_NIF_T
 	fe->peer = 0;
 }
 
-/* A process or alias of another node, or {Name, Node}. */
+/* A process or alias of another node, or {Name, Node}; or an alias of this one: see is_alias(). */
 static bool is_elsewhere(ERL_NIF_TERM to)
 {
 	return (to & 3) != 3;
+}
+
+/*
+ * An alias of a process of this node: who sends to it, as a gen_server does that replies to a call with
+ * a timeout, is told the reference; who receives, the process. The sender and the serial number have to
+ * do then.
+ */
+static bool is_alias(ErlNifEnv *env, ERL_NIF_TERM to)
+{
+	char text[128];
+
+	if (!is_elsewhere(to) || !enif_is_ref(env, to))
+		return false;
+	enif_snprintf(text, sizeof(text), "%T", to);
+	return !beam_is_remote(text);
 }
 
 static uint64_t process_text(ERL_NIF_TERM t, char *buf, size_t size, unsigned *strings, unsigned bit)
@@ -383,13 +399,17 @@ static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_
 	struct flow_table *t = ev->b->flows;
 	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial, .sent = now};
 	struct flow *f = next_hop(ev, s, now, &m);
+	bool alias;
 
 	if (f == NULL)
 		return;
 	atomic_fetch_add_explicit(&f->messages, 1, memory_order_relaxed);
 	fire_message(ev, s, &m, true, now);
 	/* nobody receives it before this event is over */
-	if (is_elsewhere(s->to)) {
+	alias = is_alias(ev->env, s->to);
+	if (alias)
+		m.to = 0;
+	if (!alias && is_elsewhere(s->to)) {
 		send_away(ev, s, f, &m);
 	} else if (enif_is_port(ev->env, s->to)) {
 		flow_unref(t, m.id);
@@ -429,13 +449,21 @@ static void on_come(const struct beam_event *ev, const struct signal *s, uint64_
 		fire_message(ev, s, &m, false, now);
 }
 
+static bool take_message(struct flow_table *t, struct flow_msg *m)
+{
+	if (flow_msg_take(t, m))
+		return true;
+	m->to = 0; /* by an alias */
+	return flow_msg_take(t, m);
+}
+
 static void on_received(const struct beam_event *ev, const struct signal *s, uint64_t now)
 {
 	struct flow_table *t = ev->b->flows;
 	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial};
 	struct flow *f;
 
-	if (!flow_msg_take(t, &m)) { /* it belongs to no flow that is known here */
+	if (!take_message(t, &m)) { /* it belongs to no flow that is known here */
 		if (!is_spawn_reply(ev->env, s))
 			flow_proc_set(t, s->to, 0, 0, 0);
 		return;

@@ -5,7 +5,8 @@
  * of ours: at the return they can be printed, compared and matched as at the entry. Every argument
  * has an equal share of the room. What does not fit, or has a part that must not be read later (a
  * fun, an identity of another node, a map of more than 32 keys) is replaced by {'...', Text} with
- * the first bytes of its text, of a binary with its own; the rest of a list by '...'.
+ * the first bytes of its text, of a binary with its own, and behind that tuple a word with its
+ * type; the rest of a list by '...'.
  *
  * What is kept of a process lies in a list, the newest first, with the depths of the calls on the
  * shadow stack. Calls that end unseen, by an exception or a tail call, leave theirs behind until
@@ -30,6 +31,7 @@
 #define AGAIN 64 /* against other threads, for room; then there is none */
 #define DEEP  32 /* calls of C: schedulers' stacks are small */
 #define TEXT  64 /* bytes of a text instead of a term, if there is room */
+#define TYPE  3  /* the word behind such a tuple of two: a name */
 
 int beam_kept_init(struct beam_kept_pool *pool)
 {
@@ -119,17 +121,19 @@ static bool copy_bytes(struct copy *c, const struct beam_bits *b, size_t most, E
 	return words != 0;
 }
 
-/* {'...', Text} */
-static ERL_NIF_TERM instead(struct copy *c, const struct beam_bits *text, size_t most)
+/* {'...', Text}, for this term. */
+static ERL_NIF_TERM instead(
+	struct copy *c, ERL_NIF_TERM t, const struct beam_bits *text, size_t most)
 {
 	ERL_NIF_TERM *w = c->at;
 
 	c->cut = true;
-	if (left(c) < 3 + 4)
+	if (left(c) < TYPE + 1 + 4)
 		return atom_dots;
-	c->at += 3;
+	c->at += TYPE + 1;
 	w[0] = 2 << 6;
 	w[1] = atom_dots;
+	w[TYPE] = (uintptr_t)beam_type_name(c->env, t);
 	return copy_bytes(c, text, most, &w[2]) ? boxed(w) : atom_dots;
 }
 
@@ -140,7 +144,7 @@ static ERL_NIF_TERM printed(struct copy *c, ERL_NIF_TERM t)
 
 	beam_print(c->env, t, false, text, sizeof(text));
 	b.n = strlen(text) * 8;
-	return instead(c, &b, TEXT);
+	return instead(c, t, &b, TEXT);
 }
 
 static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep);
@@ -153,7 +157,7 @@ static ERL_NIF_TERM copy_bits(struct copy *c, ERL_NIF_TERM t)
 	if (!beam_get_bits(c->env, t, &b) || b.n % 8 != 0)
 		return printed(c, t);
 	if (left(c) < 2 + (b.n / 8 + 7) / 8)
-		return instead(c, &b, SIZE_MAX);
+		return instead(c, t, &b, SIZE_MAX);
 	return copy_bytes(c, &b, SIZE_MAX, &to) ? to : printed(c, t);
 }
 
@@ -332,6 +336,11 @@ bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t)
 
 	return t == atom_dots ||
 	       (is_inside(k, t) && beam_get_tuple(NULL, t, &n, &e) && n == 2 && e[0] == atom_dots);
+}
+
+const char *beam_kept_type(ERL_NIF_TERM t)
+{
+	return t == atom_dots ? "..." : (const char *)beam_words(t)[TYPE];
 }
 
 static bool some_left_out(const struct beam_kept *k, const ERL_NIF_TERM *t, unsigned n)

@@ -57,7 +57,9 @@ void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned d
 
 /* Does this stand for a part of these arguments that was left out? */
 bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t);
-/* The same for the tail of a list, and whole: for all of its parts. Terms that are not in there
+/* What the type of such a part was; "..." if that was not kept either. */
+const char *beam_kept_type(ERL_NIF_TERM t);
+/* The same as beam_kept_left_out() for the tail of a list, and whole: for all of its parts. Terms that are not in there
  * have none. */
 bool beam_kept_has_left_out(const struct beam_kept *k, ERL_NIF_TERM t, bool whole);
 bool beam_kept_lacks_keys(const struct beam_kept *k, ERL_NIF_TERM map);

@@ -438,12 +438,20 @@ ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_get_uint64(env, argv[2], &limit))
 		limit = 0;
 	list = beam_needs(b, env, limit);
-	atomic_store(&b->told, true);
 	if (enif_is_list(env, list)) /* all is set up: the tracer of other handles may call */
 		beam_set_live(b, true);
 	count_user(b, beam_user_enabled(b));
 	enif_mutex_unlock(b->lock);
 	return list;
+}
+
+/* named(Handle), after needs/3: the names of processes that there are have been told. */
+ERL_NIF_TERM nif_named(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	atomic_store_explicit(&b->named, true, memory_order_release);
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
 }
 
 /*

@@ -12,8 +12,8 @@
  *     first, so that an exit meanwhile is seen: by the event that frees the slot, or because the
  *     process does not answer any more;
  *   - whoever claims a slot that a process left behind which exited unseen.
- * Where neither spawns nor exits are told (beam_handle.exits), a process is asked once it has fired
- * without a name: its event notes the pid, and erltrace_names.erl asks it a moment later. Until
+ * Where neither spawns nor exits are told (beam_handle.exits), a process that was spawned after that is
+ * asked once it has fired: its event notes the pid, and erltrace_names.erl asks it a moment later. Until
  * then, and if it ends before, it is called by its pid. Slots are freed by the sweep.
  *
  * A slot is claimed and freed by its pid, with 1 in between. The first function is written once. A

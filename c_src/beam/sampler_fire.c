@@ -147,7 +147,7 @@ static void fire_all(void *arg, const struct sampler_thread *t, const struct sam
 	for (struct watcher *w = watchers; w != NULL; w = w->next) {
 		uint64_t n;
 
-		if (!w->running || !atomic_load_explicit(&w->b->told, memory_order_acquire))
+		if (!w->running || !atomic_load_explicit(&w->b->named, memory_order_acquire))
 			continue;
 		w->full[index] += h->times * h->period;
 		n = w->full[index] / w->period;

@@ -4,7 +4,8 @@
  * atom its name without quotes, of a binary its bytes if they are UTF-8, and if not the characters
  * that they are in Latin-1; of a list those of its integers and binaries. They go to a buffer, or
  * are compared with a text; either way the work ends where there is no more room, or where they
- * differ, or after STEPS elements that have no characters.
+ * differ, or after STEPS elements that have no characters. There is no recursion: the stacks of
+ * schedulers are small.
  */
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "term_words.h"
 #include "beam_utf8.h"
 
-#define DEEP  24
+#define DEEP  1000 /* lists in lists, before their last elements */
 #define STEPS 4096
 
 struct out {
@@ -23,6 +24,7 @@ struct out {
 	size_t room, len;
 	unsigned steps;
 	bool full; /* or it differs: there is no more to do */
+	bool deep; /* nobody knows what comes further down */
 };
 
 static bool put(struct out *o, const char *s, size_t n)
@@ -92,25 +94,49 @@ static bool get_char(struct out *o, ERL_NIF_TERM t, uint32_t *c)
 	return true;
 }
 
-static bool put_list(struct out *o, ERL_NIF_TERM t, unsigned deep)
+/* What is behind the lists that it is in waits in rest[]; their last elements need none. */
+static bool put_list(struct out *o, ERL_NIF_TERM t)
 {
+	ERL_NIF_TERM head, tail, rest[DEEP];
+	unsigned deep = 0;
 	struct beam_bits b;
-	ERL_NIF_TERM head;
 	uint32_t c;
 
-	while (beam_get_cell(o->env, t, &head, &t)) {
-		if (o->steps++ > STEPS + o->room)
+	for (;;) {
+		if (o->steps++ > STEPS + o->room) {
+			o->deep = true;
 			return false;
-		if (get_char(o, head, &c))
+		}
+		if (!beam_get_cell(o->env, t, &head, &tail)) {
+			if (!enif_is_empty_list(o->env, t) &&
+				!(beam_get_bits(o->env, t, &b) && put_bits(o, &b)))
+				return false;
+			if (o->full || deep == 0)
+				return true;
+			t = rest[--deep];
+			continue;
+		}
+		t = tail;
+		if (get_char(o, head, &c)) {
 			put_char(o, c);
-		else if (beam_get_bits(o->env, head, &b)
-				 ? !put_bits(o, &b)
-				 : deep == 0 || !put_list(o, head, deep - 1))
+		} else if (beam_get_bits(o->env, head, &b)) {
+			if (!put_bits(o, &b))
+				return false;
+		} else if (!enif_is_list(o->env, head)) {
 			return false;
+		} else {
+			if (!enif_is_empty_list(o->env, tail)) {
+				if (deep == DEEP) {
+					o->deep = true;
+					return false;
+				}
+				rest[deep++] = tail;
+			}
+			t = head;
+		}
 		if (o->full)
 			return true;
 	}
-	return enif_is_empty_list(o->env, t) || (beam_get_bits(o->env, t, &b) && put_bits(o, &b));
 }
 
 /* ---- all of it ------------------------------------------------------------------------- */
@@ -130,7 +156,7 @@ static bool put_term(struct out *o, ERL_NIF_TERM t)
 	}
 	if (beam_get_bits(o->env, t, &b))
 		return put_bits(o, &b);
-	return enif_is_list(o->env, t) && put_list(o, t, DEEP);
+	return enif_is_list(o->env, t) && put_list(o, t);
 }
 
 static bool put_value(struct out *o, const struct beam_value *v)
@@ -151,11 +177,13 @@ bool beam_chars(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t si
 	return has;
 }
 
-bool beam_chars_are(ErlNifEnv *env, const struct beam_value *v, const char *text, size_t len)
+int beam_chars_are(ErlNifEnv *env, const struct beam_value *v, const char *text, size_t len)
 {
 	struct out o = {.env = env, .text = text, .room = len};
+	bool are;
 
 	if (v->kind == VALUE_TERM && enif_is_atom(env, v->term))
 		return beam_atom_is(v->term, text, len);
-	return put_value(&o, v) && !o.full && o.len == len;
+	are = put_value(&o, v) && !o.full && o.len == len;
+	return o.deep ? -1 : are;
 }

@@ -215,18 +215,29 @@ static ERL_NIF_TERM ask_number(const struct beam_event *ev, uint64_t of, enum te
 							    : atom_undefined;
 }
 
+static ERL_NIF_TERM yes_no(int is)
+{
+	return is > 0 ? atom_true : is == 0 ? atom_false : atom_undefined;
+}
+
 /* Slot 0 has the term. */
 static ERL_NIF_TERM answer(const struct beam_event *ev, const char *what, ERL_NIF_TERM arg)
 {
 	uint64_t of = beam_term_ops.source(&ev->cur, 0, PBI_ERLMSG, 0);
 	ErlNifSInt64 n = 0;
+	ErlNifUInt64 huge = 0;
 	ErlNifBinary bin;
 
-	enif_get_int64(ev->env, arg, &n);
+	if (!enif_get_int64(ev->env, arg, &n))
+		enif_get_uint64(ev->env, arg, &huge);
 	if (strcmp(what, "integer") == 0)
 		return ask_number(ev, of, TERM_INTEGER);
 	if (strcmp(what, "size") == 0)
 		return ask_number(ev, of, TERM_SIZE);
+	if (strcmp(what, "scaled") == 0)
+		return beam_term_ops.number(&ev->cur, of, TERM_SCALED, &n)
+			       ? enif_make_int64(ev->env, n)
+			       : atom_undefined;
 	if (strcmp(what, "type") == 0)
 		return ask_text(ev, of, TERM_TYPE, TEXT);
 	if (strcmp(what, "chars") == 0)
@@ -236,10 +247,10 @@ static ERL_NIF_TERM answer(const struct beam_event *ev, const char *what, ERL_NI
 	if (strcmp(what, "pretty") == 0)
 		return ask_text(ev, of, TERM_PRETTY, TEXT);
 	if (strcmp(what, "compare") == 0)
-		return enif_make_int(ev->env, beam_term_ops.compare(&ev->cur, of, n));
+		return enif_make_int(ev->env, beam_term_ops.compare(&ev->cur, of,
+						   huge != 0 ? huge : (uint64_t)n, huge != 0));
 	if (strcmp(what, "equals") == 0 && enif_inspect_binary(ev->env, arg, &bin))
-		return beam_term_ops.equals(&ev->cur, of, (char *)bin.data, bin.size) ? atom_true
-										      : atom_false;
+		return yes_no(beam_term_ops.equals(&ev->cur, of, (char *)bin.data, bin.size));
 	if (strcmp(what, "same") == 0) /* of {A, B} */
 		return enif_make_int(
 			ev->env, beam_term_ops.same(&ev->cur,

@@ -621,3 +621,21 @@ void beam_print_bits(const struct beam_bits *b, char *buf, size_t size)
 	binary(&o, b);
 	end(&o);
 }
+
+const char *beam_type_name(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+	switch (enif_term_type(env, t)) {
+	case ERL_NIF_TERM_TYPE_ATOM: return "atom";
+	case ERL_NIF_TERM_TYPE_BITSTRING: return enif_is_binary(env, t) ? "binary" : "bitstring";
+	case ERL_NIF_TERM_TYPE_FLOAT: return "float";
+	case ERL_NIF_TERM_TYPE_FUN: return "fun";
+	case ERL_NIF_TERM_TYPE_INTEGER: return "integer";
+	case ERL_NIF_TERM_TYPE_LIST: return "list";
+	case ERL_NIF_TERM_TYPE_MAP: return "map";
+	case ERL_NIF_TERM_TYPE_PID: return "pid";
+	case ERL_NIF_TERM_TYPE_PORT: return "port";
+	case ERL_NIF_TERM_TYPE_REFERENCE: return "reference";
+	case ERL_NIF_TERM_TYPE_TUPLE: return "tuple";
+	default: return "";
+	}
+}

@@ -16,5 +16,7 @@ unsigned beam_print(ErlNifEnv *env, ERL_NIF_TERM t, bool args, char *buf, size_t
 /* The text of a binary that is no term of the VM. */
 struct beam_bits;
 void beam_print_bits(const struct beam_bits *b, char *buf, size_t size);
+/* "integer", "list" and so on: the types of erltype(). */
+const char *beam_type_name(ErlNifEnv *env, ERL_NIF_TERM t);
 
 #endif

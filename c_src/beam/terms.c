@@ -12,6 +12,7 @@
 
 #include "prog/builtins.h"
 #include "atom_text.h"
+#include "atoms.h"
 #include "beam_handle.h"
 #include "erl_builtins.h"
 #include "kept_args.h"
@@ -344,6 +345,22 @@ static bool integer(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
 	}
 }
 
+/* n: the factor, then the product. A float is rounded to the nearest, a half away from 0. */
+static bool scaled(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
+{
+	int64_t i;
+	double d;
+
+	if (v->kind != VALUE_TERM || is_small(v) || !enif_get_double(env, v->term, &d))
+		return integer(env, v, &i) && !__builtin_mul_overflow(i, *n, n);
+	d *= (double)*n;
+	if (!float_to_int(d, n))
+		return false;
+	d -= (double)*n;
+	*n += (d >= 0.5) - (d <= -0.5);
+	return true;
+}
+
 static bool list_length(ErlNifEnv *env, ERL_NIF_TERM t, int64_t *n)
 {
 	ERL_NIF_TERM head;
@@ -403,9 +420,35 @@ static bool number(const struct en_current *cur, uint64_t of, enum term_fact fac
 	switch (fact) {
 	case TERM_IS: *n = v != NULL; return true;
 	case TERM_INTEGER: return v != NULL && integer(env, v, n);
-	case TERM_SIZE: return v != NULL && size_of(env, v, n);
+	case TERM_SIZE:
+		return v != NULL && !(is_term(v) && is_left_out(event_of(cur), v->term)) &&
+		       size_of(env, v, n);
+	case TERM_SCALED: return v != NULL && scaled(env, v, n);
 	}
 	return false;
+}
+
+static int compare_uint(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* n is above INT64_MAX; floats so large are whole numbers. */
+static int compare_huge(ErlNifEnv *env, const struct beam_value *v, uint64_t n)
+{
+	ErlNifUInt64 i;
+	double d;
+
+	if (v->kind == VALUE_UINT)
+		return compare_uint((uint64_t)v->num, n);
+	if (v->kind == VALUE_INT)
+		return -1;
+	if (enif_get_uint64(env, v->term, &i))
+		return compare_uint(i, n);
+	if (enif_get_double(env, v->term, &d))
+		return d < 0x1p63 ? -1 : d >= 0x1p64 ? 1 : compare_uint((uint64_t)d, n);
+	return enif_is_number(env, v->term) ? enif_compare(v->term, enif_make_int(env, 0))
+					    : TERM_NOT_A_NUMBER;
 }
 
 static int compare_float(double d, int64_t n)
@@ -419,20 +462,22 @@ static int compare_float(double d, int64_t n)
 	return d < (double)whole ? -1 : d > (double)whole;
 }
 
-NO_GUARD static int compare(const struct en_current *cur, uint64_t of, int64_t n)
+NO_GUARD static int compare(const struct en_current *cur, uint64_t of, uint64_t to, bool huge)
 {
 	const struct beam_value *v = get(slots(), of);
 	ErlNifEnv *env = event_of(cur)->env;
+	int64_t n = (int64_t)to, i;
 	double d;
-	int64_t i;
 
 	if (v == NULL || v->kind == VALUE_BITS || v->kind == VALUE_ARGS)
 		return TERM_NOT_A_NUMBER;
-	if (likely(is_small(v))) {
+	if (likely(is_small(v) && !huge)) {
 		i = (int64_t)v->term >> 4;
 		return i < n ? -1 : i > n;
 	}
 	look(cur, v, LOOK_AT);
+	if (unlikely(huge))
+		return compare_huge(env, v, to);
 	if (v->kind == VALUE_UINT)
 		return 1;
 	if (v->kind == VALUE_TERM && enif_get_double(env, v->term, &d))
@@ -446,27 +491,13 @@ NO_GUARD static int compare(const struct en_current *cur, uint64_t of, int64_t n
 
 /* ---- texts ----------------------------------------------------------------------------- */
 
-static const char *type_name(ErlNifEnv *env, const struct beam_value *v)
+static const char *type_name(const struct beam_event *ev, const struct beam_value *v)
 {
 	if (v->kind == VALUE_BITS)
 		return v->bits.n % 8 == 0 ? "binary" : "bitstring";
 	if (!is_term(v))
 		return "integer";
-	switch (enif_term_type(env, v->term)) {
-	case ERL_NIF_TERM_TYPE_ATOM: return "atom";
-	case ERL_NIF_TERM_TYPE_BITSTRING:
-		return enif_is_binary(env, v->term) ? "binary" : "bitstring";
-	case ERL_NIF_TERM_TYPE_FLOAT: return "float";
-	case ERL_NIF_TERM_TYPE_FUN: return "fun";
-	case ERL_NIF_TERM_TYPE_INTEGER: return "integer";
-	case ERL_NIF_TERM_TYPE_LIST: return "list";
-	case ERL_NIF_TERM_TYPE_MAP: return "map";
-	case ERL_NIF_TERM_TYPE_PID: return "pid";
-	case ERL_NIF_TERM_TYPE_PORT: return "port";
-	case ERL_NIF_TERM_TYPE_REFERENCE: return "reference";
-	case ERL_NIF_TERM_TYPE_TUPLE: return "tuple";
-	default: return "";
-	}
+	return is_left_out(ev, v->term) ? beam_kept_type(v->term) : beam_type_name(ev->env, v->term);
 }
 
 static void copy_text(const char *text, char *buf, size_t size)
@@ -516,8 +547,9 @@ static bool text(const struct en_current *cur, uint64_t of, enum term_text what,
 		return false;
 	switch (what) {
 	case TERM_TYPE:
-		look(cur, v, LOOK_AT);
-		copy_text(type_name(env, v), buf, size);
+		if (is_term(v) && v->term == atom_dots)
+			look(cur, v, LOOK_AT);
+		copy_text(type_name(event_of(cur), v), buf, size);
 		return true;
 	case TERM_CHARS: look(cur, v, LOOK_WHOLE); return beam_chars(env, v, buf, size);
 	case TERM_PRINTED:
@@ -547,27 +579,29 @@ static inline bool kept_equals(
 	return true;
 }
 
-static bool equals(const struct en_current *cur, uint64_t of, const char *other, size_t len)
+static int equals(const struct en_current *cur, uint64_t of, const char *other, size_t len)
 {
 	struct beam_slots *s = slots();
 	const struct beam_value *v = get(s, of);
 	ErlNifEnv *env = event_of(cur)->env;
+	int chars;
 	bool is;
 
 	if (v == NULL)
-		return false;
+		return 0;
 	look(cur, v, LOOK_WHOLE);
 	if (v->kind == VALUE_TERM && kept_equals(env, v->term, other, len, &is))
 		return is;
-	if (beam_chars_are(env, v, other, len))
-		return true;
+	chars = beam_chars_are(env, v, other, len);
+	if (chars > 0)
+		return 1;
 	/* what else is printed begins with one of these; a text that is cut is longer than this one
 	 */
 	if (len == 0 || strchr("'{[\"#<-0123456789f", other[0]) == NULL ||
 		len + 8 > sizeof(s->text))
-		return false;
+		return chars;
 	print(env, v, s->text, len + 8);
-	return memcmp(s->text, other, len) == 0 && s->text[len] == '\0';
+	return memcmp(s->text, other, len) == 0 && s->text[len] == '\0' ? 1 : chars;
 }
 
 static int same(const struct en_current *cur, uint64_t a, uint64_t b)

@@ -87,6 +87,7 @@ static void tell_failure(struct nodes *ns, long script, const erltrace_error_t *
 	} else if (s->flag == 's') {
 		c->said = strcmp(s->arg, "-") == 0 && c->preprocess ? "/dev/stdin" : s->arg;
 		cli_fail(c, err, "failed to compile script %s", s->arg);
+		cli_script_usage(s, err);
 	} else {
 		c->one_line = strchr(s->arg, '\n') == NULL;
 		cli_fail(c, err, "invalid probe specifier %s", s->arg);

@@ -34,13 +34,25 @@ void cli_script_opts(const struct cli *c, const struct cli_script *s, erltrace_c
 	}
 }
 
+/* A script of the library with arguments that it does not take, or without those that it needs. */
+void cli_script_usage(const struct cli_script *s, const erltrace_error_t *err)
+{
+	const char *name = s->found != NULL ? strrchr(s->found, '/') : NULL;
+
+	if (name != NULL && strncmp(err->tag, "D_MACRO_", 8) == 0)
+		cli_say("what it takes is told by erltrace --scripts %.*s",
+			(int)strcspn(name + 1, "."), name + 1);
+}
+
 /* The script's own name has been said; that of an included file has not. */
 int cli_script_failed(struct cli *c, const struct cli_script *s, const erltrace_error_t *err)
 {
 	c->errtags = cli_option_on(c, "errtags");
 	if (s->flag == 's') {
 		c->said = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
-		return cli_fail(c, err, "failed to compile script %s", s->arg);
+		cli_fail(c, err, "failed to compile script %s", s->arg);
+		cli_script_usage(s, err);
+		return CLI_ERROR;
 	}
 	/* As dtrace: no line number, unless there are several lines. */
 	c->one_line = strchr(s->arg, '\n') == NULL && err->file[0] == '\0';

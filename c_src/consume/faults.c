@@ -63,11 +63,36 @@ static const char *fault_words(const struct rec_error *err)
 #undef X
 	const char *w = NULL;
 
-	if (err->fault == FAULT_TERM && err->addr < sizeof(of_terms) / sizeof(of_terms[0]))
-		w = of_terms[err->addr];
+	if (err->fault == FAULT_TERM && TERM_WHAT(err->addr) < sizeof(of_terms) / sizeof(of_terms[0]))
+		w = of_terms[TERM_WHAT(err->addr)];
 	else if (err->fault < sizeof(words) / sizeof(words[0]))
 		w = words[err->fault];
 	return w != NULL ? w : words[0];
+}
+
+/* " (why)": which address, or who looked for the term. */
+static void say_why(const struct rec_error *err, char *buf, size_t size)
+{
+#define X(id, n, text) [n] = text,
+	static const char *const from[] = {TERM_FROM(X)};
+#undef X
+	uint64_t i = TERM_WHENCE(err->addr);
+
+	buf[0] = '\0';
+	if (err->fault == FAULT_BADADDR || err->fault == FAULT_BADALIGN || err->fault == FAULT_BADSTACK)
+		snprintf(buf, size, " (0x%llx)", (unsigned long long)err->addr);
+	else if (err->fault == FAULT_TERM && i > 0 && i < sizeof(from) / sizeof(from[0]))
+		snprintf(buf, size, " (%s)", from[i]);
+}
+
+/* " (line N of FILE)", but for the one line of -n: that is all there is. */
+static void say_where(const struct prog_clause *c, int line, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (c->file != NULL && c->file[0] != '\0')
+		snprintf(buf, size, " (line %d of %s)", line, c->file);
+	else if (line > 1)
+		snprintf(buf, size, " (line %d)", line);
 }
 
 int te_fault(struct co_rec *r)
@@ -75,7 +100,7 @@ int te_fault(struct co_rec *r)
 	const struct prog_clause *c = r->ecb->clause;
 	struct rec_error err;
 	erltrace_fault_t f = {0};
-	char what[160], addr[32] = "", where[32] = "predicate";
+	char what[640], why[80], where[32] = "predicate", line[320];
 
 	if (r->head->size < sizeof(*r->head) + sizeof(err))
 		return 0;
@@ -84,12 +109,11 @@ int te_fault(struct co_rec *r)
 	f.address = err.fault != FAULT_TERM ? err.addr : 0;
 	f.pc = err.pc;
 	f.line = c->lines != NULL && err.pc < c->ninsns ? c->lines[err.pc] : c->line;
-	if (err.fault == FAULT_BADADDR || err.fault == FAULT_BADALIGN ||
-		err.fault == FAULT_BADSTACK)
-		snprintf(addr, sizeof(addr), " (0x%llx)", (unsigned long long)err.addr);
+	say_why(&err, why, sizeof(why));
+	say_where(c, f.line, line, sizeof(line));
 	if (err.action != 0)
 		snprintf(where, sizeof(where), "action #%u", err.action);
-	snprintf(what, sizeof(what), "%s%s in %s at BPF pc %u", f.fault, addr, where, err.pc);
+	snprintf(what, sizeof(what), "%s%s in %s at BPF pc %u%s", f.fault, why, where, err.pc, line);
 	return tell_fault(r, &f, what);
 }
 

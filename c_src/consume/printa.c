@@ -169,21 +169,33 @@ static bool is_stack_table(struct co *co, const struct layout *l)
 	       sn_is_table(co, co->prog->aggs[l->aggs[0]]);
 }
 
+/* Option aggtop: of n rows, in the order in which they are printed, those at the end of the large values. */
+static struct ag_row *top_rows(struct co *co, struct ag_row *rows, size_t *n)
+{
+	size_t most = (size_t)co_opt(co, OPT_AGGTOP), more = *n > most ? *n - most : 0;
+
+	if (most == 0 || more == 0)
+		return rows;
+	*n = most;
+	return co_opt(co, OPT_AGGSORTREV) ? rows : rows + more;
+}
+
 static int put_rows(struct co *co, struct layout *l, bool mark)
 {
 	struct ag_val *vals = calloc(l->n, sizeof(*vals));
 	struct co_val keys[PROG_MAX_KEYS];
-	struct ag_row *rows;
+	struct ag_row *all, *rows;
 	size_t n, i;
 	unsigned c;
 	bool table;
 
-	if (vals == NULL || ag_rows(co, l->aggs, l->n, &rows, &n) != 0) {
+	if (vals == NULL || ag_rows(co, l->aggs, l->n, &all, &n) != 0) {
 		free(vals);
 		co->out.nomem = true;
 		return -1;
 	}
 	table = is_stack_table(co, l);
+	rows = table ? all : top_rows(co, all, &n);
 	if (table)
 		sn_print(co, rows, n);
 	else if (co->h.aggregation == NULL)
@@ -204,7 +216,7 @@ static int put_rows(struct co *co, struct layout *l, bool mark)
 			if (rows[i].cols[c] != NULL)
 				ag_set_printed(co, l->aggs[c]);
 	}
-	free(rows);
+	free(all);
 	free(vals);
 	return co->rv;
 }

@@ -105,6 +105,7 @@ struct d_ident {
 					of aggregations: index in prog->aggs; UINT16_MAX: not used yet */
 	const struct d_type *type;   /* NULL: a variable that was not assigned yet */
 	bool declared;		     /* by a declaration, not by an assignment */
+	bool of_term;		     /* it is a string because a term was assigned to it first */
 	unsigned nkeys;		     /* ID_ASSOC, ID_AGG, ID_INLINE with parameters */
 	const struct d_type **keys;
 	struct d_node *expr;	     /* ID_INLINE, ID_XLPARAM */

@@ -101,7 +101,7 @@ static struct cg_val address_to_string(struct cg *g, struct d_node *a, const str
 	cg_free(g, v);
 	ebpf_const(g->a, R4, g->c->prog.strsize - 1);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-	cg_call(g, RT_copyinstr);
+	cg_call(g, RT_addrstr);
 	return cg_keep(g, n, R0);
 }
 
@@ -118,7 +118,7 @@ static struct cg_val bytes_to_string(struct cg *g, struct d_node *a, const struc
 		cg_free(g, v);
 		ebpf_const(g->a, R4, size < g->c->prog.strsize ? size : g->c->prog.strsize - 1);
 		ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-		cg_call(g, RT_copyinstr);
+		cg_call(g, RT_addrstr);
 	} else {
 		v = cg_lval_mem(g, &p, size, n);
 		cg_load(g, R3, v);

@@ -375,11 +375,14 @@ struct cg_val cg_kept(struct cg *g, const struct d_node *n, int slot)
 	return v;
 }
 
-/* copyinstr(argn) into r0, pinned if possible. */
+/* copyinstr(argn), or argn where it is a string, into r0, pinned if possible. */
 static void argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
+	bool copyinstr = n->kind == N_FUNC && n->ident->kind == ID_FUNC && n->ident->id == FN_COPYINSTR;
+
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 	ebpf_const(g->a, R3, arg);
+	ebpf_const(g->a, R4, copyinstr);
 	cg_call(g, RT_argstr);
 	g->argstr[arg] = cg_keep_for_all(g, n);
 }
@@ -680,6 +683,7 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	case FN_ERLGET:
 	case FN_ERLHD:
 	case FN_ERLMATCH:
+	case FN_ERLSCALED:
 	case FN_ERLSIZE:
 	case FN_ERLTEXT:
 	case FN_ERLTL:

@@ -499,7 +499,7 @@ static struct cg_val load_string(struct cg *g, struct cg_lval *p, const struct d
 	raw_addr(g, p, R3);
 	ebpf_const(g->a, R4, g->c->prog.strsize - 1);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
-	cg_call(g, RT_copyinstr);
+	cg_call(g, RT_addrstr);
 	return cg_keep(g, n, R0);
 }
 

@@ -81,23 +81,39 @@ struct cg_val cg_term_source(struct cg *g, const struct d_node *n)
 
 /* ---- as texts and numbers --------------------------------------------------------------- */
 
-static struct cg_val text_of(
-	struct cg *g, struct cg_val term, enum term_text text, const struct d_node *n)
+/* Which function looks for the term? A fault says so. */
+static unsigned whence(const struct d_node *term)
+{
+	if (term->kind != N_FUNC || term->ident->kind != ID_FUNC)
+		return 0;
+	switch (term->ident->id) {
+	case FN_ERLELEMENT: return TERM_FROM_ELEMENT;
+	case FN_ERLHD: return TERM_FROM_HD;
+	case FN_ERLTL: return TERM_FROM_TL;
+	case FN_ERLGET: return TERM_FROM_KEY;
+	case FN_ERLFIELD: return TERM_FROM_FIELD;
+	default: return 0;
+	}
+}
+
+/* what: TERM_WITH(enum term_text, whence) */
+static struct cg_val text_of(struct cg *g, struct cg_val term, uint32_t what, const struct d_node *n)
 {
 	cg_load(g, R3, term);
 	cg_free(g, term);
-	ebpf_const(g->a, R4, text);
+	ebpf_const(g->a, R4, what);
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 	cg_call(g, RT_term_text);
 	return cg_keep(g, n, R0);
 }
 
+/* what: TERM_WITH(enum term_fact, whence) */
 static struct cg_val number_of(
-	struct cg *g, struct cg_val term, enum term_fact fact, const struct d_node *n)
+	struct cg *g, struct cg_val term, uint32_t what, const struct d_node *n)
 {
 	cg_load(g, R2, term);
 	cg_free(g, term);
-	ebpf_const(g->a, R3, fact);
+	ebpf_const(g->a, R3, what);
 	cg_call(g, RT_term_number);
 	return cg_keep(g, n, R0);
 }
@@ -106,12 +122,12 @@ struct cg_val cg_term_text(struct cg *g, struct d_node *term, const struct d_nod
 {
 	if (cg_is_source(term))
 		return cg_pbi_text(g, term, source_arg(g, term));
-	return text_of(g, cg_expr(g, term), TERM_PRETTY, n);
+	return text_of(g, cg_expr(g, term), TERM_WITH(TERM_PRETTY, whence(term)), n);
 }
 
 struct cg_val cg_term_number(struct cg *g, struct d_node *term, const struct d_node *n)
 {
-	return number_of(g, cg_expr(g, term), TERM_INTEGER, n);
+	return number_of(g, cg_expr(g, term), TERM_WITH(TERM_INTEGER, whence(term)), n);
 }
 
 /* ---- comparing -------------------------------------------------------------------------- */
@@ -334,6 +350,19 @@ static struct cg_val gen_match(struct cg *g, struct d_node *n)
 	return v;
 }
 
+static struct cg_val gen_scaled(struct cg *g, struct d_node *n, struct d_node *term)
+{
+	struct cg_val of = cg_expr(g, term), factor = cg_expr(g, term->next);
+
+	cg_load(g, R2, of);
+	cg_load(g, R3, factor);
+	cg_free(g, of);
+	cg_free(g, factor);
+	ebpf_const(g->a, R4, TERM_WITH(TERM_SCALED, whence(term)));
+	cg_call(g, RT_term_scaled);
+	return cg_keep(g, n, R0);
+}
+
 struct cg_val cg_term_func(struct cg *g, struct d_node *n)
 {
 	struct d_node *a = n->list;
@@ -344,9 +373,10 @@ struct cg_val cg_term_func(struct cg *g, struct d_node *n)
 	case FN_ERLTL: return gen_part(g, n, TERM_TL, cg_const(0), a);
 	case FN_ERLGET: return gen_part(g, n, TERM_KEY, cg_const(n->value), a->next);
 	case FN_ERLFIELD: return gen_field(g, n);
-	case FN_ERLSIZE: return number_of(g, cg_expr(g, a), TERM_SIZE, n);
+	case FN_ERLSCALED: return gen_scaled(g, n, a);
+	case FN_ERLSIZE: return number_of(g, cg_expr(g, a), TERM_WITH(TERM_SIZE, whence(a)), n);
 	case FN_ERLTYPE: return text_of(g, cg_expr(g, a), TERM_TYPE, n);
-	case FN_ERLTEXT: return text_of(g, cg_expr(g, a), TERM_CHARS, n);
+	case FN_ERLTEXT: return text_of(g, cg_expr(g, a), TERM_WITH(TERM_CHARS, whence(a)), n);
 	default: return gen_match(g, n);
 	}
 }

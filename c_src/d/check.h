@@ -109,6 +109,8 @@ int chk_agg_action(struct d_comp *c, struct d_node *n); /* clear() and the like 
 
 /* check_term.c: nothing is done to what is not a term */
 int chk_term_number(struct d_comp *c, struct d_node *n); /* it becomes a number */
+/* How to keep a number, if this is a variable that became text by a term; else "". */
+const char *chk_kept_term(struct d_comp *c, const struct d_node *n);
 int chk_term_text(struct d_comp *c, struct d_node *n);	 /* it becomes text */
 bool chk_term_null(const struct d_node *n); /* is it the name NULL? It is a 0 once checked */
 int chk_term_operands(struct d_comp *c, struct d_node *n, bool null);

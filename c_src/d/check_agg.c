@@ -211,8 +211,8 @@ int chk_agg_func(struct d_comp *c, struct d_node *f, uint64_t param[5])
 		return -1;
 	if (x && !d_is_scalar(x->type))
 		return CHK_ERR(c, D_AGG_SCALAR, x,
-			"%s() takes an integer or a pointer, not a value of type '%s'", f->text,
-			chk_tname(c, x->type));
+			"%s() takes an integer or a pointer, not a value of type '%s'%s", f->text,
+			chk_tname(c, x->type), chk_kept_term(c, x));
 	switch (f->ident->id) {
 	case AGG_QUANTIZE: return increment(c, f, x->next);
 	case AGG_LQUANTIZE: return check_lquantize(c, f, param);

@@ -107,7 +107,7 @@ int chk_assign(struct d_comp *c, struct d_node *n)
 {
 	const char *outer = c->assigned;
 	const struct d_type *t;
-	bool dyn;
+	bool dyn, is_new;
 	int rc;
 
 	if (n->a->kind == N_IDENT && n->a->op == SC_GLOBAL && chk_undefined(c, n->a))
@@ -128,8 +128,11 @@ int chk_assign(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_OP_INCOMPLETE, n,
 			"a value of type '%s' cannot be assigned: its members are not known",
 			chk_tname(c, t));
+	is_new = chk_undefined(c, n->a);
 	if (chk_lval(c, n->a, t) || need_lval(c, n, n->a))
 		return -1;
+	if (is_new && d_is_term(t))
+		n->a->ident->of_term = d_is_string(n->a->type);
 	if (dyn)
 		return chk_xlate_assign(c, n);
 	n->type = n->a->type;

@@ -59,6 +59,13 @@ const char *chk_opname(int op)
 	return s ? s : "?";
 }
 
+static const char *kept_operand(struct d_comp *c, const struct d_node *n)
+{
+	const char *kept = n->a != NULL ? chk_kept_term(c, n->a) : "";
+
+	return kept[0] == '\0' && n->b != NULL ? chk_kept_term(c, n->b) : kept;
+}
+
 int chk_bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n, int op,
 	const char *needs, const struct d_type *t)
 {
@@ -69,6 +76,9 @@ int chk_bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n, i
 			? chk_term_truth
 			: "";
 
+	if (why[0] == '\0' && d_is_string(t))
+		why = kept_operand(c, n);
+
 	return d_nerror(c, tag, n, "operator %s needs %s, not '%s'%s", chk_opname(op), needs,
 		chk_tname(c, t), why);
 }
@@ -76,9 +86,11 @@ int chk_bad_operand(struct d_comp *c, enum et_tag tag, const struct d_node *n, i
 int chk_incompatible(struct d_comp *c, const struct d_node *n, int op, const struct d_type *a,
 	const struct d_type *b)
 {
-	const char *hint = "";
+	const char *hint = "", *kept = op != OP_ASG ? kept_operand(c, n) : "";
 
-	if (op == OP_ASG && d_is_ptr(a) && d_is_int(b))
+	if (kept[0] != '\0')
+		hint = kept;
+	else if (op == OP_ASG && d_is_ptr(a) && d_is_int(b))
 		hint = ": cast the value to the pointer's type";
 	else if (d_is_string(a) && d_is_scalar(b))
 		hint = ": copyinstr() and stringof() read text at an address, lltostr() converts "
@@ -569,7 +581,7 @@ static int check_decimal(struct d_comp *c, struct d_node *n)
 	if (n->value == 0)
 		return CHK_ERR(c, D_SYNTAX, n,
 			"floating-point constants are not permitted in D: use integers, scaled if "
-			"need be (1500 for 1.5 in thousandths)");
+			"need be (1500 for 1.5 in thousandths; erlscaled(T, 1000) of a term)");
 	n->kind = N_STR;
 	n->type = c->t.string;
 	return 0;

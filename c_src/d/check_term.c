@@ -23,6 +23,19 @@ int chk_term_text(struct d_comp *c, struct d_node *n)
 	return d_is_term(n->type) ? chk_to_string(c, n) : 0;
 }
 
+const char *chk_kept_term(struct d_comp *c, const struct d_node *n)
+{
+	const struct d_ident *id = n->kind == N_VAR || n->kind == N_ASSOC ? n->ident : NULL;
+
+	if (id == NULL || !id->of_term)
+		return "";
+	return arena_printf(c->arena,
+		": '%s%s' keeps the text of the term that is assigned to it; to keep a number, declare "
+		"it in front of the clauses, as in '%sint64_t %s%s;'",
+		chk_scope(id->scope), id->name, id->scope == SC_SELF ? "self " : "", id->name,
+		n->kind == N_ASSOC ? "[string]" : "");
+}
+
 bool chk_term_null(const struct d_node *n)
 {
 	return n->kind == N_IDENT && n->op == SC_GLOBAL && !strcmp(n->text, "NULL");

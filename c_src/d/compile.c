@@ -208,6 +208,15 @@ const char *d_desc_text(struct d_comp *c, const struct d_pdesc *d)
 	return arena_printf(c->arena, "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name);
 }
 
+/* Is it module:function or erlang*:module:function, from somebody who forgot the probe's name? */
+static bool lacks_name(const struct d_pdesc *d)
+{
+	return d->id == 0 && d->prov[0] == '\0' && d->func[0] != '\0' && d->name[0] != '\0' &&
+	       strpbrk(d->name, "-*?[") == NULL && strcmp(d->name, "entry") != 0 &&
+	       strcmp(d->name, "return") != 0 &&
+	       (d->mod[0] == '\0' || strncmp(d->mod, "erlang", 6) == 0);
+}
+
 static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 {
 	const char *near;
@@ -219,6 +228,11 @@ static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 		return d_error(c, D_PDESC_ZERO, d->line, d->col,
 			"probe description %s does not match any probes: %s", d_desc_text(c, d), why);
 	near = d_suggest_probe(c, d);
+	if (near[0] == '\0' && lacks_name(d))
+		near = arena_printf(c->arena,
+			": the last field is the name of the probe; calls of a function are "
+			"erlang*:%s:%s:function-entry",
+			d->func, d->name);
 	return d_error(c, D_PDESC_ZERO, d->line, d->col,
 		"probe description %s does not match any probes%s", d_desc_text(c, d),
 		near[0] != '\0' ? near : ": -l lists all probes, -Z goes on without");

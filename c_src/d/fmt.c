@@ -202,10 +202,14 @@ static int bad_value(struct d_comp *c, const struct d_node *at, const struct d_n
 {
 	const char *hint = "";
 
-	if (p->conv == 's' && d_is_scalar(t))
+	if (at->kind == N_VAR && at->ident->kind == ID_BUILTIN &&
+		(at->ident->id == BI_UCALLER || at->ident->id == BI_CALLER))
+		hint = at->ident->id == BI_UCALLER ? ": use %A for the function at this address"
+						   : ": use %a for the function at this address";
+	else if (p->conv == 's' && d_is_scalar(t))
 		hint = ": use copyinstr() or stringof() for text at an address, %d for a number";
 	else if (d_is_string(t) && !strcmp(want, "an integer"))
-		hint = ": use %s";
+		hint = chk_kept_term(c, at)[0] != '\0' ? chk_kept_term(c, at) : ": use %s";
 	else if (d_is_ptr(t) && !strcmp(want, "an integer"))
 		hint = ": use %p";
 	else if (d_is_kind(t, T_DYN))

@@ -139,7 +139,7 @@ void d_lex_number(struct d_comp *c)
 	if (is_float(lx->p, rest)) {
 		bad(c, D_SYNTAX,
 			"floating-point constants are not permitted in D: use integers, scaled "
-			"if need be (1500 for 1.5 in thousandths)");
+			"if need be (1500 for 1.5 in thousandths; erlscaled(T, 1000) of a term)");
 		return;
 	}
 	while (n < rest && d_lex_isword((unsigned char)lx->p[n]))

@@ -10,6 +10,16 @@
 
 /* ---- helpers -------------------------------------------------------------------------- */
 
+/* Is the token the middle or the end of =:= or =/=? */
+static bool is_erlang_equals(const struct d_lexer *lx)
+{
+	const struct d_tok *t = &lx->tok;
+
+	if (t->start == NULL || t->start == lx->src || t->start[-1] != '=')
+		return false;
+	return t->kind == TOK_ASG_DIV || (t->kind == ':' && t->stop[0] == '=');
+}
+
 int d_syntax(struct d_comp *c, const char *expected)
 {
 	const struct d_lexer *lx = c->lex;
@@ -23,7 +33,9 @@ int d_syntax(struct d_comp *c, const char *expected)
 			"syntax error near end of input: %s; the clause that starts at line %d is "
 			"not closed by '}'",
 			expected, lx->clause->line);
-	if (lx->clause != NULL && (t->kind == ':' || t->kind == '{'))
+	if (is_erlang_equals(lx))
+		snprintf(hint, sizeof(hint), "; Erlang's =:= and =/= are written == and != here");
+	else if (lx->clause != NULL && (t->kind == ':' || t->kind == '{'))
 		snprintf(hint, sizeof(hint),
 			"; is a '}' missing in the clause that starts at line %d?",
 			lx->clause->line);

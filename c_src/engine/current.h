@@ -47,10 +47,10 @@ struct en_term_ops {
 	/* false: there is no such text. *s: NULL, or interned; then buf is not written to. */
 	bool (*text)(const struct en_current *cur, uint64_t of, enum term_text text, char *buf,
 		size_t size, const struct et_str **s);
-	/* Its printed text or its characters are these. */
-	bool (*equals)(const struct en_current *cur, uint64_t of, const char *text, size_t len);
-	/* < 0, 0, > 0 as a number; TERM_NOT_A_NUMBER. */
-	int (*compare)(const struct en_current *cur, uint64_t of, int64_t n);
+	/* Its printed text or its characters are these: 1, 0; -1: too deep to tell. */
+	int (*equals)(const struct en_current *cur, uint64_t of, const char *text, size_t len);
+	/* < 0, 0, > 0 as a number; TERM_NOT_A_NUMBER. huge: n is a uint64_t above INT64_MAX. */
+	int (*compare)(const struct en_current *cur, uint64_t of, uint64_t n, bool huge);
 	/* Two terms: 1 equal (=:=), 0 not, or one is not there; -1: too large to tell. */
 	int (*same)(const struct en_current *cur, uint64_t a, uint64_t b);
 };

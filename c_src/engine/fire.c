@@ -118,7 +118,7 @@ PROBE_PATH __attribute__((noinline)) bool en_fire_error(struct fire *f)
 	err->arg[2] = t->fault_action;
 	err->arg[3] = t->fault_pc;
 	err->arg[4] = f->fault;
-	err->arg[5] = f->fault_addr;
+	err->arg[5] = f->fault == FAULT_TERM ? TERM_WHAT(f->fault_addr) : f->fault_addr;
 	t->in_error = true;
 	fire_run(t, err, l, atomic_load_explicit(&t->en->phase, memory_order_relaxed), true);
 	t->in_error = false;

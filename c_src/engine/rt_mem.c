@@ -144,9 +144,9 @@ RTFN(copyin)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t used = f->alloca_used;
-	uint64_t at = mem_alloca(f, b < UINT64_MAX ? b + 1 : b);
+	uint64_t at;
 
-	if (at == 0)
+	if (!safe_of_process(f, a) || (at = mem_alloca(f, b < UINT64_MAX ? b + 1 : b)) == 0)
 		return 0;
 	if (!safe_read(f, (void *)(uintptr_t)at, a, b)) {
 		f->alloca_used = used;
@@ -160,7 +160,7 @@ RTFN(copyinto)
 {
 	struct fire *f = FIRE(ctx);
 
-	if (mem_may_write(f, c, b))
+	if (safe_of_process(f, a) && mem_may_write(f, c, b))
 		safe_read(f, (void *)(uintptr_t)c, a, b);
 	return 0;
 }

@@ -23,7 +23,7 @@
 
 /* ---- sources of strings --------------------------------------------------------------- */
 
-RTFN(copyinstr)
+RTFN(addrstr)
 {
 	struct fire *f = FIRE(ctx);
 	uint32_t room = f->en->strsize;
@@ -43,6 +43,11 @@ RTFN(copyinstr)
 	return (uint64_t)(uintptr_t)to;
 }
 
+RTFN(copyinstr)
+{
+	return safe_of_process(FIRE(ctx), b) ? rt_addrstr(ctx, a, b, c, d) : 0;
+}
+
 /* An argument that the provider has interned is passed on as it is. */
 RTFN(argstr)
 {
@@ -58,7 +63,8 @@ RTFN(argstr)
 		return str_ref((
 			const struct et_str *)(const void *)(text - offsetof(struct et_str, text)));
 	}
-	return rt_copyinstr(ctx, a, f->arg[b], UINT64_MAX, 0);
+	return c != 0 ? rt_copyinstr(ctx, a, f->arg[b], UINT64_MAX, 0)
+		      : rt_addrstr(ctx, a, f->arg[b], UINT64_MAX, 0);
 }
 
 RTFN(memstr)

@@ -83,19 +83,20 @@ RTFN(source_match)
 PROBE_PATH static bool is_there(
 	const struct en_term_ops *ops, const struct en_current *cur, uint64_t of)
 {
-	int64_t v;
+	int64_t is = 0;
 
-	return ops != NULL && of != 0 && ops->number(cur, of, TERM_IS, &v);
+	return ops != NULL && of != 0 && ops->number(cur, of, TERM_IS, &is) && is;
 }
 
 /* It is not what the clause takes it for, or there is none at all. */
 PROBE_PATH static __attribute__((noinline)) uint64_t not_such(
-	struct fire *f, const struct en_term_ops *ops, uint64_t of, enum term_fault what)
+	struct fire *f, const struct en_term_ops *ops, uint64_t of, enum term_fault what, uint64_t from)
 {
 	const struct en_current *cur;
 
 	terms_of(f, &cur);
-	set_fault(f, FAULT_TERM, is_there(ops, cur, of) ? what : TERM_FAULT_MISSING);
+	set_fault(f, FAULT_TERM,
+		is_there(ops, cur, of) ? (uint64_t)what : TERM_WITH(TERM_FAULT_MISSING, from));
 	return 0;
 }
 
@@ -106,9 +107,22 @@ RTFN(term_number)
 	const struct en_term_ops *ops = terms_of(f, &cur);
 	int64_t v = 0;
 
-	if (likely(ops != NULL && a != 0 && ops->number(cur, a, (enum term_fact)b, &v)))
+	if (likely(ops != NULL && a != 0 && ops->number(cur, a, (enum term_fact)TERM_WHAT(b), &v)))
 		return (uint64_t)v;
-	return not_such(f, ops, a, b == TERM_SIZE ? TERM_FAULT_SIZE : TERM_FAULT_NUMBER);
+	return not_such(f, ops, a, TERM_WHAT(b) == TERM_SIZE ? TERM_FAULT_SIZE : TERM_FAULT_NUMBER,
+		TERM_WHENCE(b));
+}
+
+RTFN(term_scaled)
+{
+	struct fire *f = FIRE(ctx);
+	const struct en_current *cur;
+	const struct en_term_ops *ops = terms_of(f, &cur);
+	int64_t v = (int64_t)b;
+
+	if (likely(ops != NULL && a != 0 && ops->number(cur, a, TERM_SCALED, &v)))
+		return (uint64_t)v;
+	return not_such(f, ops, a, TERM_FAULT_NUMBER, TERM_WHENCE(c));
 }
 
 /* A text, in the scratch slot unless it is interned; the type of no term is "none". */
@@ -126,16 +140,24 @@ RTFN(term_text)
 	}
 	str_end(to, 0);
 	if (ops == NULL || b == 0 ||
-		!ops->text(cur, b, (enum term_text)c, to, f->en->strsize, &s)) {
-		if (c == TERM_TYPE)
+		!ops->text(cur, b, (enum term_text)TERM_WHAT(c), to, f->en->strsize, &s)) {
+		if (TERM_WHAT(c) == TERM_TYPE)
 			return str_put(f, a, "none", 4);
-		return not_such(f, ops, b, TERM_FAULT_TEXT);
+		return not_such(f, ops, b, TERM_FAULT_TEXT, TERM_WHENCE(c));
 	}
 	if (to[0] == '\0')
 		str_end(to, 0);
 	if (s == NULL && f->en->strsize > WORK_FREE)
 		work_bytes(f, strnlen(to, f->en->strsize));
 	return s != NULL ? str_ref(s) : (uint64_t)(uintptr_t)to;
+}
+
+/* An answer of 1 or 0; or < 0, which is a fault. */
+PROBE_PATH static bool is_so(struct fire *f, int answer)
+{
+	if (answer < 0)
+		set_fault(f, FAULT_TERM, TERM_FAULT_LARGE);
+	return answer > 0;
 }
 
 /* No term equals "" only, as NULL does. */
@@ -149,7 +171,8 @@ PROBE_PATH static uint64_t equals(struct fire *f, const struct en_term_ops *ops,
 		return 0;
 	if (len == 0 && !is_there(ops, cur, of))
 		return 1;
-	return ops != NULL && of != 0 && ops->equals(cur, of, len > 0 ? text : "", len);
+	return ops != NULL && of != 0 &&
+	       is_so(f, ops->equals(cur, of, len > 0 ? text : "", len));
 }
 
 RTFN(term_equals)
@@ -171,27 +194,18 @@ RTFN(pbi_equals)
 	return equals(FIRE(ctx), ops, cur, rt_term_source(ctx, b >> 8, b & 0xff, c, 0), d);
 }
 
-/*
- * -1, 0, 1, or TERM_NOT_A_NUMBER. An unsigned number may be above all of int64_t: then what is
- * above as well cannot be told from it.
- */
+/* -1, 0, 1, or TERM_NOT_A_NUMBER. An unsigned number may be above all of int64_t. */
 RTFN(term_compare)
 {
-	struct fire *f = FIRE(ctx);
 	const struct en_current *cur;
-	const struct en_term_ops *ops = terms_of(f, &cur);
-	bool is_huge = c != 0 && b > INT64_MAX;
+	const struct en_term_ops *ops = terms_of(FIRE(ctx), &cur);
 	int order;
 
 	if (ops == NULL || a == 0)
 		return TERM_NOT_A_NUMBER;
-	order = ops->compare(cur, a, is_huge ? INT64_MAX : (int64_t)b);
+	order = ops->compare(cur, a, b, c != 0 && b > INT64_MAX);
 	if (order == TERM_NOT_A_NUMBER)
 		return TERM_NOT_A_NUMBER;
-	if (is_huge && order > 0)
-		set_fault(f, FAULT_TERM, TERM_FAULT_NUMBER);
-	if (is_huge)
-		return (uint64_t)-1;
 	return (uint64_t)(int64_t)(order > 0 ? 1 : order < 0 ? -1 : 0);
 }
 
@@ -200,12 +214,6 @@ RTFN(term_same)
 	struct fire *f = FIRE(ctx);
 	const struct en_current *cur;
 	const struct en_term_ops *ops = terms_of(f, &cur);
-	int same;
 
-	if (ops == NULL)
-		return 0;
-	same = ops->same(cur, a, b);
-	if (same < 0)
-		set_fault(f, FAULT_WORK, 0);
-	return same > 0;
+	return ops != NULL && is_so(f, ops->same(cur, a, b));
 }

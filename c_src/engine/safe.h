@@ -25,6 +25,17 @@ bool safe_load(const void *src, unsigned size, uint64_t *out); /* 1, 2, 4 or 8 b
 bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n); /* false: a fault is set */
 /* A string of at most room - 1 bytes, terminated. Returns its length, or -1 with a fault. */
 int64_t safe_str(struct fire *f, char *dst, uint64_t addr, size_t room);
+/* Is it no address of the kernel? Else a fault is set: a program may hand any to a system call. */
+#ifdef __bpf__
+bool safe_of_process(struct fire *f, uint64_t addr);
+#else
+static inline bool safe_of_process(struct fire *f, uint64_t addr)
+{
+	(void)f;
+	(void)addr;
+	return true; /* it is not readable */
+}
+#endif
 void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n);
 uint64_t mem_alloca(struct fire *f, uint64_t size); /* 0 with a fault: no room */
 /* May this clause write to [addr, addr + n)? If not, a fault is set. */

@@ -141,8 +141,8 @@ int k_prepare(struct en *en, struct et_error *e)
 static bool looks_into_terms(const struct prog_uses *u)
 {
 	static const enum rt_fn fns[] = {RT_term_source, RT_term_part, RT_source_part,
-		RT_term_match, RT_source_match, RT_term_number, RT_term_text, RT_term_equals,
-		RT_term_compare, RT_term_same};
+		RT_term_match, RT_source_match, RT_term_number, RT_term_scaled, RT_term_text,
+		RT_term_equals, RT_term_compare, RT_term_same};
 
 	for (unsigned i = 0; i < sizeof(fns) / sizeof(*fns); i++)
 		if (uses_fn(u, fns[i]))

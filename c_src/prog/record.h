@@ -37,7 +37,7 @@ struct rec_error {
 	uint32_t pc;	/* index of the instruction in the clause */
 	uint32_t action; /* number of the action in the clause, from 1; 0: the predicate */
 	uint32_t pad;
-	uint64_t addr;	/* the bad address; of FAULT_TERM: enum term_fault; or 0 */
+	uint64_t addr;	/* the bad address; of FAULT_TERM: TERM_WITH(term_fault, term_from); or 0 */
 };
 
 /* Faults: DTrace's numbers and texts; from 13 on they are ours. */
@@ -67,11 +67,29 @@ enum fault {
 	X(MISSING, 1, "no such term")                                                              \
 	X(NUMBER, 2, "not a number (of 64 bits)")                                                  \
 	X(SIZE, 3, "not a term with a size")                                                       \
-	X(TEXT, 4, "not a text")
+	X(TEXT, 4, "not a text")                                                                   \
+	X(LARGE, 5, "too large or too deep to be compared")
 enum term_fault {
 #define X(id, n, text) TERM_FAULT_##id = n,
 	TERM_FAULTS(X)
 #undef X
 };
+
+/* Where a term is from that is not there, if that is known: the function that looked for it. */
+#define TERM_FROM(X)                                                                               \
+	X(ELEMENT, 1, "erlelement(): not a tuple, or it has fewer elements")                       \
+	X(HD, 2, "erlhd(): not a list, or it is empty")                                            \
+	X(TL, 3, "erltl(): not a list, or it is empty")                                            \
+	X(KEY, 4, "erlget(): not a map, or it has no such key")                                    \
+	X(FIELD, 5, "erlfield(): not such a record")
+enum term_from {
+#define X(id, n, text) TERM_FROM_##id = n,
+	TERM_FROM(X)
+#undef X
+};
+/* The constant of term_number() and others, and the address of FAULT_TERM: both in one. */
+#define TERM_WITH(what, from) ((uint32_t)(what) | (uint32_t)(from) << 8)
+#define TERM_WHAT(both)	      ((both) & 0xff)
+#define TERM_WHENCE(both)     ((both) >> 8)
 
 #endif

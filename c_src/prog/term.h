@@ -31,6 +31,7 @@ enum term_part {
 enum term_fact {
 	TERM_INTEGER, /* its value; a float is truncated */
 	TERM_SIZE,    /* of a tuple, list, map; bytes of a binary; characters of an atom */
+	TERM_SCALED,  /* its value times the number that is there already; a float is rounded then */
 	TERM_IS,      /* is there a term at all? */
 };
 

@@ -258,6 +258,44 @@ static void labels_dropped(const struct expo *x, const struct serve *v)
 	}
 }
 
+static void posts(const struct expo *x, const struct serve *v, const char *name, bool failures)
+{
+	const struct {
+		const char *to;
+		bool has;
+		const struct post *p;
+	} all[] = {{"alertmanager", v->alerts.has_manager, &v->alerts.manager},
+		{"webhook", v->alerts.has_webhook, &v->alerts.webhook},
+		{"otlp", v->otlp.on, &v->otlp.post}};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].has)
+			fprintf(x->f, "%s_total{to=\"%s\"} %" PRIu64 "\n", name, all[i].to,
+				failures ? all[i].p->failed : all[i].p->sent);
+}
+
+static void alerts(const struct expo *x, const struct serve *v)
+{
+	family(x, "erltrace_alert", "gauge", "1: the alert goes on.");
+	for (const struct alert *a = v->alerts.list; a != NULL; a = a->next) {
+		fputs("erltrace_alert{", x->f);
+		labelled(x, "script", a->script);
+		fputc(',', x->f);
+		labelled(x, "node", a->node);
+		fputc(',', x->f);
+		labelled(x, "alertname", a->name);
+		fprintf(x->f, "} %d\n", a->over == 0);
+	}
+	family(x, "erltrace_alert_calls", "counter", "Calls of alert() by scripts.");
+	fprintf(x->f, "erltrace_alert_calls_total %" PRIu64 "\n", v->alerts.total);
+	family(x, "erltrace_alerts_dropped", "counter", "Alerts that were left out: too many.");
+	fprintf(x->f, "erltrace_alerts_dropped_total %" PRIu64 "\n", v->alerts.dropped);
+	family(x, "erltrace_posts", "counter", "Posts to other servers that were delivered.");
+	posts(x, v, "erltrace_posts", false);
+	family(x, "erltrace_posts_failed", "counter", "Posts that were not, and are tried again.");
+	posts(x, v, "erltrace_posts_failed", true);
+}
+
 static void server(const struct expo *x, const struct serve *v)
 {
 	family(x, "erltrace_build_info", "gauge", "The version of erltrace.");
@@ -284,6 +322,7 @@ char *exposition(const struct serve *v, bool openmetrics, size_t *len)
 	jobs(&x, v);
 	nodes(&x, v);
 	labels_dropped(&x, v);
+	alerts(&x, v);
 	server(&x, v);
 	if (openmetrics)
 		fputs("# EOF\n", x.f);

@@ -125,6 +125,8 @@ static void on_timer(lws_sorted_usec_list_t *sul)
 	if (!v->ending)
 		folder_look(v);
 	jobs_look(v);
+	alerts_look(v);
+	otlp_look(v);
 	saved_look(v);
 	lws_sul_schedule(
 		v->context, 0, &v->timer, on_timer, SERVE_LOOK_MS * LWS_USEC_PER_SEC / 1000);
@@ -133,6 +135,7 @@ static void on_timer(lws_sorted_usec_list_t *sul)
 static const struct lws_protocols protocols[] = {
 	{"metrics", on_client, sizeof(struct conn), 16384, 0, NULL, 0},
 	{"children", on_children, 0, 0, 0, NULL, 0},
+	{"post", post_callback, 0, 4096, 0, NULL, 0},
 	{NULL, NULL, 0, 0, 0, NULL, 0},
 };
 
@@ -157,6 +160,9 @@ int http_open(struct serve *v)
 		.server_string = "erltrace",
 		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
 			   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
+			   (v->alerts.manager.tls || v->alerts.webhook.tls || v->otlp.post.tls
+					   ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT
+					   : 0) |
 			   (strchr(v->listen, ':') == NULL ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
 	};
 	lws_sock_file_fd_type fd;

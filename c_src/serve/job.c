@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "alerts.h"
 #include "array.h"
 #include "saved.h"
 #include "web/child_process.h"
@@ -128,6 +129,51 @@ static void on_error(struct job *j, const json_t *line)
 	tell(j, text);
 }
 
+static void keep_line(struct job *j, const char *text)
+{
+	struct job_line *l = &j->lines[j->nlines++ % JOB_LINES];
+
+	l->at = serve_ms();
+	snprintf(l->text, sizeof(l->text), "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+char *job_recorded(const struct job *j)
+{
+	unsigned first = j->nlines > JOB_LINES ? j->nlines - JOB_LINES : 0;
+	int64_t since = serve_ms() - JOB_RECORDED_MS;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (unsigned i = first; f != NULL && i < j->nlines; i++)
+		if (j->lines[i % JOB_LINES].at >= since)
+			fprintf(f, "%s\n", j->lines[i % JOB_LINES].text);
+	if (f != NULL && fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void on_text(struct job *j, const json_t *line)
+{
+	const char *text = text_of(line, "text");
+
+	fputs(text, stdout);
+	fflush(stdout);
+	keep_line(j, text);
+}
+
+/* trace() and the like have values, and no text. */
+static void on_values(struct job *j, const json_t *line)
+{
+	const json_t *values = json_object_get(line, "values");
+	char *text = json_array_size(values) > 0 ? json_dumps(values, JSON_COMPACT) : NULL;
+
+	if (text != NULL)
+		keep_line(j, text);
+	free(text);
+}
+
 /* A number of 19 digits or more, which may be more than 63 bits; where it ends. */
 static size_t long_number(const char *text, size_t at, size_t len)
 {
@@ -188,7 +234,11 @@ static void on_line(struct job *j, const char *text, size_t len)
 	else if (strcmp(type, "error") == 0)
 		on_error(j, line);
 	else if (strcmp(type, "printf") == 0 || strcmp(type, "print") == 0)
-		fputs(text_of(line, "text"), stdout), fflush(stdout);
+		on_text(j, line);
+	else if (strcmp(type, "alert") == 0)
+		alerts_fire(j->v, j, line);
+	else if (strcmp(type, "exit") != 0)
+		on_values(j, line);
 	json_decref(line);
 }
 

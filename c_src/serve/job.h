@@ -30,6 +30,14 @@ struct job_drops {
 	uint64_t n;
 };
 
+/* What it printed last: an alert tells that too. */
+enum { JOB_LINES = 32, JOB_LINE_MAX = 256, JOB_RECORDED_MS = 10000 };
+
+struct job_line {
+	int64_t at;
+	char text[JOB_LINE_MAX];
+};
+
 struct job {
 	struct job *next;
 	struct serve *v;
@@ -51,6 +59,8 @@ struct job {
 	struct job_drops *drops;
 	size_t ndrops;
 	uint64_t starts, errors, lost_lines;
+	struct job_line lines[JOB_LINES];
+	unsigned nlines; /* all that there were: the last is at (nlines - 1) % JOB_LINES */
 };
 
 int job_new(struct serve *v, const struct script *s, const char *target);
@@ -61,6 +71,7 @@ void jobs_end(struct serve *v);  /* END runs, and the last ticks come; none star
 void jobs_events(struct serve *v);
 struct job_node *job_node(struct job *j, const char *name); /* NULL: memory is out */
 void job_drops(struct job *j, const char *kind, uint64_t n);
+char *job_recorded(const struct job *j); /* what it printed in the last seconds; to be freed */
 int jobs_watch_end(struct serve *v); /* signals */
 void jobs_free(struct serve *v);
 

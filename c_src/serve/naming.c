@@ -151,7 +151,9 @@ static bool is_own(const char *name, enum metric_kind kind)
 		{"erltrace_drops", METRIC_COUNT}, {"erltrace_events", METRIC_COUNT},
 		{"erltrace_cost_ratio", METRIC_MAX}, {"erltrace_labels_dropped", METRIC_COUNT},
 		{"erltrace_build_info", METRIC_MAX}, {"erltrace_scrapes", METRIC_COUNT},
-		{"erltrace_scrape_duration_seconds", METRIC_MAX}};
+		{"erltrace_scrape_duration_seconds", METRIC_MAX}, {"erltrace_alert", METRIC_MAX},
+		{"erltrace_alert_calls", METRIC_COUNT}, {"erltrace_alerts_dropped", METRIC_COUNT},
+		{"erltrace_posts", METRIC_COUNT}, {"erltrace_posts_failed", METRIC_COUNT}};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (overlap(own[i].name, own[i].kind, name, kind))

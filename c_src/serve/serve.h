@@ -10,6 +10,9 @@
  *   naming.c      what metrics are called
  *   labels.c      nodes and keys as labels
  *   saved.c       the totals as a file, over a restart of the server
+ *   alerts.c      what alert() says: begun, over, told to others
+ *   post.c        POST to others
+ *   otlp.c        the totals, posted to OpenTelemetry's collector
  *   exposition.c  the totals as Prometheus' text and as OpenMetrics
  *
  * Every script runs in a child for each -N, which is this same command (--json --live). A script
@@ -26,6 +29,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "alerts.h"
+#include "otlp.h"
 #include "totals.h"
 
 enum {
@@ -65,6 +70,8 @@ struct serve {
 	int port;
 	bool cluster;
 	struct totals totals;
+	struct alerts alerts;
+	struct otlp otlp;
 	struct script *scripts;
 	bool looked; /* for them, once */
 	struct job *jobs;
@@ -79,6 +86,10 @@ struct serve {
 
 void serve_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* on stderr */
 int64_t serve_ms(void);							    /* monotonic */
+
+/* post.c, for http.c */
+int post_callback(
+	struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len);
 
 int http_open(struct serve *v);
 void http_serve(struct serve *v);

@@ -18,16 +18,34 @@
 #include "saved.h"
 #include "serve_main.h"
 
-enum { OPT_PORT = 256, OPT_LISTEN, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_MAX_LABELS, OPT_STATE, OPT_HELP };
+enum {
+	OPT_PORT = 256,
+	OPT_LISTEN,
+	OPT_COOKIE_FILE,
+	OPT_CLUSTER,
+	OPT_MAX_LABELS,
+	OPT_STATE,
+	OPT_ALERTMANAGER,
+	OPT_WEBHOOK,
+	OPT_ALERT_HOLD,
+	OPT_OTLP,
+	OPT_OTLP_INTERVAL,
+	OPT_HELP,
+};
 
 static const struct option longs[] = {
+	{"alert-hold", required_argument, NULL, OPT_ALERT_HOLD},
+	{"alertmanager", required_argument, NULL, OPT_ALERTMANAGER},
 	{"cluster", no_argument, NULL, OPT_CLUSTER},
 	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"listen", required_argument, NULL, OPT_LISTEN},
 	{"max-labels", required_argument, NULL, OPT_MAX_LABELS},
+	{"otlp", required_argument, NULL, OPT_OTLP},
+	{"otlp-interval", required_argument, NULL, OPT_OTLP_INTERVAL},
 	{"port", required_argument, NULL, OPT_PORT},
 	{"state", required_argument, NULL, OPT_STATE},
+	{"webhook", required_argument, NULL, OPT_WEBHOOK},
 	{NULL, 0, NULL, 0},
 };
 
@@ -46,6 +64,11 @@ static const char usage[] =
 	"	--max-labels N   combinations of keys of one metric (1000); the rest is added up\n"
 	"	                 with keys that are all `other'\n"
 	"	--state FILE     keep the totals there, and go on from them\n"
+	"	--alertmanager URL  where alert() of scripts is told: Prometheus' Alertmanager\n"
+	"	--webhook URL    or any server that takes JSON\n"
+	"	--alert-hold N   seconds after its last alert() until an alert is over (60)\n"
+	"	--otlp URL       post metrics to a collector of OpenTelemetry, at URL/v1/metrics\n"
+	"	--otlp-interval N  seconds between two posts (10)\n"
 	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
 	"	--help           this text\n";
 
@@ -104,6 +127,23 @@ static int one_option(struct serve *v, int flag, const char *arg)
 		n = number(arg, 1, 1000000);
 		v->totals.max_series = n > 0 ? (size_t)n : 0;
 		return n > 0 ? -1 : bad("--max-labels takes 1 to 1000000, not %s", arg);
+	case OPT_ALERTMANAGER:
+		v->alerts.has_manager =
+			post_open(&v->alerts.manager, v, arg, "/api/v2/alerts") == 0;
+		return v->alerts.has_manager ? -1 : bad("not a URL: %s", arg);
+	case OPT_WEBHOOK:
+		v->alerts.has_webhook = post_open(&v->alerts.webhook, v, arg, "") == 0;
+		return v->alerts.has_webhook ? -1 : bad("not a URL: %s", arg);
+	case OPT_ALERT_HOLD:
+		v->alerts.hold = number(arg, 1, 86400);
+		return v->alerts.hold > 0 ? -1 : bad("--alert-hold takes 1 to 86400, not %s", arg);
+	case OPT_OTLP:
+		v->otlp.on = post_open(&v->otlp.post, v, arg, "/v1/metrics") == 0;
+		return v->otlp.on ? -1 : bad("not a URL: %s", arg);
+	case OPT_OTLP_INTERVAL:
+		v->otlp.every = number(arg, 1, 3600);
+		return v->otlp.every > 0 ? -1
+					 : bad("--otlp-interval takes 1 to 3600, not %s", arg);
 	case OPT_STATE: v->state_file = arg; return -1;
 	case OPT_LISTEN: v->listen = arg; return -1;
 	case OPT_COOKIE_FILE: v->cookie_file = arg; return -1;
@@ -153,6 +193,8 @@ int serve_main(int argc, char **argv)
 	struct serve v = {.listen = "127.0.0.1",
 		.port = SERVE_PORT,
 		.totals = {.max_series = SERVE_MAX_SERIES},
+		.alerts = {.hold = ALERTS_HOLD},
+		.otlp = {.every = OTLP_EVERY},
 		.children = -1};
 	int status = options(&v, argc, argv);
 	bool six;
@@ -173,6 +215,8 @@ int serve_main(int argc, char **argv)
 	jobs_free(&v);
 	folder_free(&v);
 	totals_free(&v.totals);
+	alerts_free(&v);
+	otlp_free(&v);
 	json_decref(v.saved);
 	return status;
 }

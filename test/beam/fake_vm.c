@@ -210,6 +210,7 @@ ERL_NIF_TERM fake_pid(unsigned number) { return (ERL_NIF_TERM)number * 8 << 4 | 
 ERL_NIF_TERM fake_port(unsigned number) { return (ERL_NIF_TERM)number << 4 | 7; }
 int enif_is_pid(ErlNifEnv *env, ERL_NIF_TERM t) { (void)env; return (t & 15) == 3; }
 int enif_is_port(ErlNifEnv *env, ERL_NIF_TERM t) { (void)env; return (t & 15) == 7; }
+int enif_is_ref(ErlNifEnv *env, ERL_NIF_TERM t) { (void)env; (void)t; return 0; }
 
 int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifPid *pid)
 {

@@ -22,7 +22,7 @@ every_byte() -> every(flip, bytes, 60).
 
 %% The same for words of processes, their stacks, what lies in front of functions, and addresses that
 %% the JIT calls: each is that of something else.
-every_word() -> every(spoil, words_read, 25).
+every_word() -> every(spoil, words_read, 28).
 
 every(Change, Number, AtLeast) ->
     ok = erltrace_nif:fastcalls({Change, 0}),

@@ -2,7 +2,8 @@
 %% Requests of a known shape, for tests of what follows them. Every message of a request holds
 %% {req, Id, Step}. A request is
 %%
-%%   call     a gen_server:call to a worker of a pool, which casts
+%%   call     a gen_server:call to a worker of a pool, every other one with a timeout, so that its reply
+%%            goes to an alias; the worker casts
 %%   log      to a process that all share, and sends the
 %%   reply;
 %%   child    three processes are spawned, each of which sends a message back;
@@ -45,7 +46,8 @@ one({Sink, Workers}, _, Id) ->
     receive {'DOWN', M, process, P, normal} -> ok end.
 
 request(Id, Worker, Sink) ->
-    {req, Id, reply} = gen_server:call(Worker, {req, Id, call}, infinity),
+    Timeout = case Id rem 2 of 0 -> infinity; 1 -> 600000 end,
+    {req, Id, reply} = gen_server:call(Worker, {req, Id, call}, Timeout),
     Me = self(),
     [spawn(fun() -> Me ! {req, Id, {child, N}} end) || N <- [1, 2, 3]],
     [receive {req, Id, {child, _}} -> ok end || _ <- [1, 2, 3]],

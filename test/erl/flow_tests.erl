@@ -175,6 +175,25 @@ wait_for(Key, N, H) ->
         _ -> timer:sleep(10), wait_for(Key, N, H)
     end.
 
+%% The VM tells the sender of a reply to a call with a timeout the alias, the receiver the process.
+reply_to_an_alias_test() ->
+    {ok, Server} = gen_server:start(flow_load, sink, []),
+    Aggs = script_run:run(
+             "erlang*:flow_tests:other:function-entry { follow(); }
+              erlang*:flow_tests:traced:function-entry { @[flowdepth] = count(); }
+              erlang*:::flow-receive { @received = count(); }",
+             fun() ->
+                     script_run:in_process(fun() ->
+                                                   other(1),
+                                                   handled = gen_server:call(Server, handled, 60000),
+                                                   traced(),
+                                                   handled = gen_server:call(Server, handled, 60000),
+                                                   traced()
+                                           end)
+             end),
+    gen_server:stop(Server),
+    ?assertEqual(#{{"_", [2]} => 1, {"_", [4]} => 1, {"received", []} => 4}, Aggs).
+
 %% A flow that time has ended begins no second one: whoever then receives a message of it, or is asked
 %% for it, is in none. It fires no probe, and what it sends is not followed.
 late_message_of_an_ended_flow_test() ->

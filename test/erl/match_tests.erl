@@ -245,6 +245,28 @@ texts_test_() ->
        told(undefined, [], hd), told(<<"x">>, #{a => x}, key, "a"), told(undefined, #{a => x}, key, "b"),
        told(<<"x">>, #{{a, 1} => x}, key, "{a, 1}"), told(undefined, x, key, "a")]).
 
+%% The usual way to gather output, [Acc, X], is as deep as it has parts.
+deep_iolists_test_() ->
+    Acc = fun(N) -> lists:foldl(fun(I, A) -> [A, $a + I rem 7] end, [], lists:seq(1, N)) end,
+    Wrapped = fun(N) -> nested(N, "tea", fun(T) -> [T] end) end,
+    with_layout(
+      [told(iolist_to_binary(Acc(N)), Acc(N), chars) || N <- [24, 25, 26, 200]] ++
+      [told(true, Acc(N), equals, iolist_to_binary(Acc(N))) || N <- [24, 25, 26, 1000]] ++
+      [told(false, Acc(N), equals, <<"tea">>) || N <- [25, 900]] ++
+      [told(true, Wrapped(N), equals, <<"tea">>) || N <- [25, 3000]] ++
+      [told(undefined, Acc(2000), chars), told(undefined, Acc(2000), equals, <<"tea">>),
+       told(undefined, Wrapped(10000), equals, <<"tea">>)]).
+
+%% With unsigned numbers that are no int64_t.
+huge_numbers_test_() ->
+    Max = 1 bsl 64 - 1,
+    Half = 1 bsl 63,
+    with_layout(
+      [told(Order, T, compare, N) || {Order, T, N} <-
+          [{0, Max, Max}, {-1, Max - 1, Max}, {1, Max, Max - 1}, {0, Half, Half}, {-1, Half - 1, Half},
+           {1, 1 bsl 64, Max}, {-1, -(1 bsl 64), Half}, {-1, 5, Half}, {-1, -1, Max}, {0, 9.223372036854775808e18, Half},
+           {1, 1.8446744073709551616e19, Max}, {-1, -1.5, Half}, {-1, 1.5, Half}, {2, a, Max}, {2, <<1>>, Half}]]).
+
 %% ---- terms that are made to be hard ----------------------------------------------------------
 
 %% There is an answer for each; how long it takes: hard_terms of test/promises/promise.erl.
@@ -312,10 +334,10 @@ copied(T) -> binary_to_term(term_to_binary(T)).
 %% All answers are the same but for those that the VM does not give without allocating: then there
 %% is none. In a node of its own, for what is known is found out when the library is loaded.
 no_insides_test_() ->
-    {timeout, 120, fun() ->
+    {timeout, 300, fun() ->
         {ok, Peer, _} = peer:start(#{connection => standard_io, wait_boot => 60000,
                                      args => ["-pa" | code:get_path()]}),
-        try ?assertEqual(ok, peer:call(Peer, ?MODULE, no_insides, [], 120000))
+        try ?assertEqual(ok, peer:call(Peer, ?MODULE, no_insides, [], 240000))
         after peer:stop(Peer)
         end
     end}.

@@ -64,6 +64,7 @@ question(A, B) ->
             fun() -> {"%d", ["erlsize(", Text, ")"], size_of(T)} end,
             fun() -> {"%d", ["(int64_t)", Text], number(T)} end,
             fun() -> {"%d", [Text, " * 2 + 1"], twice(number(T))} end,
+            fun() -> scaled(Text, T, pick([0, 1, -1, 10, 1000, -7, 1 bsl 40])) end,
             fun() -> compared(Text, T) end,
             fun() -> compared(Text, T) end,
             fun() -> equal(Text, T) end,
@@ -95,6 +96,13 @@ twice(none) -> none;
 twice(Text) -> % in 64 bits
     <<N:64/signed>> = <<(list_to_integer(Text) * 2 + 1):64>>,
     integer_to_list(N).
+
+scaled(Text, T, N) ->
+    {"%d", ["erlscaled(", Text, ", ", number_text(N), ")"], product(T, N)}.
+
+product({ok, T}, N) when is_integer(T), T >= -(1 bsl 63), T < 1 bsl 63 -> number({ok, T * N});
+product({ok, T}, N) when is_float(T) -> try number({ok, round(T * N)}) catch error:badarith -> none end;
+product(_, _) -> none.
 
 compared(Text, T) ->
     N = pick([0, 1, -1, 5, -7, trunc_of(T)]),

@@ -28,6 +28,7 @@ all_test_() ->
         true -> [{"terms", fun terms/0}, {"parts", fun parts/0}, {"nested", fun nested/0},
                  {"tail", fun tail/0}, {"values", fun values/0}, {"exceptions", fun exceptions/0},
                  {"large", fun large/0}, {"cut_args_looked_at", fun cut_args_looked_at/0},
+                 {"left_out_types", fun left_out_types/0},
                  {"maps_whole_or_not", fun maps_whole_or_not/0}];
         false -> [{"not_kept", fun not_kept/0}]
     end.
@@ -127,7 +128,7 @@ cut_args_looked_at() ->
          {"/erlmatch(erlarg(0), \"{order, _, L, _, _, L}\")/ { }", 1},
          %% its parts, type, size; compared
          {"/erltype(erlelement(2, erlarg(0))) == \"integer\"/ { }", 0},
-         {"/erltype(erlelement(4, erlarg(0))) == \"fun\"/ { }", 1},
+         {"/erltype(erlelement(4, erlarg(0))) == \"fun\"/ { }", 0},
          {"/erlsize(erlarg(0)) == 6/ { }", 0},
          {"/erlsize(erlelement(6, erlarg(0))) == 6/ { }", 1},
          {"/erlget(\"k\", erlelement(5, erlarg(0))) == \"v\"/ { }", 0},
@@ -140,6 +141,22 @@ cut_args_looked_at() ->
          {"/erlelement(4, erlarg(0)) == \"x\"/ { }", 1},
          {"/erlelement(1, erlarg(0)) == erlelement(2, erlarg(0))/ { }", 0},
          {"/erlarg(0) == erlelement(2, erlarg(0))/ { }", 1}]].
+
+%% What was left out has the type that it had, and no size.
+left_out_types() ->
+    Kinds = [{"map", maps:from_list([{I, I} || I <- lists:seq(1, 40)])}, {"binary", binary:copy(<<"a">>, 100000)},
+             {"tuple", erlang:make_tuple(5000, a)}, {"integer", 1 bsl 100000}, {"fun", fun() -> ok end},
+             {"bitstring", <<1:3>>}],
+    [begin
+         {ok, H} = erltrace:script([return("work"), "{ @[erltype(erlarg(0)), erltype(erlelement(2, erlarg(0)))] = count(); }",
+                                    return("work"), "{ @size[erlsize(erlarg(0))] = count(); }",
+                                    "ERROR /arg4 == 14 && arg5 == 3/ { @none = count(); }"]),
+         _ = work(T),
+         Got = script_run:aggregations(H),
+         ok = erltrace:close(H),
+         ?assertEqual({Type, [{[Type, "none"], 1}]}, {Type, keys("_", Got)}),
+         ?assertEqual({Type, [], [{[], 1}]}, {Type, keys("size", Got), keys("none", Got)})
+     end || {Type, T} <- Kinds].
 
 cut_args(Clause, Arg) ->
     {ok, H} = erltrace:script([return("work"), Clause]),

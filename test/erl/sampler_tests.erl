@@ -146,6 +146,24 @@ states() ->
 has_gc(Aggs) ->
     lists:any(fun({<<"_">>, _, [_, <<"gc">>], _}) -> true; (_) -> false end, Aggs).
 
+%% A process that was there before the script has one name, from the first sample on.
+called_test_() ->
+    {timeout, 300,
+     fun() ->
+             Pids = sampler_load:start([arith, list, map]),
+             H = run("profile-997 { @[erlpid, erlproc] = count(); }"),
+             Called = fun(Aggs) ->
+                              [{Q, Name} || {<<"_">>, count, [Q, Name], _} <- Aggs, P <- maps:keys(Pids),
+                                            list_to_binary(pid_to_list(P)) =:= Q]
+                      end,
+             wait_until(H, fun(Aggs) -> length(lists:ukeysort(1, Called(Aggs))) =:= 3 end),
+             ok = erltrace:stop(H),
+             {ok, Aggs} = erltrace:aggregations(H),
+             erltrace:close(H),
+             sampler_load:stop(Pids),
+             ?assertEqual([<<"sampler_load:top/1">>], lists:usort([N || {_, N} <- Called(Aggs)]))
+     end}.
+
 names_test_() ->
     {timeout, 60,
      fun() ->

@@ -292,11 +292,14 @@ rounds_test_() ->
 
 rounds() ->
     A = run(2, "state:::process-500ms, state:::table-500ms { @n = count(); }"
-               "state:::round-500ms { @sum = sum(arg1); @[arg0] = count(); @whole[arg2] = count(); }"),
+               "state:::round-500ms { @sum = sum(arg1); @[arg0] = count(); @whole[arg2] = count();"
+               "@over[arg2, arg3] = count(); }"),
     Numbers = lists:sort([N || {"_", [N]} <- maps:keys(A)]),
     ?assertEqual(lists:seq(1, length(Numbers)), Numbers),
     ?assertEqual([1], lists:usort([V || {{"_", [_]}, V} <- maps:to_list(A)])),
     ?assert(maps:get({"whole", [1]}, A) >= 2),
+    ?assert(maps:get({"over", [1, 1]}, A) >= 2), % each of these is a pass of its own
+    ?assertNot(maps:is_key({"over", [1, 0]}, A)),
     ?assert(number("sum", A) =< number("n", A)).
 
 %% Different rates do not wait for each other.
@@ -316,14 +319,22 @@ partial() ->
     Ps = [quiet(fun() -> ok end) || _ <- lists:seq(1, 5000)],
     Script = "#pragma D option statebudget=1\n#pragma D option aggsize=16m\n"
         "state:::process-100ms { @[erlpid] = count(); @b = sum(args[0]->binaries); }"
-        "state:::round-100ms { @whole[arg2] = count(); }",
+        "state:::round-100ms { @whole[arg2] = count(); @over[arg2, arg3] = count(); }",
     {ok, H} = erltrace:script(Script),
     seen_all(H, maps:from_list([{{"_", [pid_to_list(P)]}, P} || {P, _} <- Ps])),
     {ok, #{things := #{partial := Partial, cost := Cost}}} = erltrace:status(H),
     ?assert(Partial > 0),
+    over(H),
     ?assert(Cost < 2),
     erltrace:close(H),
     [stop(P) || P <- Ps].
+
+%% The last round of a pass of several says that it is over, and none of these was whole.
+over(H) ->
+    Over = [K || {"over", K} <- maps:keys(script_run:aggregations(H))],
+    ?assertEqual([], Over -- [[0, 0], [0, 1], [1, 1]]),
+    lists:member([0, 0], Over) andalso lists:member([0, 1], Over) orelse
+        begin receive after 50 -> ok end, over(H) end.
 
 seen_all(_, Left) when map_size(Left) =:= 0 ->
     ok;
@@ -331,6 +342,25 @@ seen_all(H, Left) ->
     Seen = maps:keys(script_run:aggregations(H)),
     receive after 200 -> ok end,
     seen_all(H, maps:without(Seen, Left)).
+
+%% A key is told, and the next round begins at once: here it would be in an hour.
+key_test_() ->
+    {timeout, 60, fun key/0}.
+
+key() ->
+    {ok, H} = erltrace:script("state:::key { @key[arg0, arg1, arg2] = count(); }"
+                              "state:::node-1h { @n = count(); } state:::round-1h { @r = max(arg0); }"),
+    wait(H, 1),
+    ok = erltrace_handle:call(H, {key, {0, 24, 80}}),
+    ok = erltrace_handle:call(H, {key, {$a, 25, 81}}),
+    wait(H, 2),
+    A = script_run:aggregations(H),
+    ?assertMatch(#{{"key", [0, 24, 80]} := 1, {"key", [$a, 25, 81]} := 1, {"r", []} := 2, {"n", []} := 2}, A),
+    ok = erltrace_handle:call(H, {key, {0, 25, 82}}), % no key: nothing begins
+    ok = erltrace:stop(H),
+    ?assertMatch(#{{"r", []} := 2}, script_run:aggregations(H)),
+    ok = erltrace_handle:call(H, {key, {$a, 25, 81}}),
+    erltrace:close(H).
 
 %% ---- the other kinds -------------------------------------------------------------------------
 
@@ -505,6 +535,26 @@ mistakes_test() ->
         erltrace:script("state:::thread-1s { @ = count(); }"),
     ?assertNotEqual(nomatch, string:find(None, "scheduler")),
     ?assertMatch({error, _}, erltrace:script("state:::process { @[ustack()] = count(); }")).
+
+%% ---- erltrace itself --------------------------------------------------------------------------
+
+%% Its own processes hide what they began with; another that does is not taken for one.
+own_test() ->
+    Me = self(),
+    Other = proc_lib:spawn(fun() ->
+                                   process_flag(sensitive, true),
+                                   Me ! {ready, self()},
+                                   receive stop -> ok end
+                           end),
+    receive {ready, Other} -> ok end,
+    A = run(1, "state:::process-100ms { @[args[0]->name, args[0]->pid] = count(); }
+                state:::table-100ms /args[0]->name == \"erltrace_state\"/ { @owners[args[0]->owner] = count(); }"),
+    Names = maps:from_list([{Pid, Name} || {_, [Name, Pid]} <- maps:keys(A)]),
+    ?assertEqual("proc_lib:init_p/3", maps:get(pid_to_list(Other), Names)),
+    ?assertEqual([pid_to_list(Other)], [Pid || {Pid, "proc_lib:" ++ _} <- maps:to_list(Names)]),
+    ?assert(lists:member("(erltrace)", maps:values(Names))),
+    ?assertEqual([["(erltrace)"]], [Key || {"owners", Key} <- maps:keys(A)]),
+    Other ! stop.
 
 %% ---- the end ---------------------------------------------------------------------------------
 

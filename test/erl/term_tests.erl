@@ -32,6 +32,21 @@ numbers_test() ->
                 [1, 5, 7, -3, 5.0, 4.5, 1 bsl 70, -(1 bsl 70), a, "5", <<"5">>, {5}, [], #{}]),
     ?assertEqual([2, 12, 4, 6, 2, 4], counts(["eq", "ne", "lt", "le", "gt", "ge"], Got)).
 
+huge_numbers_test() ->
+    Got = taken(["/erlarg(0) == 0xffffffffffffffff/ { @eq = count(); }",
+                 "/erlarg(0) > 0x8000000000000000/ { @gt = count(); }"],
+                [1 bsl 64 - 1, 1 bsl 63, 1 bsl 64, 1.0e19, -1, 5, a]),
+    ?assertEqual([1, 3], counts(["eq", "gt"], Got)).
+
+%% What an earlier event has bound is not there at this one.
+earlier_match_test() ->
+    Got = taken(["{ this->m = erlmatch(erlarg(0), \"{b, X}\"); @[this->m, this->X == \"\"] = count(); }"],
+                [{a, 1}, {b, 2}, {a, foo}, {b, 3}, {a, 1}]),
+    ?assertEqual([{["0", "1"], 3}, {["1", "0"], 2}], [{[text(K) || K <- Ks], V} || {Ks, V} <- keys("_", Got)]).
+
+text(K) when is_integer(K) -> integer_to_list(K);
+text(K) -> K.
+
 as_numbers_test() ->
     Got = taken(["{ @s = sum(erlarg(0)); @t = sum(erlarg(0) * 10); @k[(int)erlarg(0)] = count(); }",
                  "{ this->n = (int64_t)erlarg(0); @u = max(this->n); }"], [1, 2, 2, 3.9, -7]),
@@ -128,6 +143,16 @@ sizes_test() ->
     Got = taken(["/erltype(erlarg(0)) != \"integer\"/ { @[erlsize(erlarg(0))] = count(); }"],
                 [{a, b}, [1, 2, 3], <<"tea">>, #{a => 1}, 5]),
     ?assertEqual([{[1], 1}, {[2], 1}, {[3], 2}], keys("_", Got)).
+
+%% A float loses its fraction where it becomes a number; erlscaled() keeps as much as is wanted.
+scaled_test() ->
+    Got = taken(["/erltype(erlarg(0)) == \"float\"/ { @cut = sum(erlarg(0) * 10); }",
+                 "/erltype(erlarg(0)) == \"float\" && erlscaled(erlarg(0), 10) > 75/ { @above = count(); }",
+                 "{ @[erlscaled(erlarg(0), 100)] = count(); }"],
+                [7.5, 7.6, 0.29, -0.29, 0.005, -0.005, 3, 1.0e300, 1 bsl 62, a]),
+    ?assertEqual([140, 1], counts(["cut", "above"], Got)),
+    ?assertEqual([{[N], C} || {N, C} <- [{-29, 1}, {-1, 1}, {1, 1}, {29, 1}, {300, 1}, {750, 1}, {760, 1}]],
+                 keys("_", Got)).
 
 %% ---- patterns --------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@
 -module(unflagged_tests).
 -include_lib("eunit/include/eunit.hrl").
 -import(script_run, [aggregations/1]).
--export([act/1, deep/2, held/1, loop/1, unknown_vm/0, refused/0]).
+-export([act/1, deep/2, held/1, loop/1, loop_before/1, unknown_vm/0, refused/0]).
 
 act(X) -> X.
 
@@ -14,6 +14,8 @@ deep(N, Fun) -> 1 + deep(N - 1, Fun).
 
 %% Does not return before it is killed.
 held(Parent) -> Parent ! {self(), held}, receive never -> ok end, act(1).
+
+loop_before(Parent) -> loop(Parent).
 
 loop(Parent) ->
     receive
@@ -307,19 +309,24 @@ meddle(Meddled, Ps) ->
      end || P <- Ps],
     meddle(Meddled, Ps).
 
-%% What a process without a name is called is asked when it has fired; until then it is its pid.
+%% What a process without a name is called is asked when the script starts, or, if it is spawned after
+%% that, when it has fired; until then it is its pid.
 asked() ->
     labels() orelse do_asked().
 
 do_asked() ->
     Script = "erlang*:unflagged_tests:act:function-entry { @[erlproc] = count(); }",
-    P = spawn_link(?MODULE, loop, [self()]),
-    Pid = pid_to_list(P),
+    Before = spawn_link(?MODULE, loop_before, [self()]),
     run(Script,
         fun(H) ->
+                ask(Before, fun() -> act(1) end),
+                ?assertEqual(#{{"_", ["unflagged_tests:loop_before/1"]} => 1}, aggregations(H)),
+                Before ! stop,
+                P = spawn_link(?MODULE, loop, [self()]),
+                Pid = pid_to_list(P),
                 Act = fun() -> ask(P, fun() -> act(1) end) end,
                 Act(),
-                ?assertEqual(#{{"_", [Pid]} => 1}, aggregations(H)),
+                ?assertMatch(#{{"_", [Pid]} := 1}, aggregations(H)),
                 Until = fun Until(0) -> error(not_asked);
                             Until(N) ->
                                 Act(),
@@ -336,9 +343,9 @@ do_asked() ->
                 Act(),
                 ?assertMatch(#{{"_", ["unflagged_tests:loop/1"]} := M} when M =:= N + 1,
                              aggregations(H)),
-                ?assertMatch(#{unnamed := 0}, status(H))
-        end),
-    P ! stop.
+                ?assertMatch(#{unnamed := 0}, status(H)),
+                P ! stop
+        end).
 
 %% Of many that end, none is left in the table.
 asked_storm() ->

@@ -17,6 +17,8 @@ epmd_begin
 erl() {
 	local root=
 	case " $* " in *' flow_a '*) root=${ROOT_A-} ;; *' flow_b '*) root=${ROOT_B-} ;; esac
+	# a chroot may know the machine by another name
+	[ -n "${ROOT_A-}${ROOT_B-}" ] && set -- "${@/#flow_a/flow_a@localhost}" && set -- "${@/#flow_b/flow_b@localhost}"
 	[ -z "$root" ] && exec "$(type -P erl)" "$@"
 	mkdir -p "$root$demo_ebin" && cp "$demo_ebin"/*.beam "$root$demo_ebin"
 	exec chroot "$root" erl -setcookie "$(cat .erlang.cookie)" "$@"

@@ -89,13 +89,18 @@ row 'crashes: the first of a kind, whole' 'demo_exact:child/1 exit bad {bad,thin
 hasnt 'crashes: the first of a kind only' 'exit +bad +[{]bad,[{]other'
 row 'crashes: how many of a kind' '5 demo_exact:child/1 exit bad'
 row 'crashes: of one who called another' '4 demo_exact:child/1 exit badkey'
-row 'crashes: an exception of Elixir' "6 demo_exact:child/1 error 'Elixir.My.Error'"
-row 'crashes: a throw that nobody caught' '1 demo_exact:child/1 throw nocatch'
+row 'crashes: an exception of Elixir' "6 demo_exact:child/1 error 'Elixir.My.Error' m:f/1"
+row 'crashes: a throw that nobody caught' '1 demo_exact:child/1 throw nocatch m:f/1'
 row 'crashes: an atom' '7 demo_exact:child/1 exit killed'
 row 'crashes: the last reason' 'last: demo_exact:child/1: killed'
 hasnt 'crashes: normal ends' 'normal|shutdown'
 run crashes '{demo_exact:exits(5, {bad, thing}), demo_exact:sends(1, 1)}.' 0 other:name/1
 hasnt 'crashes: of one process' thing
+run crashes '[begin {P, M} = spawn_monitor(demo_exact, F, As), receive {_, M, _, P, _} -> ok end end || {F, As} <- [{leaf, [a, b]}, {nap, [a]}, {round, [a]}]].'
+row 'crashes: a call of what there is not has no line' '1 demo_exact:leaf/2 error undef demo_exact:leaf/2'
+row 'crashes: where' "1 demo_exact:nap/1 error timeout_value demo_exact:nap/1 line $(sed -n '/^nap(Ms) ->/=' "$root/demo/demo_exact.erl")"
+row 'crashes: not in the BIF that fails, but where it is called' "1 demo_exact:round/1 error badarith demo_exact:round/1 line $(sed -n '/^round(N) ->/=' "$root/demo/demo_exact.erl")"
+has 'crashes: the whole reason is below' '^	.timeout_value,\[.demo_exact,nap,1,'
 
 run spawners 'demo_exact:spawns(12).'
 has 'spawners: a plain one' '^ +12 [^ ]+ +demo_exact:child/1$'
@@ -156,32 +161,37 @@ for ((i = 0; i < 2400; i++)); do
 done
 untrace
 has 'mailbox: growth' "^demo_stuck +$stuck +93 +3600 "
-look top "^demo_stuck +$stuck +prim_eval:'receive'/2 +[0-9]+ +[0-9]+ +3600\$" mailbox 5
+ok 'mailbox: a line between two seconds' awk '/^demo_stuck .* 3507 / { on = 1 } on && /^demo_stuck .* 3600 / { exit !n } on && NF == 0 { n++ }' o
+look top "^demo_stuck +$stuck +prim_eval:'receive'/2 +[0-9]+ +[0-9]+ +3600\$" mailbox 0 5
 has 'top: the node' '^up [0-9]+ s +[0-9]+ processes +[0-9]+ ports +[0-9]+ ready to run +[0-9]+ schedulers +[0-9]+ % busy$'
 has 'top: memory' '^memory [0-9]+ MB: .* of [0-9]+ atoms$'
 look top '^PROCESS +PID +FUNCTION +MEMORY +MAILBOX +REDUCTIONS$'
-look top '^PROCESS +PID +FUNCTION +MAILBOX +REDUCTIONS +MEMORY$' memory 1
+run top 'ok.' 1
+hasnt 'top: the first argument may be that of seconds' 'top.d'
+look top '^PROCESS +PID +FUNCTION +MAILBOX +REDUCTIONS +MEMORY$' memory 0 1
 is 'top: as many as it is told' 1 "$(awk '/^PROCESS/ { on = 1; n = 0; next } on && NF == 6 { n++ } /^$/ && n { exit } END { print n }' o)"
-look memory "^demo_stuck +$stuck +1 +12345678\$" 3
+look memory "^demo_stuck +$stuck +1 +12345678\$" 0 3
+has 'memory: what has no number' '^total +- +- +[0-9]+$'
 row 'memory: atoms' "$(at $node 'lists:flatten(io_lib:format("atom ~b ~b ~b", [erlang:system_info(atom_count), erlang:system_info(atom_limit), erlang:memory(atom)])).')"
 has 'memory: an allocator' '^binary_alloc +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
 at $node 'exit(whereis(demo_stuck), kill), ets:new(demo_exact_table, [named_table, bag]), [ets:insert(demo_exact_table, {1, N}) || N <- lists:seq(1, 5000)], ok.' >/dev/null
-look tables "^demo_exact_table +demo_exact_table +[^ ]+ +bag +5000 +0 +$(at $node "8 * ets:info(demo_exact_table, memory).")\$" 3
-trace $node -qs "$lib/tables.d" 3
+look tables "^demo_exact_table +[^ ]+ +5000 +0 +$(at $node "8 * ets:info(demo_exact_table, memory).") *\$" 0 3
+is 'tables: the lines of those that have a name of their own fit' '' "$(grep '^demo_exact_table ' o | sed 's/ *$//' | awk 'length > 80')"
+trace $node -qs "$lib/tables.d" 0 3
 for ((i = 0; i < 2400; i++)); do
-	grep -q '^demo_exact_table .* bag' o && break
+	grep -q '^demo_exact_table ' o && break
 	sleep 0.025
 done
 at $node '[ets:insert(demo_exact_table, {2, N}) || N <- lists:seq(1, 321)], ok.' >/dev/null
 for ((i = 0; i < 2400; i++)); do
-	grep -qE '^demo_exact_table .* 5321 +321$' o && break
+	grep -qE '^demo_exact_table .* 5321 +321 *$' o && break
 	sleep 0.025
 done
 untrace
-has 'tables: growth' '^demo_exact_table +demo_exact_table +[^ ]+ +5321 +321$'
+has 'tables: growth' '^demo_exact_table +[^ ]+ +5321 +321 *$'
 at $node 'ets:delete(demo_exact_table).' >/dev/null
 ends=$(at $node '{ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), {ok, C} = gen_tcp:connect({127, 0, 0, 1}, No, [binary, {active, false}]), {ok, S} = gen_tcp:accept(L), ok = gen_tcp:send(C, binary:copy(<<1>>, 54321)), {ok, _} = gen_tcp:recv(S, 54321), {ok, Mine} = inet:port(C), put(sockets, [L, C, S]), lists:flatten(io_lib:format("127.0.0.1:~b +127.0.0.1:~b", [Mine, No])).')
-look sockets "^$ends +[^ ]+ +0 +0 +54321 +54321\$" 5
+look sockets "^$ends +[^ ]+ +0 +0 +54321 +54321\$" 0 5
 at $node '[gen_tcp:close(S) || S <- get(sockets)], ok.' >/dev/null
 look runq '^ +1 normal +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
 
@@ -195,6 +205,8 @@ at $node '[exit(whereis(N), kill) || N <- [demo_far, demo_client, demo_ring_1, d
 at $node 'spawn(fun() -> {ok, S} = gen_server:start({local, demo_server}, demo_exact, [], []), register(demo_client, self()), gen_server:call(S, {nap, 600000}, infinity) end), ok.' >/dev/null
 look waits '^ +1 +[1-9][0-9]* +0 demo_client -> demo_server \(demo_exact:nap/1\)$'
 hasnt 'waits: nobody is stuck' DEADLOCK
+at $node '[spawn(fun() -> gen_server:call(demo_server, x, infinity) end) || _ <- [1, 2, 3]], ok.' >/dev/null
+look waits '^ +3 +[0-9]+ +[0-9]+ \(a fun\) -> demo_server '
 at $node '[exit(whereis(N), kill) || N <- [demo_client, demo_server]], ok.' >/dev/null
 
 # It waits for ten naps, collects its garbage, and waits for a server that naps.
@@ -282,6 +294,35 @@ run gencall 'demo_exact:server(50).' 60000000
 has 'gencall: more calls' '^demo_exact:worker/1 +demo_exact:init/1 +50$'
 hasnt 'gencall: none slow' '^ +[0-9]+ demo'
 
+# Until every flow has ended, which is some hundredths of a second later.
+run_flow() { # script, how many lines of the output, which, expression, arguments of the script
+	local script=$1 lines=$2 line=$3 expression=$4 i
+	shift 4
+	done_[$script]=1
+	trace $node -q -s "$lib/$script.d" -n 'erlang*:::flow-end { printf("ended %d\n", args[0]); }' "$@" || return 1
+	at $node "$expression" >/dev/null
+	for ((i = 0; i < 2400 && $(grep -cE -- "$line" o) < lines; i++)); do sleep 0.025; done
+	untrace
+	is "$script: exit" 0 "$status"
+	is "$script: nothing on stderr" '' "$(cat e)"
+}
+run_flow deadline 20 '^ended' 'demo_exact:requests(20, 3).' demo_exact request 2
+is 'deadline: all that are slow' 20 "$(grep -cE '^demo_exact:request/2 took [0-9]{4,} us: 2 messages, 1 spawns$' o)"
+is 'deadline: what they send' 20 "$(grep -cE "^ +[0-9]+ us   demo_exact:worker/1 -> demo_exact:init/1: \{'.gen_call',\{<" o)"
+is 'deadline: replies, after their call' 20 "$(grep -cE '^ +[0-9]+ us     demo_exact:init/1 -> demo_exact:worker/1: ' o)"
+is 'deadline: spawns, after the reply' 20 "$(grep -cE '^ +[0-9]+ us       demo_exact:worker/1 spawns <[0-9.]+>: demo_exact:child/1$' o)"
+run_flow deadline 20 '^ended' 'demo_exact:requests(20, 0).' demo_exact request 60000
+hasnt 'deadline: none is that slow' 'took'
+run_flow deadline 5 '^ended' 'demo_exact:requests(20, 3).' demo_exact request 2 0 4
+is 'deadline: one in four' 5 "$(grep -c '^demo_exact:request/2 took' o)"
+run_flow flow 30 '^ended' 'demo_exact:requests(30, 1).' demo_exact request
+row 'flow: in all' '30 60 30 3'
+ok 'flow: the slowest, each slower than before' [ "$(awk '/ took / { if ($3 <= last) bad = 1; last = $3; n++ } END { print (n > 0 && !bad) }' o)" = 1 ]
+run_flow flowheat 25 '^ended' 'demo_exact:requests(25, 2).' demo_exact request
+ok 'flowheat: the server' [ "$(awk '$1 == 1 && $2 == "demo_exact:init/1" && $3 == 25 && $5 >= 50000 { print 1 }' o)" = 1 ]
+ok 'flowheat: the caller, after the reply' [ "$(awk '$1 == 2 && $2 == "demo_exact:worker/1" && $3 == 25 { print 1 }' o)" = 1 ]
+has 'flowheat: all' '^  demo_exact:request/2 takes, in microseconds'
+
 # ---- functions ----------------------------------------------------------------------------
 
 run calls '{demo_exact:calls(1000), demo_exact:nested(50), demo_exact:tail(99)}.' demo_exact
@@ -318,19 +359,26 @@ row 'exceptions: a tag that is a tuple' '1 demo_exact:thrower/1 throw {a,1}'
 row 'exceptions: a text' '1 demo_exact:thrower/1 throw "text"'
 run exceptions 'demo_exact:calls(100).' demo_exact
 hasnt 'exceptions: none' 'demo_exact'
+run exceptions '[catch demo_exact:thrower(X) || X <- [a, b, b]].' demo_exact 0 1
+row 'exceptions: as many as it is told' '2 demo_exact:thrower/1 throw b'
+hasnt 'exceptions: and no more' 'throw +a'
+erltrace -N $node -qs exceptions >o 2>e
+is 'exceptions: not of all modules: exit' 1 $?
+is 'exceptions: where it is told which' 'erltrace: what it takes is told by erltrace --scripts exceptions' "$(tail -n 1 e)"
 
 run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
-has 'profile: outer' '^demo_exact:outer/1 +300 '
-has 'profile: inner' '^demo_exact:inner/1 +600 '
-has 'profile: recursion' '^demo_exact:down/1 +21 '
-has 'profile: a loop' '^demo_exact:round/1 +1 '
-has 'profile: after exceptions' '^demo_exact:leaf/1 +100 '
-is 'profile: own is part of all' '' "$(awk '$1 ~ /^demo_exact:/ && $4 > $3 { print }' o)"
+has 'profile: outer' '^demo_exact:outer/1 +300 +300 '
+has 'profile: inner' '^demo_exact:inner/1 +600 +600 '
+has 'profile: recursion' '^demo_exact:down/1 +21 +21 '
+has 'profile: a loop is called again and again, and returns once' '^demo_exact:round/1 +501 +1 '
+has 'profile: what exceptions end is called all the same' '^demo_exact:thrower/1 +10 +0 +0 +0$'
+has 'profile: after exceptions' '^demo_exact:leaf/1 +100 +100 '
+is 'profile: own is part of all' '' "$(awk '$1 ~ /^demo_exact:/ && $5 > $4 { print }' o)"
 run profile 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
-has 'profile: who catches it' '^demo_exact:catcher/2 +60 '
-has 'profile: after it was caught' '^demo_exact:leaf/1 +120 '
-hasnt 'profile: what an exception ends does not return' 'raiser'
-ok 'profile: its time is that of who called it' awk '{ own[$1] = $4 }
+has 'profile: who catches it' '^demo_exact:catcher/2 +60 +60 '
+has 'profile: after it was caught' '^demo_exact:leaf/1 +120 +120 '
+has 'profile: what an exception ends does not return' '^demo_exact:raiser/2 +120 +0 +0 +0$'
+ok 'profile: its time is that of who called it' awk '{ own[$1] = $5 }
 	END { exit !(own["demo_exact:leaf/1"] * 10 < own["demo_exact:catcher/2"]) }' o
 
 run profproc 'demo_exact:nested(200).' demo_exact
@@ -339,7 +387,8 @@ row 'profproc: inner' "demo_exact:worker/1 demo_exact:inner/1 400"
 run profproc 'demo_exact:raises(20, 0, [throw, error, exit]).' demo_exact
 row 'profproc: who catches an exception' "demo_exact:worker/1 demo_exact:catcher/2 60"
 row 'profproc: after it was caught' "demo_exact:worker/1 demo_exact:leaf/1 120"
-hasnt 'profproc: what an exception ends does not return' 'raiser'
+row 'profproc: what an exception ends is called' "demo_exact:worker/1 demo_exact:raiser/2 120"
+is 'profproc: but has no time' 1 "$(grep -c 'raiser' o)"
 
 run heat '{demo_exact:calls(700), demo_exact:nested(80)}.' demo_exact
 is 'heat: leaf' 700 "$(awk '$1 == "demo_exact:leaf/1" { n += $NF } END { print n + 0 }' o)"
@@ -352,12 +401,35 @@ run ets 'demo_exact:ets(60).'
 has 'ets: insert' '^demo_exact +insert/2 +60 +[0-9]+ +[0-9]+$'
 has 'ets: lookup' '^demo_exact +lookup/2 +60 +[0-9]+ +[0-9]+$'
 has 'ets: who' '^demo_exact:worker/1 +demo_exact +121 +[0-9]+ +[0-9]+$'
+run ets '{demo_exact:ets(60), ets:new(demo_other, [named_table]), ets:insert(demo_other, {1, 2}), ets:delete(demo_other)}.' 0 1
+is 'ets: as many rows of each kind as it is told, and whole ones' '^demo_exact 60 ^demo_exact:worker/1 121' \
+	"$(awk 'NF == 5 && $3 ~ /^[0-9]+$/ { printf "%s^%s %d", n++ ? " " : "", $1, $3 }' o)"
 
 run timers 'demo_exact:timers(30).'
 row 'timers: started' 'demo_exact:worker/1 30'
-row 'timers: for whom' "demo_exact:worker/1 $value 30"
+row 'timers: for whom' 'demo_exact:worker/1 itself 30'
 has 'timers: where' "demo_exact:'-timers/1-fun-0-'/0"
 is 'timers: how soon' 30 "$(sum 'due in ms')"
+# Each cancels timers that have fired.
+run timers '[begin {P, M} = spawn_monitor(fun() -> register(element(N, {demo_1, demo_2, demo_3, demo_4}), self()), [begin R = erlang:start_timer(0, self(), x), receive {timeout, R, x} -> erlang:cancel_timer(R) end end || _ <- lists:seq(1, N)] end), receive {_, M, _, P, _} -> ok end end || N <- [1, 2, 3, 4]].' 0 2
+is 'timers: no row of which one number is missing' '4 4 3 3' \
+	"$(awk '/CANCELLED/ { on = 1; next } on && NF == 3 && $3 ~ /^[0-9]+$/ { printf "%s%d %d", n++ ? " " : "", $2, $3 } on && NF == 0 { exit }' o)"
+
+done_[connections]=1
+at $node 'code:ensure_loaded(gen_tcp), ok.' >/dev/null
+trace $node -qs "$lib/connections.d"
+port=$(at $node 'Me = self(), spawn(fun() -> register(demo_acceptor, self()), {ok, L} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), Me ! {no, No}, [{ok, _} = gen_tcp:accept(L, 60000) || _ <- [1, 2]], receive stop -> ok end end), receive {no, No} -> No end.')
+at $node "spawn(fun() -> register(demo_client, self()), {ok, _} = gen_tcp:connect({127, 0, 0, 1}, $port, []), {ok, _} = gen_tcp:connect({127, 0, 0, 1}, $port, [], 60000), {error, econnrefused} = gen_tcp:connect({127, 0, 0, 1}, 1, []), receive stop -> ok end end), ok." >/dev/null
+for ((i = 0; i < 2400; i++)); do
+	[ "$(grep -c '^accept' o)" = 2 ] && break
+	sleep 0.025
+done
+untrace
+is 'connections: made' 2 "$(grep -cE "^connect +demo_client +\{127,0,0,1\}:$port +[0-9]+ ok\$" o)"
+has 'connections: refused' '^connect +demo_client +\{127,0,0,1\}:1 +[0-9]+ econnrefused$'
+is 'connections: accepted, from whom' 2 "$(grep -cE "^accept +demo_acceptor +127\.0\.0\.1:[0-9]+ +0 127\.0\.0\.1:$port\$" o)"
+row 'connections: how many' 'connect demo_client 3'
+at $node '[exit(whereis(N), kill) || N <- [demo_acceptor, demo_client]], ok.' >/dev/null
 
 # Three that wait for a process which is busy for longer than they take; one that is cancelled; one that no
 # message can be told from.
@@ -370,8 +442,13 @@ is 'atoms: each once' 7 "$(grep -c ' demo_atom_' o)"
 has 'atoms: where' 'erlang:binary_to_atom/2|erl_eval:'
 
 run restarts 'logger:set_primary_config(level, emergency), [begin {_, M} = proc_lib:spawn_opt(erlang, exit, [{demo, why}], [monitor]), receive {_, M, _, _, _} -> ok end end || _ <- [1, 2, 3]], logger:set_primary_config(level, notice).'
-is 'restarts: crashes' 3 "$(grep -c '^crash .* exit *{demo,why}$' o)"
-row 'restarts: in all' '3 erlang:exit/1 exit {demo,why}'
+is 'restarts: crashes' 3 "$(grep -c '^crash .* exit *proc_lib:[^ ]* line [0-9]*: {demo,why}$' o)"
+has 'restarts: in all' '^ +3 erlang:exit/1 +exit +proc_lib:[^ ]* line [0-9]*: \{demo,why\}$'
+line=$(sed -n '/^round(N) ->/=' "$root/demo/demo_exact.erl")
+run restarts 'logger:set_primary_config(level, emergency), S = kernel_safe_sup, Start = fun() -> {ok, proc_lib:spawn_link(fun() -> receive X -> demo_exact:round(X) end end)} end, {ok, P} = supervisor:start_child(S, #{id => demo_child, start => {erlang, apply, [Start, []]}}), M = monitor(process, P), P ! a, receive {_, M, _, _, _} -> ok end, supervisor:which_children(S), supervisor:terminate_child(S, demo_child), supervisor:delete_child(S, demo_child), logger:set_primary_config(level, notice).'
+has 'restarts: a crash, where the BIF that fails is called' "^crash +[^ ]+ +error +demo_exact:round/1 line $line: badarith\$"
+row 'restarts: a child that is started again' "restart kernel_safe_sup demo_child demo_exact:round/1 line $line: badarith"
+row 'restarts: of each child' '1 kernel_safe_sup demo_child'
 
 # ---- memory and ports ---------------------------------------------------------------------
 

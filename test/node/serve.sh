@@ -235,5 +235,13 @@ server=''
 echo '{"version":1,"metrics":[{}]}' >bad
 is 'a file of totals that is not one: refused' 1 "$(erltrace serve --port 0 --state bad scripts >/dev/null 2>e; echo $?)"
 ok 'and told' holds e 'bad: has a metric that is not whole: remove it'
+rm -f url
+erltrace serve -N nobody --port 0 --state nosuch/totals scripts >url 2>log </dev/null &
+server=$!
+disown
+ok 'totals that cannot be written: it runs' holds url metrics
+ok 'and ends' ends TERM
+server=''
+ok 'and it is told' holds log 'nosuch/totals: cannot be written: No such file or directory'
 becomes 'nothing is left in the node' false served 'code:is_loaded(erltrace_nif) =/= false.'
 finish

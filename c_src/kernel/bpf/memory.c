@@ -31,6 +31,14 @@ uint64_t k_touch(uint64_t addr, uint64_t n)
 	return first == 0 || last == 0;
 }
 
+bool safe_of_process(struct fire *f, uint64_t addr)
+{
+	if (!in_kernel(addr) || in_arena(addr))
+		return true;
+	set_fault(f, FAULT_BADADDR, addr);
+	return false;
+}
+
 bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 {
 	char *buf = k_buffer(f->thread), *to = dst;

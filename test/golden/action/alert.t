@@ -12,7 +12,7 @@ $ erltrace --json -qn 'BEGIN { alert("slow", "took %d ms", 7); exit(0); }' | gre
 $ erltrace -qn 'BEGIN { if (1) { alert("a", "yes"); } if (!1) { alert("b", "no"); } exit(0); }'
 > alert a: yes
 >
-$ erltrace -qn 'BEGIN { this->s = speculation(); speculate(this->s); alert("kept", "%d", 1); } BEGIN { commit(this->s); exit(0); }'
+$ erltrace -qn 'BEGIN { this->s = speculation(); speculate(this->s); alert("kept", "%d", 1); } BEGIN { commit(this->s); } BEGIN { exit(0); }'
 > alert kept: 1
 >
 

@@ -33,6 +33,10 @@ $ erltrace -s nosuch
 $ erltrace -s ./births
 ! erltrace: failed to compile script ./births: cannot open ./births: No such file or directory
 ? 1
+# arguments that it does not take: where they are told
+$ erltrace -qs cpu 1 2 3 2>&1 | sed 's/script .*cpu.d/script cpu.d/'
+> erltrace: failed to compile script cpu.d: extraneous argument '3' ($3 is not referenced)
+> erltrace: what it takes is told by erltrace --scripts cpu
 # a script without -s
 $ erltrace births
 ! erltrace: no probes specified: to run the script of that name, use -s births

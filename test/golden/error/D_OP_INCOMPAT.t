@@ -71,3 +71,11 @@ $ erltrace -e -xerrtags -n 'BEGIN { s = "x"; s += 1; }'
 $ erltrace -e -xerrtags -n 'BEGIN { s = "x"; s -= "x"; }'
 !~ \[D_OP_INCOMPAT\]
 ? 1
+# a variable that has got a term keeps its text: what is to be a number is declared
+$ erltrace -e -xerrtags -n 'BEGIN { self->n = erlarg(0); } BEGIN /self->n > 100/ { }'
+!~ \[D_OP_INCOMPAT\] 'string' > 'int': these types are not compatible: 'self->n' keeps the text of the term .*, as in 'self int64_t n;'$
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { n["a"] = erlarg(0); x = n["a"] * 2; }'
+!~ \[D_OP_ARITH\] .*'n' keeps the text of the term .*, as in 'int64_t n\[string\];'$
+? 1
+$ erltrace -q -e -n 'self int64_t n; BEGIN { self->n = erlarg(0); } BEGIN /self->n > 100/ { }'

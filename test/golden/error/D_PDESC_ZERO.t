@@ -18,3 +18,10 @@ $ erltrace -e -xerrtags -n 'profile-1ns { exit(0); }'
 $ erltrace -e -xerrtags -n 'profile-10000hz { exit(0); }'
 !~ \[D_PDESC_ZERO\]
 ? 1
+# the name of the probe is missing
+$ erltrace -e -xerrtags -n 'shop:put { }'
+!~ \[D_PDESC_ZERO\] .*: the last field is the name of the probe; calls of a function are erlang\*:shop:put:function-entry$
+? 1
+$ erltrace -e -xerrtags -n 'erlang*:shop:put { }'
+!~ \[D_PDESC_ZERO\] .*: the last field is the name of the probe; calls of a function are erlang\*:shop:put:function-entry$
+? 1

@@ -28,3 +28,14 @@ $ erltrace -e -xerrtags -n 'BEGIN { printf("%s", count()); }'
 $ erltrace -e -xerrtags -n 'BEGIN { @a = count(); printa("%@s", @a); }'
 !~ \[D_PRINTF_ARG_TYPE\]
 ? 1
+# where a call came from is an address: the conversion that shows its function
+$ erltrace -e -xerrtags -n 'BEGIN { printf("%s", ucaller); }'
+!~ \[D_PRINTF_ARG_TYPE\] .*: use %A for the function at this address$
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { printf("%s", caller); }'
+!~ \[D_PRINTF_ARG_TYPE\] .*: use %a for the function at this address$
+? 1
+# a variable that has got a term keeps its text
+$ erltrace -e -xerrtags -n 'BEGIN { n = erlarg(0); printf("%d", n); }'
+!~ \[D_PRINTF_ARG_TYPE\] .*'n' keeps the text of the term .*, as in 'int64_t n;'$
+? 1

@@ -15,3 +15,10 @@ $ erltrace -e -xerrtags -n 'BEGIN /erlarg(0) == <<"en">>/ { }'
 $ erltrace -e -xerrtags -n 'BEGIN { x = 1; END /x/ { }'
 !~ \[D_SYNTAX\] .*is a '}' missing in the clause that starts at line 1\?$
 ? 1
+# operators of Erlang that D does not have
+$ erltrace -e -xerrtags -n 'BEGIN /erlarg(0) =:= "a"/ { }'
+!~ \[D_SYNTAX\] .*: expected an expression; Erlang's =:= and =/= are written == and != here$
+? 1
+$ erltrace -e -xerrtags -n 'BEGIN { x = 1 =/= 2; }'
+!~ \[D_SYNTAX\] .*: expected an expression; Erlang's =:= and =/= are written == and != here$
+? 1

@@ -19,3 +19,19 @@ $ erltrace -qn 'BEGIN { trace(*(int *)16); } ERROR { printf("fault %d at 0x%x\n"
 > fault 1 at 0x10
 >
 !~ invalid address \(0x10\)
+# in which line, where there is more than one; the file of -s
+< lines.d
+| BEGIN
+| {
+| 	x = 1;
+| 	trace(*(int *)0);
+| }
+| BEGIN / *(int *)8/ { } BEGIN { exit(0); }
+$ erltrace -qs lines.d
+>
+!~ ID 1 .*: invalid address \(0x0\) in action #2 at BPF pc [0-9]+ \(line 4 of lines.d\)$
+!~ ID 2 .*: invalid address \(0x8\) in predicate at BPF pc [0-9]+ \(line 6 of lines.d\)$
+$ erltrace -qn "$(cat lines.d)"
+>
+!~ ID 1 .*: invalid address \(0x0\) in action #2 at BPF pc [0-9]+ \(line 4\)$
+!~ ID 2 .*: invalid address \(0x8\) in predicate at BPF pc [0-9]+ \(line 6\)$

@@ -1,7 +1,7 @@
 # every option takes its values
 $ for o in aggpercpu amin=Internal/Internal/Unknown argref core cppargs=-DX=1 cpphdrs ctypes=/dev/null debug=0 defaultargs define=X=1 droptags dtypes=/dev/null empty errtags evaltime=exec evaltime=main evaltime=preinit evaltime=postinit incdir=. iregs=4 jit jit=off kdefs knodefs late=dynamic lazyload ldpath=/bin/ld libdir=. linkmode=kernel linktype=elf nolibs pgmax=8 pspec stdc=a stdc=c stdc=s stdc=t strip syslibdir=. tregs=4 udefs undef=X unodefs zdefs; do erltrace -e -q -x $o -n 'BEGIN { exit(0); }' 2>&1 || echo "not $o"; done
 $ for o in aggkeep=off aggmax=1m aggsize=64k bufpolicy=switch bufpolicy=ring bufpolicy=fill bufresize=auto bufresize=manual bufsize=64k calls=auto calls=fast calls=traced cleanrate=50hz cpu=0 destructive dynvarsize=64k jstackframes=10 jstackstrsize=64 maxframes=64 maxthreads=8 nspec=2 scratchsize=1k specsize=64k stackframes=5 statusrate=100ms strsize=64 temporal=0 temporal ustackframes=5; do erltrace -e -q -x $o -n 'BEGIN { exit(0); }' || echo "not $o"; done
-$ for o in agghist aggpack aggrate=1s aggsortkey aggsortkeypos=2 aggsortpos=1 aggsortrev aggzoom flowindent printsize=100 quiet quietresize rawbytes stackindent=2 switchrate=100hz; do erltrace -e -q -x $o -n 'BEGIN { exit(0); }' || echo "not $o"; done
+$ for o in agghist aggpack aggrate=1s aggsortkey aggsortkeypos=2 aggsortpos=1 aggsortrev aggtop=5 aggzoom flowindent printsize=100 quiet quietresize rawbytes stackindent=2 switchrate=100hz; do erltrace -e -q -x $o -n 'BEGIN { exit(0); }' || echo "not $o"; done
 # booleans
 $ for v in 1 0 on off yes no true false enable disable; do erltrace -e -q -x jit=$v -n 'BEGIN { exit(0); }' || echo "not $v"; done
 # sizes: bytes, k, m, g; either case

@@ -206,6 +206,24 @@ tick-20ms /n >= 100/ { normalize(@s, 1000); normalize(@q, 10); }
 		return page;
 	},
 
+	async "what there is, from the menu"({ browser, url, is, ok }) {
+		const page = await open(browser, url);
+		await ready(page);
+		await page.waitForFunction(() => globalThis.erltrace.library.length > 3);
+		const names = await page.evaluate(() => globalThis.erltrace.library.map((s) => s.name));
+		const state = ["top", "mailbox", "memory", "tables", "sockets", "runq", "waits"];
+		is("the scripts are there", state.filter((s) => !names.some((n) => n.replace(/\.d$/, "") === s)), []);
+		await page.getByRole("button", { name: "Scripts" }).click();
+		await page.locator(".menu-body .item", { has: page.getByText(/^tables(\.d)?$/) }).click();
+		const text = await page.evaluate(() => globalThis.erltrace.editor.text());
+		ok("one is chosen", text.includes("tables.d:"));
+		await run(page, text, { nodes: ["page_demo"] });
+		await page.locator(".log .lines").getByText(/ac_tab/).first().waitFor();
+		ok("it shows the tables", true);
+		await page.keyboard.press("Escape");
+		return page;
+	},
+
 	async "signatures in the editor"({ browser, url, is }) {
 		const page = await open(browser, url);
 		await ready(page);

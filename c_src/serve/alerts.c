@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Alerts. A script calls alert() each time that something is wrong; people want to hear once that it
+ * begins and once that it is over. So an alert goes on while it is called again within `hold` seconds.
+ * It is known by its name, the script and the node.
+ *
+ * What has changed is posted at most once a second, all of it in one body. To Alertmanager what goes
+ * on is told again every half minute, with an end in the future, so that it is over there too if this
+ * server dies. While a post cannot be delivered, alerts only change here: nothing piles up.
+ */
+#include "alerts.h"
+#include "serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "job.h"
+
+static int64_t wall_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* ---- what begins and ends --------------------------------------------------------------- */
+
+static void alert_free(struct alert *a)
+{
+	free(a->name);
+	free(a->script);
+	free(a->node);
+	free(a->text);
+	free(a->recorded);
+	free(a);
+}
+
+static struct alert *find(const struct alerts *all, const char *name, const char *script,
+	const char *node)
+{
+	struct alert *a = all->list;
+
+	while (a != NULL && (strcmp(a->name, name) != 0 || strcmp(a->script, script) != 0 ||
+				    strcmp(a->node, node) != 0))
+		a = a->next;
+	return a;
+}
+
+/* Another one may begin: there is a bound on all, and on those of a minute. */
+static bool may_begin(struct alerts *all, int64_t now)
+{
+	if (now - all->minute >= 60000) {
+		all->minute = now;
+		all->begun = 0;
+		all->full = false;
+	}
+	if (all->n < ALERTS_MAX && all->begun < ALERTS_NEW_MAX) {
+		all->begun++;
+		return true;
+	}
+	all->dropped++;
+	if (!all->full)
+		serve_say("too many alerts: others are left out for a minute");
+	all->full = true;
+	return false;
+}
+
+static struct alert *alert_new(
+	struct alerts *all, const char *name, const char *script, const char *node)
+{
+	struct alert *a = calloc(1, sizeof(*a));
+
+	if (a == NULL)
+		return NULL;
+	a->name = strdup(name);
+	a->script = strdup(script);
+	a->node = strdup(node);
+	if (a->name == NULL || a->script == NULL || a->node == NULL) {
+		alert_free(a);
+		return NULL;
+	}
+	a->next = all->list;
+	all->list = a;
+	all->n++;
+	return a;
+}
+
+static void set_text(char **to, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy == NULL)
+		return;
+	free(*to);
+	*to = copy;
+}
+
+static void begin(struct alert *a, const struct job *j, const char *text, int64_t now)
+{
+	a->began = now;
+	a->over = 0;
+	a->changed = true;
+	set_text(&a->text, text);
+	free(a->recorded);
+	a->recorded = job_recorded(j);
+	serve_say("alert %s (%s, %s): %s", a->name, a->script, a->node, text);
+}
+
+void alerts_fire(struct serve *v, const struct job *j, const json_t *line)
+{
+	const char *name =
+		json_string_value(json_array_get(json_object_get(line, "values"), 0));
+	const char *text = json_string_value(json_object_get(line, "text"));
+	const char *node = j->nnodes == 1 ? j->nodes[0].name : j->target;
+	int64_t now = wall_ms();
+	struct alert *a;
+
+	if (name == NULL || name[0] == '\0' || text == NULL)
+		return;
+	v->alerts.total++;
+	a = find(&v->alerts, name, j->script, node);
+	if (a != NULL && a->over == 0) { /* it goes on */
+		a->last = now;
+		set_text(&a->text, text);
+		return;
+	}
+	if (!may_begin(&v->alerts, now))
+		return;
+	if (a == NULL)
+		a = alert_new(&v->alerts, name, j->script, node);
+	if (a == NULL)
+		return;
+	a->last = now;
+	begin(a, j, text, now);
+}
+
+/* Those that are over, and forget what others know to be over. */
+static void end_some(struct alerts *all, int64_t now)
+{
+	for (struct alert **at = &all->list, *a; (a = *at) != NULL;) {
+		if (a->over > 0 && !a->changed) {
+			*at = a->next;
+			all->n--;
+			alert_free(a);
+			continue;
+		}
+		if (a->over == 0 && now - a->last >= (int64_t)all->hold * 1000) {
+			a->over = now;
+			a->changed = true;
+			serve_say("alert %s (%s, %s): is over", a->name, a->script, a->node);
+		}
+		at = &a->next;
+	}
+}
+
+/* ---- telling others --------------------------------------------------------------------- */
+
+static json_t *time_of(int64_t ms)
+{
+	time_t s = ms / 1000;
+	char day[32];
+	struct tm tm;
+
+	gmtime_r(&s, &tm);
+	strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
+	return json_sprintf("%s.%03dZ", day, (int)(ms % 1000));
+}
+
+static json_t *alert_json(const struct alert *a, int64_t until)
+{
+	json_t *o = json_pack("{s:{s:s,s:s,s:s},s:{s:s,s:s},s:o,s:o}", "labels", "alertname",
+		a->name, "script", a->script, "node", a->node, "annotations", "summary",
+		a->text != NULL ? a->text : "", "recorded", a->recorded != NULL ? a->recorded : "",
+		"startsAt", time_of(a->began), "endsAt", time_of(a->over > 0 ? a->over : until));
+
+	return o;
+}
+
+/* Alertmanager's API v2: all that goes on or has just ended. */
+static json_t *for_manager(const struct alerts *all, int64_t now)
+{
+	json_t *list = json_array();
+
+	for (const struct alert *a = all->list; a != NULL; a = a->next)
+		json_array_append_new(list, alert_json(a, now + 4 * ALERTS_AGAIN_MS));
+	return list;
+}
+
+/* A webhook: what has changed, and how. */
+static json_t *for_webhook(const struct alerts *all, int64_t now)
+{
+	json_t *list = json_array();
+
+	for (const struct alert *a = all->list; a != NULL; a = a->next)
+		if (a->changed) {
+			json_t *o = alert_json(a, now);
+
+			json_object_set_new(
+				o, "status", json_string(a->over > 0 ? "resolved" : "firing"));
+			if (a->over == 0)
+				json_object_del(o, "endsAt");
+			json_array_append_new(list, o);
+		}
+	return json_pack("{s:o}", "alerts", list);
+}
+
+static void post(struct post *to, json_t *body)
+{
+	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+
+	if (text != NULL)
+		post_send(to, text);
+	json_decref(body);
+}
+
+static bool some_changed(const struct alerts *all)
+{
+	for (const struct alert *a = all->list; a != NULL; a = a->next)
+		if (a->changed)
+			return true;
+	return false;
+}
+
+static void tell(struct alerts *all, int64_t now)
+{
+	bool changed = some_changed(all), again = all->n > 0 && now - all->told_at >= ALERTS_AGAIN_MS;
+
+	if ((all->has_manager && !post_free_now(&all->manager)) ||
+		(all->has_webhook && !post_free_now(&all->webhook)))
+		return; /* the last one is not delivered yet */
+	if ((!changed && !again) || now < all->next_post)
+		return;
+	if (all->has_manager)
+		post(&all->manager, for_manager(all, now));
+	if (all->has_webhook && changed)
+		post(&all->webhook, for_webhook(all, now));
+	all->next_post = now + ALERTS_POST_MS;
+	all->told_at = now;
+	for (struct alert *a = all->list; a != NULL; a = a->next)
+		a->changed = false;
+}
+
+void alerts_look(struct serve *v)
+{
+	struct alerts *all = &v->alerts;
+	int64_t now = wall_ms();
+
+	if (!v->ending)
+		end_some(all, now);
+	tell(all, now);
+	if (all->has_manager)
+		post_look(&all->manager);
+	if (all->has_webhook)
+		post_look(&all->webhook);
+}
+
+void alerts_free(struct serve *v)
+{
+	while (v->alerts.list != NULL) {
+		struct alert *a = v->alerts.list;
+
+		v->alerts.list = a->next;
+		alert_free(a);
+	}
+	post_close(&v->alerts.manager);
+	post_close(&v->alerts.webhook);
+}

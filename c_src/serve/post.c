@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * POST by libwebsockets' client, in the server's own loop. One body is on its way at a time. When it
+ * cannot be delivered it stays here and is sent again, after half a second at first and at most
+ * half a minute; whoever has more to say keeps it until then, so that nothing piles up.
+ */
+#include "post.h"
+#include "serve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POST_FIRST_WAIT_MS = 500, POST_LONGEST_WAIT_MS = 30000 };
+
+int post_open(struct post *p, struct serve *v, const char *url, const char *suffix)
+{
+	const char *host, *end, *colon;
+	size_t n;
+
+	*p = (struct post){.v = v, .wait_ms = POST_FIRST_WAIT_MS};
+	p->tls = strncmp(url, "https://", 8) == 0;
+	if (!p->tls && strncmp(url, "http://", 7) != 0)
+		return -1;
+	host = url + (p->tls ? 8 : 7);
+	end = host + strcspn(host, "/");
+	colon = memchr(host, ':', (size_t)(end - host));
+	n = (size_t)((colon != NULL ? colon : end) - host);
+	p->port = colon != NULL ? atoi(colon + 1) : p->tls ? 443 : 80;
+	if (n == 0 || p->port <= 0 || p->port > 65535)
+		return -1;
+	p->host = strndup(host, n);
+	p->url = strdup(url);
+	n = strlen(end);
+	if (n > 0 && end[n - 1] == '/' && suffix[0] == '/')
+		n--; /* no slash twice */
+	if (asprintf(&p->path, "%.*s%s", (int)n, end, suffix) < 0)
+		p->path = NULL;
+	return p->path != NULL && p->host != NULL && p->url != NULL ? 0 : -1;
+}
+
+bool post_free_now(const struct post *p)
+{
+	return p->body == NULL;
+}
+
+/* ---- one try ---------------------------------------------------------------------------- */
+
+static void failed(struct post *p, const char *why)
+{
+	p->wsi = NULL;
+	p->failed++;
+	if (!p->failing)
+		serve_say("%s: %s; it is tried again", p->url, why);
+	p->failing = true;
+	p->due = serve_ms() + p->wait_ms;
+	if (p->wait_ms < POST_LONGEST_WAIT_MS)
+		p->wait_ms *= 2;
+}
+
+static void delivered(struct post *p)
+{
+	if (p->failing)
+		serve_say("%s: answers again", p->url);
+	p->failing = false;
+	p->wait_ms = POST_FIRST_WAIT_MS;
+	p->wsi = NULL;
+	p->sent++;
+	free(p->body);
+	p->body = NULL;
+}
+
+/* Refused for good (4xx): the same body would be refused again. */
+static void refused(struct post *p)
+{
+	if (!p->failing)
+		serve_say("%s: answers %u: what was sent is given up", p->url, p->status);
+	p->failing = true;
+	p->failed++;
+	p->wsi = NULL;
+	free(p->body);
+	p->body = NULL;
+}
+
+static void try(struct post *p)
+{
+	struct lws_client_connect_info i = {
+		.context = p->v->context,
+		.vhost = p->v->vhost,
+		.address = p->host,
+		.host = p->host,
+		.origin = p->host,
+		.port = p->port,
+		.path = p->path[0] != '\0' ? p->path : "/",
+		.method = "POST",
+		.protocol = "post",
+		.local_protocol_name = "post",
+		.ssl_connection = p->tls ? LCCSCF_USE_SSL : 0,
+		.opaque_user_data = p,
+		.pwsi = &p->wsi,
+	};
+
+	p->status = 0;
+	p->due = INT64_MAX; /* until this one has ended */
+	if (lws_client_connect_via_info(&i) == NULL && p->due == INT64_MAX)
+		failed(p, "cannot be connected");
+}
+
+void post_send(struct post *p, char *body)
+{
+	p->body = body;
+	p->len = strlen(body);
+	p->due = 0;
+	post_look(p);
+}
+
+void post_look(struct post *p)
+{
+	if (p->body != NULL && p->wsi == NULL && serve_ms() >= p->due)
+		try(p);
+}
+
+void post_close(struct post *p)
+{
+	free(p->host);
+	free(p->path);
+	free(p->url);
+	free(p->body);
+}
+
+/* ---- libwebsockets ---------------------------------------------------------------------- */
+
+static int headers(struct post *p, struct lws *wsi, unsigned char **at, unsigned char *end)
+{
+	static const unsigned char type[] = "application/json";
+	char len[24];
+	int n = snprintf(len, sizeof(len), "%zu", p->len);
+
+	if (lws_add_http_header_by_token(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE, type,
+		    sizeof(type) - 1, at, end) ||
+		lws_add_http_header_by_token(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH,
+			(unsigned char *)len, n, at, end))
+		return -1;
+	lws_client_http_body_pending(wsi, 1);
+	lws_callback_on_writable(wsi);
+	return 0;
+}
+
+static int write_body(struct post *p, struct lws *wsi)
+{
+	unsigned char *copy = malloc(LWS_PRE + p->len);
+	int rc;
+
+	if (copy == NULL)
+		return -1;
+	memcpy(copy + LWS_PRE, p->body, p->len);
+	lws_client_http_body_pending(wsi, 0);
+	rc = lws_write(wsi, copy + LWS_PRE, p->len, LWS_WRITE_HTTP_FINAL);
+	free(copy);
+	return rc < 0 ? -1 : 0;
+}
+
+/* An answer is complete, then its connection is closed; by then the next one may be on its way. */
+static void ended(struct post *p, const struct lws *wsi)
+{
+	if (p->wsi != wsi || p->v->ended)
+		return;
+	if (p->status >= 200 && p->status < 300)
+		delivered(p);
+	else if (p->status >= 400 && p->status < 500 && p->status != 429)
+		refused(p);
+	else
+		failed(p, p->status == 0 ? "closes the connection" : "answers with an error");
+}
+
+static int read_answer(struct lws *wsi)
+{
+	char buf[LWS_PRE + 1024], *at = buf + LWS_PRE;
+	int n = 1024;
+
+	return lws_http_client_read(wsi, &at, &n) < 0 ? -1 : 0;
+}
+
+int post_callback(struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
+{
+	struct post *p = lws_get_opaque_user_data(wsi);
+
+	(void)user;
+	if (p == NULL || p->body == NULL)
+		return 0;
+	switch (why) {
+	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
+		failed(p, in != NULL ? in : "cannot be connected");
+		return 0;
+	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
+		return headers(p, wsi, in, *(unsigned char **)in + len);
+	case LWS_CALLBACK_CLIENT_HTTP_WRITEABLE: return write_body(p, wsi);
+	case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP:
+		p->status = lws_http_client_http_response(wsi);
+		return 0;
+	case LWS_CALLBACK_RECEIVE_CLIENT_HTTP: return read_answer(wsi);
+	case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ: return 0;
+	case LWS_CALLBACK_COMPLETED_CLIENT_HTTP:
+	case LWS_CALLBACK_CLOSED_CLIENT_HTTP: ended(p, wsi); return 0;
+	default: return 0;
+	}
+}

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# erltrace serve posts its metrics to a collector of OpenTelemetry: exact, cumulative, tried again when
+# nobody answers or the collector is busy. The last line is "N passed, N failed".
+
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
+nodes_begin 200
+erltrace serve --help >/dev/null 2>&1 || skip 'erltrace was built without the server of metrics'
+command -v python3 >/dev/null || skip 'no python3 here'
+pids=()
+# shellcheck disable=SC2317 # a trap
+otlp_end() {
+	for p in "${pids[@]}"; do kill -9 "$p" 2>/dev/null; done
+	nodes_end
+}
+trap otlp_end EXIT
+background() { # log, command ...
+	"${@:2}" >"$1" 2>&1 </dev/null &
+	pids+=($!)
+	disown
+}
+
+port=$(free_port)
+mkdir scripts
+cat >scripts/o.d <<'EOC'
+#pragma D metric @took name=took help="How long." unit=ms labels=what
+erlang*:demo_exact:leaf/1:function-entry
+{
+	@calls["a\"b"] = count();
+	@took["x"] = lquantize(1500, 0, 3000, 1000);
+	@mean = avg(3);
+	@most = max(9);
+	@p = percentile(17, 50);
+}
+EOC
+# A collector: the first post is answered by 503, all are written to a file, one a line.
+cat >collector.py <<'EOC'
+import http.server, sys
+n = 0
+class H(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        global n
+        n += 1
+        body = self.rfile.read(int(self.headers['Content-Length']))
+        open('busy' if n == 1 else 'posts', 'ab').write(self.path.encode() + b' ' + body + b'\n')
+        self.send_response(503 if n == 1 else 200)
+        self.send_header('Content-Length', '2'); self.end_headers(); self.wfile.write(b'{}')
+    def log_message(self, *a): pass
+http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), H).serve_forever()
+EOC
+start served
+at served 'code:ensure_loaded(demo_exact).' >/dev/null
+background log erltrace serve -N served --port 0 --otlp "http://127.0.0.1:$port/" --otlp-interval 1 scripts
+ok 'nobody answers: told' holds log "http://127.0.0.1:$port/: .*; it is tried again"
+ok 'the script runs' holds log 'o\.d: served: runs'
+at served 'demo_exact:calls(50).' >/dev/null
+background collector.log python3 collector.py "$port"
+ok 'it comes, and is busy' holds busy '^/v1/metrics \{"resourceMetrics"'
+ok 'what was refused comes again' holds posts '^/v1/metrics \{"resourceMetrics"'
+ok 'it is told that it answers again' holds log 'answers again'
+ok 'a sum' holds posts '"name":"erltrace_o_calls",[^]]*"sum":\{"dataPoints":\[\{"attributes":\[\{"key":"node","value":\{"stringValue":"served@[^"]*"\}\},\{"key":"key0","value":\{"stringValue":"a\\"b"\}\}\],"startTimeUnixNano":"[0-9]+","timeUnixNano":"[0-9]+","asInt":"50"\}\],"isMonotonic":true,"aggregationTemporality":2'
+grep '"asInt":"50"' posts | tail -n 1 >o
+has 'a histogram, in its unit' '"name":"took_seconds","description":"How long.","unit":"s","histogram":.*"count":"50","explicitBounds":\[0.999[0-9]*,1.999[0-9]*\],"bucketCounts":\["0","50","0"\]'
+has 'an average' '"name":"erltrace_o_mean",.*"summary":.*"count":"50","sum":150.0'
+has 'a gauge' '"name":"erltrace_o_most","description":"","unit":"","gauge":.*"asInt":"9"'
+has 'a quantile' '\{"key":"quantile","value":\{"stringValue":"0.5"\}\}\],.*"asInt":"17"'
+ok 'all posts are JSON' python3 -c '
+import json
+for line in open("posts"): json.loads(line.split(" ", 1)[1])'
+at served 'demo_exact:calls(5).' >/dev/null
+ok 'the next is cumulative' holds posts '"asInt":"55"'
+finish
