@@ -37,8 +37,8 @@ in_process(Fun) ->
 %% In a node of its own; `ok' is the answer.
 -spec in_node(module(), atom()) -> ok.
 in_node(Module, Function) ->
-    {ok, Peer, _} = peer:start(#{wait_boot => 120000, name => peer:random_name(Module), connection => standard_io,
-                                 wait_boot => 60000, args => ["-pa" | code:get_path()]}),
+    {ok, Peer, _} = peer:start(#{name => peer:random_name(Module), connection => standard_io,
+                                 wait_boot => 120000, args => ["-pa" | code:get_path()]}),
     try ok = peer:call(Peer, Module, Function, [], 60000)
     after peer:stop(Peer)
     end.

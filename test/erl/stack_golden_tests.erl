@@ -85,7 +85,7 @@ stacks(Mod, Shape, Script, At) ->
 
 %% ---- samples ---------------------------------------------------------------------------------
 
-%% A process of each shape; 97 of 100 samples are whole, as in sampler_tests.
+%% A process of each shape; 95 of 100 samples are whole, as in sampler_tests.
 sampled(Mod) -> sampled(Mod, [{Shape, erlang, []} || Shape <- Mod:shapes()]).
 
 %% What runs on top: its state, and the newest Erlang function.
@@ -105,7 +105,7 @@ sampled(Mod, Jobs) ->
         ok ->
             Samples = samples(Mod, Jobs),
             Sum = fun(Rights) -> lists:sum([N || {_, N, Right, _, _} <- Samples, lists:member(Right, Rights)]) end,
-            ?assert(Sum([true]) >= 0.97 * Sum([true, false, none]),
+            ?assert(Sum([true]) >= 0.95 * Sum([true, false, none]),
                     [S || {_, _, Right, _, _} = S <- Samples, Right =/= true]);
         Why -> skipped("samples", Why)
     end.
