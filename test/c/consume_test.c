@@ -232,9 +232,9 @@ static void test_faults(void)
 	CHECK(work(false), "");
 	CHECK(cstr(&w.fault_text),
 		"error on enabled probe ID 2 (ID 2: a:b:c:d): invalid address (0xdead) in action #4 "
-		"at BPF pc 2 (line 9) line 9\n"
+		"at BPF pc 2 (line 9 of t.d) line 9\n"
 		"error on enabled probe ID 2 (ID 2: a:b:c:d): divide-by-zero in predicate at BPF "
-		"pc 5 (line 7) line 7\n");
+		"pc 5 (line 7 of t.d) line 7\n");
 }
 
 static const char *action_text(unsigned act, const char *fmt)
