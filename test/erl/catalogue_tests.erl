@@ -25,7 +25,7 @@ name(Node) -> lists:flatten(io_lib:format("~w", [Node])).
 with_node(Fun) -> with_node([], Fun).
 
 with_node(Args, Fun) ->
-    {ok, Peer, Node} = peer:start(#{wait_boot => 120000, name => peer:random_name("probes"),
+    {ok, Peer, Node} = peer:start(#{name => peer:random_name("probes"),
                                     connection => standard_io, wait_boot => 60000,
                                     args => Args ++ ["-pa" | code:get_path()]}),
     try Fun(Peer, Node)
