@@ -5,7 +5,7 @@
  *
  *	erltrace -N NODE -qs connections.d [SECONDS]
  *
- * Argument: how many seconds to run (until ^C).
+ * Arguments: how many seconds to run (until ^C).
  * A line for each that is made when gen_tcp:connect/4 returns, with its result, and for each that is
  * accepted (gen_tcp:accept/2) when its peer is known: sockets are looked at every second. Accepted ones that
  * are closed sooner are only counted, at the end.

@@ -63,9 +63,15 @@ bool flow_label_is_ours(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TER
 	return label == atom_erltrace_flow || flow_of_label(ns, env, label) != 0;
 }
 
-ERL_NIF_TERM flow_label(const struct flow_nodes *ns, ErlNifEnv *env, uint64_t id)
+/* Of less than 60 bits: no memory is taken (beam_vm.small: token.c has seen to it). */
+static ERL_NIF_TERM small(uint64_t v)
 {
-	return enif_make_uint64(env, ns->run << RUN_SHIFT | id);
+	return v << 4 | 15;
+}
+
+ERL_NIF_TERM flow_label(const struct flow_nodes *ns, uint64_t id)
+{
+	return small(ns->run << RUN_SHIFT | id);
 }
 
 uint64_t flow_of_label(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label)
@@ -77,11 +83,11 @@ uint64_t flow_of_label(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM
 		       : 0;
 }
 
-ERL_NIF_TERM flow_pack_hop(ErlNifEnv *env, uint32_t hop, uint32_t depth)
+ERL_NIF_TERM flow_pack_hop(uint32_t hop, uint32_t depth)
 {
 	uint64_t d = depth < UINT16_MAX ? depth : UINT16_MAX;
 
-	return enif_make_uint64(env, MARK << MARK_SHIFT | d << 32 | hop);
+	return small(MARK << MARK_SHIFT | d << 32 | hop);
 }
 
 bool flow_unpack_hop(ErlNifEnv *env, ERL_NIF_TERM previous, uint32_t *hop, uint32_t *depth)

@@ -27,11 +27,11 @@ void flow_nodes_init(
 
 /* Labels: of a process that is in no flow, or in this one. */
 bool flow_label_is_ours(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label);
-ERL_NIF_TERM flow_label(const struct flow_nodes *ns, ErlNifEnv *env, uint64_t id);
+ERL_NIF_TERM flow_label(const struct flow_nodes *ns, uint64_t id);
 uint64_t flow_of_label(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label); /* 0: none */
 
 /* What a message to a node that runs the script has in its token instead of the previous serial. */
-ERL_NIF_TERM flow_pack_hop(ErlNifEnv *env, uint32_t hop, uint32_t depth);
+ERL_NIF_TERM flow_pack_hop(uint32_t hop, uint32_t depth);
 bool flow_unpack_hop(ErlNifEnv *env, ERL_NIF_TERM previous, uint32_t *hop, uint32_t *depth);
 
 /* A number of a message, such that sums of different sets of them differ. */

@@ -358,7 +358,7 @@ static void send_away(const struct beam_event *ev, const struct signal *s, struc
 	if (flow_goes_on(&t->nodes, ev->env, s->to)) {
 		atomic_fetch_add_explicit(&f->away, flow_hop_hash(m->hop), memory_order_relaxed);
 		beam_token_set(ev->env, s->from, TOKEN_PREVIOUS,
-			flow_pack_hop(ev->env, m->hop, m->depth));
+			flow_pack_hop(m->hop, m->depth));
 	}
 	flow_unref(t, m->id);
 }
@@ -390,7 +390,7 @@ static void on_arguments_away(const struct beam_event *ev, const struct signal *
 
 	if (hop != 0)
 		beam_token_set(ev->env, s->from, TOKEN_PREVIOUS,
-			flow_pack_hop(ev->env, hop,
+			flow_pack_hop(hop,
 				atomic_load_explicit(&p->depth, memory_order_relaxed) + 1));
 }
 
@@ -563,7 +563,7 @@ uint64_t beam_flow_follow(const struct beam_event *ev)
 		return 0;
 	}
 	f->process = pid;
-	beam_token_set(ev->env, pid, TOKEN_LABEL, flow_label(&t->nodes, ev->env, id));
+	beam_token_set(ev->env, pid, TOKEN_LABEL, flow_label(&t->nodes, id));
 	return id;
 }
 

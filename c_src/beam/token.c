@@ -25,6 +25,7 @@
 #include "layout.h"
 #include "nif.h"
 #include "token.h"
+#include "vm_facts.h"
 
 #define LAST   92 /* words of a process that are looked at, of at least 95 */
 #define HEADER (5 << 6)
@@ -36,7 +37,8 @@ static unsigned word; /* of a process, once it is known */
 
 bool beam_token_known(void)
 {
-	return atomic_load_explicit(&known, memory_order_acquire) == KNOWN && beam_layout_known();
+	return atomic_load_explicit(&known, memory_order_acquire) == KNOWN && beam_layout_known() &&
+	       beam_vm.small;
 }
 
 static inline const uintptr_t *tuple_of(uintptr_t term)
