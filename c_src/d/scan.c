@@ -64,6 +64,14 @@ static const char *constant_text(const struct d_comp *c, const struct d_node *n)
 	return n != NULL && n->kind == N_STR ? n->text : NULL;
 }
 
+/* Is its first parameter a format? Aggregating functions have no result in their prototypes. */
+static bool takes_format(const struct d_builtin *b)
+{
+	const char *colon = strchr(b->proto, ':');
+
+	return colon != NULL && colon[1] == 'f';
+}
+
 static void report_call(struct d_comp *c, const struct d_node *n)
 {
 	const struct d_ident *id = resolve(c, n);
@@ -74,7 +82,7 @@ static void report_call(struct d_comp *c, const struct d_node *n)
 	report(c, &(erltrace_scan_item_t){
 			.kind = ERLTRACE_SCAN_FUNCTION,
 			.name = b->name,
-			.text = b->proto[2] == 'f' ? constant_text(c, n->list) : NULL,
+			.text = takes_format(b) ? constant_text(c, n->list) : NULL,
 			.destructive = (b->flags & AF_DESTR) != 0 ||
 				       (id->kind == ID_FUNC &&
 					       (b->id == FN_COPYOUT || b->id == FN_COPYOUTSTR)),
