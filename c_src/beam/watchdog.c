@@ -73,7 +73,7 @@ __attribute__((noinline)) void beam_cost_timed(
 				   : tag == atom_return_to ? VM_RETURN
 							   : VM_OTHER);
 	atomic_store_explicit(&s->ns, all, memory_order_relaxed);
-	s->left = s->batch = ns > COSTLY ? 0 : 31 + (uint32_t)(s->timed >> 4) % 64;
+	s->left = s->batch = ns > COSTLY ? 0 : 127 + (uint32_t)(s->timed >> 4) % 128;
 	look_at_beat(b, now);
 }
 
