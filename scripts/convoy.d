@@ -35,6 +35,8 @@ string by[string, int], called[string, int];
 BEGIN { seconds = $1; }
 BEGIN /$2 > 0/ { setopt("aggtop", $$2); }
 
+erlang*:::ets-return { this->reads = 0; }
+
 erlang*:ets:lookup*:ets-return, erlang*:ets:member:ets-return, erlang*:ets:first*:ets-return,
 erlang*:ets:last*:ets-return, erlang*:ets:next*:ets-return, erlang*:ets:prev*:ets-return,
 erlang*:ets:match:ets-return, erlang*:ets:match_object:ets-return, erlang*:ets:select:ets-return,
@@ -59,12 +61,13 @@ erlang*:::ets-return
 	ended[args[1], this->other] > this->at/
 {
 	this->ns = ended[args[1], this->other] - this->at;
+	this->whom = called[args[1], this->other];
 	@waits[args[1]] = sum(1);
 	@us[args[1]] = sum(this->ns);
 	@worst[args[1]] = max(this->ns / 1000);
-	@n[args[1], erlproc, called[args[1], this->other]] = count();
-	@pus[args[1], erlproc, called[args[1], this->other]] = sum(this->ns);
-	@pworst[args[1], erlproc, called[args[1], this->other]] = max(this->ns / 1000);
+	@n[args[1], erlproc, this->whom] = count();
+	@pus[args[1], erlproc, this->whom] = sum(this->ns);
+	@pworst[args[1], erlproc, this->whom] = max(this->ns / 1000);
 }
 
 erlang*:::ets-return
