@@ -110,9 +110,10 @@ socket() {
 
 # ---- what happens -------------------------------------------------------------------------
 
+# On a machine that is busy its share is small, but it is the first of all.
 hog() {
 	plant 'spawn(fun() -> register(incident_hog, self()), D = binary:copy(<<1>>, 1000000), (fun F() -> erlang:md5(D), F() end)() end), ok.' >/dev/null
-	finds hog '^incident_hog +<[0-9.]+> +[3-9][0-9]$' hogs 0 1
+	finds hog '^incident_hog +<[0-9.]+> +[1-9][0-9]*$' hogs 0 1
 	uproot incident_hog
 }
 
