@@ -1,29 +1,30 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locks.d: locks inside the VM that its threads wait for: which processes wait, in which built-in function,
- * how often and how long, and the stacks that most of it comes from. The function says which lock it is.
+ * locks.d: locks inside the VM that its threads wait for: which processes wait, in which function, how often
+ * and how long, and the stacks that most of it comes from.
  *
  *	erltrace -N NODE -qs locks.d [SECONDS] [HOW MANY]
  *
  * Arguments: how many seconds to run (until ^C); how many rows and stacks to show (10).
- * A thread that finds a lock taken tries again some times and lets others run in between (sched_yield), then
- * sleeps until it gets the lock (futex). YIELDS and SLEEPS are how often it did, US how long both took; the
- * tries themselves are not seen. Schedulers that have nothing to do run no process and are left out.
- * LOCK: of functions of ets that of a table (convoy.d shows which); of names that of all registered ones; of
- * atoms that of their table; of timers and sending that of the other process or scheduler.
+ * A thread that finds a lock taken tries again, lets others run in between (sched_yield), and in the end sleeps
+ * until it gets the lock (futex): YIELDS and SLEEPS are how often, US how long both took. Tries themselves
+ * are not seen. Schedulers that have nothing to do run no process and are left out.
+ * The function tells the lock: those of ets wait for a table (convoy.d shows which, and for whom), register
+ * and whereis for the table of names, list_to_atom for that of atoms, those that send for the queue of
+ * the receiver.
  * Needs: root, and the node on this machine.
- * Cost: nothing is traced inside the node; each system call of these two kinds on this machine costs
- * about 0.2 us, those of the node 0.5 us, and 2 us with the stack.
+ * Cost: nothing is traced inside the node; each of these system calls on this machine costs about 0.2 us,
+ * those of the node 0.5 us, and with their stacks 2 us.
  * Sample:
- *	PROCESS                  FUNCTION                     LOCK         YIELDS   SLEEPS          US
- *	demo_caller_2            ets:insert/2                 a table         941        2       30123
+ *	PROCESS                  FUNCTION                             YIELDS   SLEEPS          US
+ *	demo_desk                ets:insert/2                            411        1      797587
  *
  *	waits, by stack:
  *	              libc.so.6`sched_yield+0x7
  *	              ets:insert/2
- *	              demo_caller:loop/1 (demo_caller.erl:31)
- *	              941
+ *	              demo_desk:handle_info/2 (demo_desk.erl:31)
+ *	              411
  */
 #pragma D option quiet
 #pragma D option defaultargs
