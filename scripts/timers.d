@@ -13,7 +13,8 @@
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Timers of the module timer are started by its server, timer_server, for others. receive ... after is no
  * timer of this kind. LATE are those that had fired when they were cancelled, or whose canceller did not ask;
- * late.d shows timers that fire late.
+ * late.d shows timers that fire late. Timers with an absolute time, as those of the module timer, are not in
+ * the distribution.
  * Sample:
  *	PROCESS                         STARTED
  *	demo_report                          41
@@ -48,9 +49,11 @@ erlang*:::timer-start
 {
 	@started[erlproc] = count();
 	@whom[erlproc, args[1] == erlpid || args[1] == erlname ? "itself" : args[1]] = count();
-	@due["due in ms"] = quantize(arg2);
 	@from[ustack(4)] = count();
 }
+
+/* An absolute time is negative, as the VM's monotonic time is. */
+erlang*:::timer-start /arg2 >= 0/ { @due["due in ms"] = quantize(arg2); }
 
 erlang*:::timer-cancel { @cancelled[erlproc] = count(); @late[erlproc] = sum(arg1 < 0); }
 

@@ -21,6 +21,7 @@
 #include "handshake.h"
 
 enum { CONNECT_MS = 5000, RPC_MS = 60000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
+enum { SETUP_MS = 5000, SETUP_TIMES = 3 }; /* nodes give up after 7 s (net_setuptime) */
 
 static int64_t now_ms(void)
 {
@@ -65,9 +66,11 @@ static int find_port(const char *alive, const char *host, struct et_error *e)
 	return port;
 }
 
-static int connect_to(struct nd *n, const char *host, int port, const struct port_check *check,
+/* 1: the node gave up, as it took too long over the handshake. */
+static int connect_once(struct nd *n, const char *host, int port, const struct port_check *check,
 	struct et_error *e)
 {
+	const int64_t began = now_ms();
 	const struct nd_cookie *cookie = check->cookie;
 	struct handshake_check setup = {.port = check, .e = e};
 	const unsigned int cut_ms = CUT_MS;
@@ -100,9 +103,24 @@ static int connect_to(struct nd *n, const char *host, int port, const struct por
 			"the node %s has hung up on port %d: it is starting or ending, or accepts "
 			"no connections",
 			n->name, port);
+	if (now_ms() - began >= SETUP_MS)
+		return 1;
 	return et_err(e, ET_COOKIE,
 		"the node %s does not accept the cookie of %s: --cookie-file names another file",
 		n->name, cookie->file);
+}
+
+static int connect_to(struct nd *n, const char *host, int port, const struct port_check *check,
+	struct et_error *e)
+{
+	for (int i = 0; i < SETUP_TIMES; i++) {
+		int rc = connect_once(n, host, port, check, e);
+
+		if (rc <= 0)
+			return rc;
+	}
+	return et_err(e, ET_NODE, "the node %s is too busy: %d times it gave up connecting on port %d",
+		n->name, SETUP_TIMES, port);
 }
 
 /* The next of several results, as text. */

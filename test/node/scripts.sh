@@ -407,6 +407,13 @@ like 'ets: as many rows of each kind as it is told, and whole ones' \
 	'^\^demo_(exact|other) whole \^demo_exact:worker/1 whole$' \
 	"$(awk 'NF == 5 && $3 ~ /^[0-9]+$/ { printf "%s^%s %s", n++ ? " " : "", $1, ($4 >= $5 ? "whole" : $0) }' o)"
 
+# One process alone waits for nobody; that several do is what make test-incidents shows.
+run convoy 'demo_exact:ets(60).'
+row 'convoy: calls, and no waits' 'demo_exact 121 0 0 0'
+hasnt 'convoy: nobody waited' '^demo_exact +demo_exact'
+
+run timers '{demo_exact:timers(30), erlang:cancel_timer(erlang:send_after(erlang:monotonic_time(millisecond) + 60000, self(), x, [{abs, true}]))}.'
+hasnt 'timers: no absolute time is told as a relative one' '^ +-[0-9]'
 run timers 'demo_exact:timers(30).'
 row 'timers: started' 'demo_exact:worker/1 30'
 row 'timers: for whom' 'demo_exact:worker/1 itself 30'
@@ -433,11 +440,11 @@ is 'connections: accepted, from whom' 2 "$(grep -cE "^accept +demo_acceptor +127
 row 'connections: how many' 'connect demo_client 3'
 at $node '[exit(whereis(N), kill) || N <- [demo_acceptor, demo_client]], ok.' >/dev/null
 
-# Three that wait for a process which is busy for longer than they take; one that is cancelled; one that no
-# message can be told from.
-run late '{_, M} = spawn_monitor(fun() -> register(demo_late, self()), [begin R = erlang:start_timer(1, self(), x, O), T = erlang:monotonic_time(millisecond) + 60, (fun F() -> erlang:monotonic_time(millisecond) < T andalso F() end)(), receive {timeout, R, x} -> ok end end || O <- [[], [], [{abs, false}]]], erlang:cancel_timer(erlang:start_timer(60000, self(), y)), erlang:send_after(1, self(), z), receive z -> ok end end), receive {_, M, _, _, _} -> ok end.' 50
-has 'late: how many, and the worst' '^demo_late +3 +3 +[0-9]{2,}$'
-has 'late: by whom' '^demo_late +3$'
+# Three of start_timer and two of send_after for a process that is busy for longer than they take; one of each
+# that is cancelled; and a message like that of the latter.
+run late '{_, M} = spawn_monitor(fun() -> register(demo_late, self()), Busy = fun() -> T = erlang:monotonic_time(millisecond) + 60, (fun F() -> erlang:monotonic_time(millisecond) < T andalso F() end)() end, [begin R = erlang:start_timer(1, self(), x, O), Busy(), receive {timeout, R, x} -> ok end end || O <- [[], [], [{abs, false}]]], erlang:cancel_timer(erlang:start_timer(60000, self(), y)), [begin erlang:send_after(1, To, {z, 1}), Busy(), receive {z, 1} -> ok end end || To <- [self(), demo_late]], erlang:cancel_timer(erlang:send_after(60000, self(), z)), self() ! z, receive z -> ok end end), receive {_, M, _, _, _} -> ok end.' 50
+has 'late: how many, and the worst' '^demo_late +5 +5 +[0-9]{2,}$'
+has 'late: by whom' '^demo_late +5$'
 
 run atoms '[binary_to_atom(<<"demo_atom_", (integer_to_binary(N rem 7))/binary, "_", (list_to_binary(os:getpid()))/binary>>) || N <- lists:seq(1, 21)], ok.'
 is 'atoms: each once' 7 "$(grep -c ' demo_atom_' o)"
@@ -532,11 +539,13 @@ if [ "$(id -u)" = 0 ] && why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { 
 	is 'slowwrite: each' 60 "$(grep -cE '^ *[0-9]+ writer +demo_exact:write/2 +writev$' o)"
 	# the VM's own writes, which wake its threads, are among them
 	ok 'slowwrite: in all' [ "$(awk '/writes in demo_exact:write/ { print $1 }' o)" -ge 60 ]
+	run locks 'demo_exact:ets(60).' # test/kernel/locks.sh has more
+	has 'locks: header' '^PROCESS +FUNCTION +YIELDS +SLEEPS +US$'
 	run slowwrite "$(writes 60)" demo_exact 10000000
 	hasnt 'slowwrite: none takes 10 s' 'writes in'
 else
 	echo "skipped: no probes of the kernel here: ${why:-not root}"
-	done_[syscalls]=1 done_[slowwrite]=1
+	done_[syscalls]=1 done_[slowwrite]=1 done_[locks]=1
 fi
 
 # ---- all of them --------------------------------------------------------------------------

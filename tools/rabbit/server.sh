@@ -19,7 +19,7 @@ rabbit_begin() {
 	if [ -z "$plugins" ] || [ ! -x $server ]; then
 		skip 'no rabbitmq-server here (apt-get install --no-install-recommends rabbitmq-server)'
 	fi
-	nodes_begin 900
+	[ -n "$epmd" ] || nodes_begin 900
 	port=$((ERL_EPMD_PORT + 1))
 	export RABBITMQ_NODENAME=$rabbit RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 RABBITMQ_NODE_PORT=$port \
 		RABBITMQ_DIST_PORT=$((port + 1)) RABBITMQ_MNESIA_BASE=$tmp/db RABBITMQ_LOG_BASE=$tmp/log \
