@@ -20,16 +20,16 @@
 -define(LABEL, erltrace_flow). % of our tokens
 -define(RUN_SHIFT, 40).        % of the number of the script's run in a label that is a number
 -define(EVERY, 50).            % ms between two looks at which flows are over
--define(TOGETHER, 1000).       % ms that the nodes which run a script have to end it
--define(ROUNDS, 30).           % so often, at most, tokens are looked for that other nodes have sent meanwhile
--define(CLEAN, 3).             % until so many rounds have found none
--define(AWAY, 20).             % ms before each
+-define(TOGETHER, 1000).       % ms that the nodes which run a script have to take their tokens away
+-define(ROUNDS, 30).           % so often, at most,
+-define(CLEAN, 3).             % or until so many times in a row none of them has seen one
+-define(PAUSE, 5).             % ms between two rounds
 -define(CHECK, 200).           % processes asked for their tokens, before others run
 
 -record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
              run = 0 :: non_neg_integer(), % what the labels of our tokens begin with; 0: not known yet
              nodes = [] :: [node()],       % that run the script
-             ended = [] :: [node()]}).     % those of them that give out no tokens any more
+             told = [] :: [tuple()]}).     % by those of them that take their tokens away already
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
 -spec start(pos_integer(), pid(), [term()]) ->
@@ -95,8 +95,8 @@ handle_cast(_, St) ->
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_info(look, St) ->
     {noreply, look_again(look(St))};
-handle_info({?MODULE, ended, Node}, #st{ended = Ended} = St) -> % its tokens are no longer given out
-    {noreply, St#st{ended = [Node | Ended]}};
+handle_info({?MODULE, round, _, _, _} = Round, #st{told = Told} = St) ->
+    {noreply, St#st{told = [Round | Told]}};
 handle_info({?MODULE, reports, Reports}, #st{number = Number} = St) ->
     ok = erltrace_nif:flow_reports(Number, Reports),
     {noreply, St};
@@ -107,15 +107,12 @@ handle_info(_, St) ->
 
 -spec terminate(term(), #st{}) -> term().
 terminate(_, #st{number = Number} = St) ->
-    #st{foreign = Foreign, run = Run, nodes = Nodes, ended = Ended} = try look(St) catch _:_ -> St end,
+    #st{foreign = Foreign, run = Run, nodes = Nodes, told = Told} = try look(St) catch _:_ -> St end,
     erltrace_vm:locked(fun() -> release(Number) end),
-    Keep = is_foreign(Foreign, Run),
-    Keep orelse seq_trace:reset_trace(),
-    [erlang:send({?MODULE, Node}, {?MODULE, ended, node()}, [noconnect, nosuspend]) ||
-        Node <- Nodes -- [node()]],
-    Keep orelse begin
-        others_end(Nodes -- [node() | Ended]),
-        length(Nodes) > 1 andalso reset_again(?ROUNDS, 0, Run)
+    is_foreign(Foreign, Run) orelse begin
+        seq_trace:reset_trace(),
+        [self() ! Round || Round <- Told],
+        rounds(Nodes -- [node()], Run)
     end.
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
@@ -172,32 +169,42 @@ release(Number) ->
 is_foreign(true, _) -> true;
 is_foreign(false, Run) -> tokens(Run) =:= foreign.
 
-%% The other nodes end at about the same time. Until they have, their messages bring new tokens.
-others_end(Nodes) ->
+%% The nodes that run a script end it at about the same time. A token that is under way from one to another
+%% while both take theirs away is left over. So they do it in rounds: each resets, tells the others, and goes on
+%% when all have told it. What another one has sent before its reset has come by then, as it comes the same way.
+%% They are through when no node has seen a token for a few rounds.
+rounds(Others, Run) ->
     Alarm = erlang:send_after(?TOGETHER, self(), {?MODULE, enough}),
-    Monitors = [{Node, erlang:monitor(process, {?MODULE, Node})} ||
-                   Node <- Nodes, lists:member(Node, nodes())],
-    others_ended(Monitors),
+    Monitors = [{erlang:monitor(process, {?MODULE, Node}), Node} || Node <- Others, lists:member(Node, nodes())],
+    round(0, 0, Monitors, Run),
     erlang:cancel_timer(Alarm).
 
-others_ended([]) ->
+round(K, Clean, Others, _) when K =:= ?ROUNDS; Clean =:= ?CLEAN; Others =:= [] ->
     ok;
-others_ended([{Node, Monitor} | Rest]) ->
-    receive
-        {?MODULE, ended, Node} -> others_ended(Rest);
-        {'DOWN', Monitor, process, _, _} -> others_ended(Rest);
-        {?MODULE, enough} -> ok
+round(K, Clean, Others, Run) ->
+    case tokens(Run) of
+        foreign ->
+            ok;
+        Found ->
+            seq_trace:reset_trace(),
+            [erlang:send({?MODULE, Node}, {?MODULE, round, K, Node0, Found}, [noconnect, nosuspend]) ||
+                {_, Node} <- Others, Node0 <- [node()]],
+            case others(K, Others, [], Found) of
+                {Left, none} -> timer:sleep(?PAUSE), round(K + 1, Clean + 1, Left, Run);
+                {Left, ours} -> timer:sleep(?PAUSE), round(K + 1, 0, Left, Run);
+                enough -> seq_trace:reset_trace()
+            end
     end.
 
-%% A token may have been under way to the other node while this one reset them: until none is seen any more.
-reset_again(Rounds, Clean, _) when Rounds =:= 0; Clean =:= ?CLEAN ->
-    ok;
-reset_again(Rounds, Clean, Run) ->
-    timer:sleep(?AWAY),
-    case tokens(Run) of
-        ours -> seq_trace:reset_trace(), reset_again(Rounds - 1, 0, Run);
-        none -> reset_again(Rounds - 1, Clean + 1, Run);
-        foreign -> ok
+%% What the others have found in this round; those that have gone are left out from now on.
+others(_, [], Left, Found) ->
+    {Left, Found};
+others(K, [{Monitor, Node} = Other | Others], Left, Found) ->
+    receive
+        {?MODULE, round, K, Node, none} -> others(K, Others, [Other | Left], Found);
+        {?MODULE, round, K, Node, ours} -> others(K, Others, [Other | Left], ours);
+        {'DOWN', Monitor, process, _, _} -> others(K, Others, Left, Found);
+        {?MODULE, enough} -> enough
     end.
 
 %% Whose tokens processes have.

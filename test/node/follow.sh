@@ -32,7 +32,7 @@ armed='BEGIN { x = 1; } BEGIN /x/ { printf("armed\n"); }'
 until_said() { # how often, what
 	local i
 	for ((i = 0; i < 1200; i++)); do
-		[ "$(grep -cE -- "$2" o 2>/dev/null)" -ge "$1" ] && return
+		[ -e o ] && [ "$(grep -cE -- "$2" o)" -ge "$1" ] && return
 		sleep 0.05
 	done
 	return 1
@@ -69,7 +69,7 @@ is 'exit' 0 "$status"
 is 'every tree is exact' ok "$(command erl -noshell -pa "$demo_ebin" -eval "io:format(\"~0p\", [flow_pair:check(\"o\", $requests)]), halt().")"
 is 'nothing is dropped' '' "$(cat e)"
 
-# ---- the command is killed --------------------------------------------------------------------
+# ---- the command ends ---------------------------------------------------------------------------
 
 nothing_left() { # node
 	local i
@@ -80,17 +80,28 @@ nothing_left() { # node
 	at "$1" 'flow_pair:tokens().'
 	return 1
 }
-killed() { # what: while requests go from node to node all the time
+under_load() { # what: while requests go from node to node all the time
 	follow 2 -N flow_a -N flow_b -q -n "$armed" \
 		-n 'erlang*:flow_pair:request:function-entry { follow(); } erlang*:::flow-send { @ = count(); } tick-10ms { printf("on\n"); }'
 	at flow_a "register(load, spawn(fun() -> Cs = flow_pair:load('flow_b$host', 5), receive {stop, P} -> flow_pair:stop(Cs), P ! stopped end end))." >/dev/null
 	until_said 30 '^on$'
 	is "$1: both nodes follow" '{true,true}' "$(at flow_a "{element(2, flow_pair:tokens()) =/= false, element(2, erpc:call('flow_b$host', flow_pair, tokens, [])) =/= false}.")"
+}
+killed() { # what
+	under_load "$1"
 	kill -9 "$command"
 	wait "$command" 2>/dev/null
 	command=
 }
 quiet() { at flow_a 'begin load ! {stop, self()}, receive stopped -> ok end end.' >/dev/null; }
+
+under_load 'interrupted'
+untrace
+is 'interrupted: exit' 0 "$status"
+is 'interrupted: no node is waited for' '' "$(cat e)"
+is 'interrupted: no token is left, nor the system tracer, while requests go on' '{{0,false},{0,false}}' \
+	"$(at flow_a "{flow_pair:tokens(), erpc:call('flow_b$host', flow_pair, tokens, [])}.")"
+quiet
 
 killed 'killed'
 ok 'killed: no token is left, nor the system tracer, while requests go on' nothing_left flow_a
