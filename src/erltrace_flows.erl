@@ -5,7 +5,8 @@
 %% for the script and ends flows that are over. It ends with its handle, however that ends.
 %%
 %% Where several nodes run the script, each tells the node in which a flow has begun when its own part
-%% of it is over (c_src/beam/flow_nodes.c).
+%% of it is over (c_src/beam/flow_nodes.c). The time line of all is the clock of the first. The others ask it for
+%% the time, several times before they begin and now and then afterwards (c_src/beam/flow_clock.c).
 %%
 %% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
 %% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
@@ -20,7 +21,10 @@
 -define(LABEL, erltrace_flow). % of our tokens
 -define(RUN_SHIFT, 40).        % of the number of the script's run in a label that is a number
 -define(EVERY, 50).            % ms between two looks at which flows are over
--define(TOGETHER, 1000).       % ms that the nodes which run a script have to take their tokens away
+-define(ASK, 8).               % so often a node asks for the time before it begins
+-define(ANSWER, 100).          % ms that it waits for each answer
+-define(AGAIN, 20).            % so many looks before it asks again
+-define(TOGETHER, 3000).       % ms that the nodes which run a script have to take their tokens away
 -define(ROUNDS, 30).           % so often, at most,
 -define(CLEAN, 3).             % or until so many times in a row none of them has seen one
 -define(PAUSE, 5).             % ms between two rounds
@@ -29,6 +33,7 @@
 -record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
              run = 0 :: non_neg_integer(), % what the labels of our tokens begin with; 0: not known yet
              nodes = [] :: [node()],       % that run the script
+             looks = 0 :: non_neg_integer(),
              told = [] :: [tuple()]}).     % by those of them that take their tokens away already
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
@@ -80,7 +85,7 @@ init({Number, Handle}) ->
     case erltrace_vm:locked(fun() -> claim(Number) end) of
         ok ->
             _ = (catch register(?MODULE, self())), % for the other nodes
-            {ok, look_again(look(#st{number = Number, handle = Handle}))};
+            {ok, look_again(agree(look(#st{number = Number, handle = Handle})))};
         {taken, By} -> {stop, {shutdown, {taken, By}}}
     end.
 
@@ -94,7 +99,13 @@ handle_cast(_, St) ->
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_info(look, St) ->
-    {noreply, look_again(look(St))};
+    {noreply, look_again(ask_again(look(St)))};
+handle_info({?MODULE, clock, ask, From, Asked}, St) ->
+    answer(From, Asked, St),
+    {noreply, St};
+handle_info({?MODULE, clock, answer, Asked, At}, #st{number = Number} = St) ->
+    set_clock(bounds(Asked, At, St), erltrace_nif:flow_clock(Number, get), Number),
+    {noreply, St};
 handle_info({?MODULE, round, _, _, _} = Round, #st{told = Told} = St) ->
     {noreply, St#st{told = [Round | Told]}};
 handle_info({?MODULE, reports, Reports}, #st{number = Number} = St) ->
@@ -145,6 +156,71 @@ report(Reports) ->
 look_again(St) ->
     _ = erlang:send_after(?EVERY, self(), look),
     St.
+
+%% ---- the time ----------------------------------------------------------------------------------
+
+%% Before anything is followed. The other node may begin a moment later: it is asked again.
+agree(#st{number = Number, nodes = Nodes} = St) ->
+    case first(Nodes) of
+        none -> ok;
+        self -> erltrace_nif:flow_clock(Number, 0);
+        First ->
+            case lists:append([ask_and_wait(First, St) || _ <- lists:seq(1, ?ASK)]) of
+                [] -> ok;
+                Answers ->
+                    {_, Narrowest} = lists:min([{Hi - Lo, {Lo, Hi}} || {Lo, Hi} <- Answers]),
+                    set_clock(Narrowest, erltrace_nif:flow_clock(Number, get), Number)
+            end
+    end,
+    St.
+
+first([]) -> none;
+first([Node | _]) when Node =:= node() -> self;
+first([Node | _]) -> case lists:member(Node, nodes()) of true -> Node; false -> none end.
+
+ask_again(#st{looks = ?AGAIN, nodes = Nodes} = St) ->
+    case first(Nodes) of
+        First when First =/= none, First =/= self -> ask(First, St);
+        _ -> ok
+    end,
+    St#st{looks = 0};
+ask_again(#st{looks = N} = St) ->
+    St#st{looks = N + 1}.
+
+ask(First, #st{number = Number}) ->
+    case erltrace_nif:flow_clock(Number, get) of
+        {Now, _, _} ->
+            erlang:send({?MODULE, First}, {?MODULE, clock, ask, self(), Now}, [noconnect, nosuspend]);
+        gone -> ok
+    end.
+
+ask_and_wait(First, St) ->
+    ask(First, St),
+    receive {?MODULE, clock, answer, Asked, At} -> [bounds(Asked, At, St)]
+    after ?ANSWER -> []
+    end.
+
+answer(From, Asked, #st{number = Number}) ->
+    case erltrace_nif:flow_clock(Number, get) of
+        {Now, Offset, true} ->
+            erlang:send(From, {?MODULE, clock, answer, Asked, Now + Offset}, [noconnect, nosuspend]);
+        _ -> ok
+    end.
+
+%% What this clock is behind: the answer was given after the question, and before it came.
+bounds(Asked, At, #st{number = Number}) ->
+    case erltrace_nif:flow_clock(Number, get) of
+        {Now, _, _} -> {At - Now, At - Asked};
+        gone -> {0, 0}
+    end.
+
+%% Clocks that agree, those of one machine, are left as they are. Later it moves as little as it must.
+set_clock({Lo, Hi}, {_, Offset, true}, _) when Lo =< Offset, Offset =< Hi -> ok;
+set_clock({Lo, Hi}, {_, _, false}, Number) when Lo =< 0, 0 =< Hi -> erltrace_nif:flow_clock(Number, 0);
+set_clock({Lo, Hi}, {_, _, false}, Number) -> erltrace_nif:flow_clock(Number, (Lo + Hi) div 2);
+set_clock({Lo, _}, {_, Offset, true}, Number) when Offset < Lo -> erltrace_nif:flow_clock(Number, Lo);
+set_clock({_, Hi}, {_, _, true}, Number) -> erltrace_nif:flow_clock(Number, Hi);
+set_clock(_, gone, _) -> ok.
 
 %% ---- the system tracer -----------------------------------------------------------------------
 
@@ -258,7 +334,20 @@ can_write() ->
                 _ = seq_trace:set_token([]),
                 {Own, Sent}
             end || Label <- Labels],
-    Read =:= [{{label, Label}, {label, Label}} || Label <- Labels].
+    Read =:= [{{label, Label}, {label, Label}} || Label <- Labels] andalso can_write_flags().
+
+%% The same of flags that the VM does not know.
+can_write_flags() ->
+    Flags = (1 bsl 57) bor (1 bsl 8),
+    _ = seq_trace:set_token(label, ?LABEL),
+    ok = erltrace_nif:token_layout({flags, Flags}),
+    Own = element(1, seq_trace:get_token()),
+    self() ! {?MODULE, flags},
+    _ = seq_trace:set_token([]),
+    receive {?MODULE, flags} -> ok end,
+    Sent = element(1, seq_trace:get_token()),
+    _ = seq_trace:set_token([]),
+    {Own, Sent} =:= {Flags, Flags}.
 
 look_at_token(Label) ->
     _ = seq_trace:set_token([]),
