@@ -55,8 +55,10 @@
 	PROBE_EACH_5(DO, ID, a, b, c, d, e) DO(ID, 5, PROBE_ARG_##f)
 #define PROBE_EACH_7(DO, ID, a, b, c, d, e, f, g)                                                  \
 	PROBE_EACH_6(DO, ID, a, b, c, d, e, f) DO(ID, 6, PROBE_ARG_##g)
+#define PROBE_EACH_8(DO, ID, a, b, c, d, e, f, g, h)                                               \
+	PROBE_EACH_7(DO, ID, a, b, c, d, e, f, g) DO(ID, 7, PROBE_ARG_##h)
 #define PROBE_EACH_10(DO, ID, a, b, c, d, e, f, g, h, i, j)                                        \
-	PROBE_EACH_7(DO, ID, a, b, c, d, e, f, g) DO(ID, 7, PROBE_ARG_##h)                         \
+	PROBE_EACH_8(DO, ID, a, b, c, d, e, f, g, h)                                               \
 	DO(ID, 8, PROBE_ARG_##i) DO(ID, 9, PROBE_ARG_##j)
 
 #endif

@@ -14,8 +14,9 @@
 %%
 %% With several nodes the command tells one `go_first' and the others `go_other'. The others send
 %% what they gathered as `{part, Binary}', which the command passes to the first as
-%% `{import, Binary}'. The first says `{ended, Code}' when its script has called exit(), and prints
-%% the final results when it is told `finish'. If it dies, another one is told `lead'.
+%% `{import, Binary}'. The first says `{ended, Code}' when its script has called exit(). When the others
+%% are told `stop' it is told `disarm': its probes fire no longer. It prints the final results when it is
+%% told `finish'. If it dies, another one is told `lead'.
 %%
 %% The worker's states:
 %%
@@ -133,6 +134,9 @@ handle_event(state_timeout, work, running, Data) ->
     work(Data);
 handle_event(info, stop, running, Data) ->
     _ = ask(stop, Data),
+    work_now(Data);
+handle_event(info, disarm, running, Data) ->
+    _ = ask(disarm, Data),
     work_now(Data);
 handle_event(info, finish, running, Data) ->
     _ = ask({hold, false}, Data),

@@ -5,7 +5,8 @@
 %% for the script and ends flows that are over. It ends with its handle, however that ends.
 %%
 %% Where several nodes run the script, each tells the node in which a flow has begun when its own part
-%% of it is over (c_src/beam/flow_nodes.c).
+%% of it is over (c_src/beam/flow_nodes.c). The time line of all is the clock of the first. The others ask it for
+%% the time, several times before they begin and now and then afterwards (c_src/beam/flow_clock.c).
 %%
 %% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
 %% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
@@ -20,16 +21,20 @@
 -define(LABEL, erltrace_flow). % of our tokens
 -define(RUN_SHIFT, 40).        % of the number of the script's run in a label that is a number
 -define(EVERY, 50).            % ms between two looks at which flows are over
--define(TOGETHER, 1000).       % ms that the nodes which run a script have to end it
--define(ROUNDS, 30).           % so often, at most, tokens are looked for that other nodes have sent meanwhile
--define(CLEAN, 3).             % until so many rounds have found none
--define(AWAY, 20).             % ms before each
+-define(ASK, 8).               % so often a node asks for the time before it begins
+-define(ANSWER, 100).          % ms that it waits for each answer
+-define(AGAIN, 20).            % so many looks before it asks again
+-define(TOGETHER, 3000).       % ms that the nodes which run a script have to take their tokens away
+-define(ROUNDS, 30).           % so often, at most,
+-define(CLEAN, 3).             % or until so many times in a row none of them has seen one
+-define(PAUSE, 5).             % ms between two rounds
 -define(CHECK, 200).           % processes asked for their tokens, before others run
 
 -record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
              run = 0 :: non_neg_integer(), % what the labels of our tokens begin with; 0: not known yet
              nodes = [] :: [node()],       % that run the script
-             ended = [] :: [node()]}).     % those of them that give out no tokens any more
+             looks = 0 :: non_neg_integer(),
+             told = [] :: [tuple()]}).     % by those of them that take their tokens away already
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
 -spec start(pos_integer(), pid(), [term()]) ->
@@ -80,7 +85,7 @@ init({Number, Handle}) ->
     case erltrace_vm:locked(fun() -> claim(Number) end) of
         ok ->
             _ = (catch register(?MODULE, self())), % for the other nodes
-            {ok, look_again(look(#st{number = Number, handle = Handle}))};
+            {ok, look_again(agree(look(#st{number = Number, handle = Handle})))};
         {taken, By} -> {stop, {shutdown, {taken, By}}}
     end.
 
@@ -94,9 +99,15 @@ handle_cast(_, St) ->
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_info(look, St) ->
-    {noreply, look_again(look(St))};
-handle_info({?MODULE, ended, Node}, #st{ended = Ended} = St) -> % its tokens are no longer given out
-    {noreply, St#st{ended = [Node | Ended]}};
+    {noreply, look_again(ask_again(look(St)))};
+handle_info({?MODULE, clock, ask, From, Asked}, St) ->
+    answer(From, Asked, St),
+    {noreply, St};
+handle_info({?MODULE, clock, answer, Asked, At}, #st{number = Number} = St) ->
+    set_clock(bounds(Asked, At, St), erltrace_nif:flow_clock(Number, get), Number),
+    {noreply, St};
+handle_info({?MODULE, round, _, _, _} = Round, #st{told = Told} = St) ->
+    {noreply, St#st{told = [Round | Told]}};
 handle_info({?MODULE, reports, Reports}, #st{number = Number} = St) ->
     ok = erltrace_nif:flow_reports(Number, Reports),
     {noreply, St};
@@ -107,15 +118,12 @@ handle_info(_, St) ->
 
 -spec terminate(term(), #st{}) -> term().
 terminate(_, #st{number = Number} = St) ->
-    #st{foreign = Foreign, run = Run, nodes = Nodes, ended = Ended} = try look(St) catch _:_ -> St end,
+    #st{foreign = Foreign, run = Run, nodes = Nodes, told = Told} = try look(St) catch _:_ -> St end,
     erltrace_vm:locked(fun() -> release(Number) end),
-    Keep = is_foreign(Foreign, Run),
-    Keep orelse seq_trace:reset_trace(),
-    [erlang:send({?MODULE, Node}, {?MODULE, ended, node()}, [noconnect, nosuspend]) ||
-        Node <- Nodes -- [node()]],
-    Keep orelse begin
-        others_end(Nodes -- [node() | Ended]),
-        length(Nodes) > 1 andalso reset_again(?ROUNDS, 0, Run)
+    is_foreign(Foreign, Run) orelse begin
+        seq_trace:reset_trace(),
+        [self() ! Round || Round <- Told],
+        rounds(Nodes -- [node()], Run)
     end.
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
@@ -149,6 +157,71 @@ look_again(St) ->
     _ = erlang:send_after(?EVERY, self(), look),
     St.
 
+%% ---- the time ----------------------------------------------------------------------------------
+
+%% Before anything is followed. The other node may begin a moment later: it is asked again.
+agree(#st{number = Number, nodes = Nodes} = St) ->
+    case first(Nodes) of
+        none -> ok;
+        self -> erltrace_nif:flow_clock(Number, 0);
+        First ->
+            case lists:append([ask_and_wait(First, St) || _ <- lists:seq(1, ?ASK)]) of
+                [] -> ok;
+                Answers ->
+                    {_, Narrowest} = lists:min([{Hi - Lo, {Lo, Hi}} || {Lo, Hi} <- Answers]),
+                    set_clock(Narrowest, erltrace_nif:flow_clock(Number, get), Number)
+            end
+    end,
+    St.
+
+first([]) -> none;
+first([Node | _]) when Node =:= node() -> self;
+first([Node | _]) -> case lists:member(Node, nodes()) of true -> Node; false -> none end.
+
+ask_again(#st{looks = ?AGAIN, nodes = Nodes} = St) ->
+    case first(Nodes) of
+        First when First =/= none, First =/= self -> ask(First, St);
+        _ -> ok
+    end,
+    St#st{looks = 0};
+ask_again(#st{looks = N} = St) ->
+    St#st{looks = N + 1}.
+
+ask(First, #st{number = Number}) ->
+    case erltrace_nif:flow_clock(Number, get) of
+        {Now, _, _} ->
+            erlang:send({?MODULE, First}, {?MODULE, clock, ask, self(), Now}, [noconnect, nosuspend]);
+        gone -> ok
+    end.
+
+ask_and_wait(First, St) ->
+    ask(First, St),
+    receive {?MODULE, clock, answer, Asked, At} -> [bounds(Asked, At, St)]
+    after ?ANSWER -> []
+    end.
+
+answer(From, Asked, #st{number = Number}) ->
+    case erltrace_nif:flow_clock(Number, get) of
+        {Now, Offset, true} ->
+            erlang:send(From, {?MODULE, clock, answer, Asked, Now + Offset}, [noconnect, nosuspend]);
+        _ -> ok
+    end.
+
+%% What this clock is behind: the answer was given after the question, and before it came.
+bounds(Asked, At, #st{number = Number}) ->
+    case erltrace_nif:flow_clock(Number, get) of
+        {Now, _, _} -> {At - Now, At - Asked};
+        gone -> {0, 0}
+    end.
+
+%% Clocks that agree, those of one machine, are left as they are. Later it moves as little as it must.
+set_clock({Lo, Hi}, {_, Offset, true}, _) when Lo =< Offset, Offset =< Hi -> ok;
+set_clock({Lo, Hi}, {_, _, false}, Number) when Lo =< 0, 0 =< Hi -> erltrace_nif:flow_clock(Number, 0);
+set_clock({Lo, Hi}, {_, _, false}, Number) -> erltrace_nif:flow_clock(Number, (Lo + Hi) div 2);
+set_clock({Lo, _}, {_, Offset, true}, Number) when Offset < Lo -> erltrace_nif:flow_clock(Number, Lo);
+set_clock({_, Hi}, {_, _, true}, Number) -> erltrace_nif:flow_clock(Number, Hi);
+set_clock(_, gone, _) -> ok.
+
 %% ---- the system tracer -----------------------------------------------------------------------
 
 claim(Number) ->
@@ -172,32 +245,42 @@ release(Number) ->
 is_foreign(true, _) -> true;
 is_foreign(false, Run) -> tokens(Run) =:= foreign.
 
-%% The other nodes end at about the same time. Until they have, their messages bring new tokens.
-others_end(Nodes) ->
+%% The nodes that run a script end it at about the same time. A token that is under way from one to another
+%% while both take theirs away is left over. So they do it in rounds: each resets, tells the others, and goes on
+%% when all have told it. What another one has sent before its reset has come by then, as it comes the same way.
+%% They are through when no node has seen a token for a few rounds.
+rounds(Others, Run) ->
     Alarm = erlang:send_after(?TOGETHER, self(), {?MODULE, enough}),
-    Monitors = [{Node, erlang:monitor(process, {?MODULE, Node})} ||
-                   Node <- Nodes, lists:member(Node, nodes())],
-    others_ended(Monitors),
+    Monitors = [{erlang:monitor(process, {?MODULE, Node}), Node} || Node <- Others, lists:member(Node, nodes())],
+    round(0, 0, Monitors, Run),
     erlang:cancel_timer(Alarm).
 
-others_ended([]) ->
+round(K, Clean, Others, _) when K =:= ?ROUNDS; Clean =:= ?CLEAN; Others =:= [] ->
     ok;
-others_ended([{Node, Monitor} | Rest]) ->
-    receive
-        {?MODULE, ended, Node} -> others_ended(Rest);
-        {'DOWN', Monitor, process, _, _} -> others_ended(Rest);
-        {?MODULE, enough} -> ok
+round(K, Clean, Others, Run) ->
+    case tokens(Run) of
+        foreign ->
+            ok;
+        Found ->
+            seq_trace:reset_trace(),
+            [erlang:send({?MODULE, Node}, {?MODULE, round, K, Node0, Found}, [noconnect, nosuspend]) ||
+                {_, Node} <- Others, Node0 <- [node()]],
+            case others(K, Others, [], Found) of
+                {Left, none} -> timer:sleep(?PAUSE), round(K + 1, Clean + 1, Left, Run);
+                {Left, ours} -> timer:sleep(?PAUSE), round(K + 1, 0, Left, Run);
+                enough -> seq_trace:reset_trace()
+            end
     end.
 
-%% A token may have been under way to the other node while this one reset them: until none is seen any more.
-reset_again(Rounds, Clean, _) when Rounds =:= 0; Clean =:= ?CLEAN ->
-    ok;
-reset_again(Rounds, Clean, Run) ->
-    timer:sleep(?AWAY),
-    case tokens(Run) of
-        ours -> seq_trace:reset_trace(), reset_again(Rounds - 1, 0, Run);
-        none -> reset_again(Rounds - 1, Clean + 1, Run);
-        foreign -> ok
+%% What the others have found in this round; those that have gone are left out from now on.
+others(_, [], Left, Found) ->
+    {Left, Found};
+others(K, [{Monitor, Node} = Other | Others], Left, Found) ->
+    receive
+        {?MODULE, round, K, Node, none} -> others(K, Others, [Other | Left], Found);
+        {?MODULE, round, K, Node, ours} -> others(K, Others, [Other | Left], ours);
+        {'DOWN', Monitor, process, _, _} -> others(K, Others, Left, Found);
+        {?MODULE, enough} -> enough
     end.
 
 %% Whose tokens processes have.
@@ -251,7 +334,20 @@ can_write() ->
                 _ = seq_trace:set_token([]),
                 {Own, Sent}
             end || Label <- Labels],
-    Read =:= [{{label, Label}, {label, Label}} || Label <- Labels].
+    Read =:= [{{label, Label}, {label, Label}} || Label <- Labels] andalso can_write_flags().
+
+%% The same of flags that the VM does not know.
+can_write_flags() ->
+    Flags = (1 bsl 57) bor (1 bsl 8),
+    _ = seq_trace:set_token(label, ?LABEL),
+    ok = erltrace_nif:token_layout({flags, Flags}),
+    Own = element(1, seq_trace:get_token()),
+    self() ! {?MODULE, flags},
+    _ = seq_trace:set_token([]),
+    receive {?MODULE, flags} -> ok end,
+    Sent = element(1, seq_trace:get_token()),
+    _ = seq_trace:set_token([]),
+    {Own, Sent} =:= {Flags, Flags}.
 
 look_at_token(Label) ->
     _ = seq_trace:set_token([]),

@@ -244,6 +244,9 @@ request({preview, Form}, State, Data) ->
 request({walk, false}, State, Data) ->
     {Reply, State1, Data1} = walk(false, State, Data),
     {aborted(Reply, Data1), State1, Data1};
+%% Nothing fires any more, but the script has not ended: the first of several nodes, until all have.
+request(disarm, State, Data) ->
+    {ok, stopped(State), disarm(Data)};
 request(stop, State, Data) ->
     Data1 = disarm(Data),
     Reply = erltrace_compile:reply(erltrace_nif:stop(Data#data.nif)),

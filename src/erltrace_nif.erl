@@ -326,7 +326,7 @@ top_words(_) -> erlang:nif_error(not_loaded).
 -spec run_state(start | none | yields | waits | find | get) -> ok | boolean() | undefined.
 run_state(_) -> erlang:nif_error(not_loaded).
 %% Where the VM keeps the sequential trace token of a process: the steps of the check.
--spec token_layout(atom() | {sample, Label :: atom()}) -> ok | unknown | undefined.
+-spec token_layout(atom() | {sample, Label :: atom()} | {write | flags, non_neg_integer()}) -> ok | unknown | undefined.
 token_layout(_) -> erlang:nif_error(not_loaded).
 
 %% Flows that are over end; foreign: there are tokens that are not ours. Run: the labels of ours are
@@ -337,10 +337,15 @@ end_flows(_) -> erlang:nif_error(not_loaded).
 
 -type flow_report() :: {node(), Flow :: pos_integer(), Away :: non_neg_integer(),
                         Messages :: non_neg_integer(), Spawns :: non_neg_integer(),
-                        Depth :: non_neg_integer()}.
+                        Depth :: non_neg_integer(), Last :: non_neg_integer()}.
 
 -spec flow_reports(Number :: non_neg_integer(), [flow_report()]) -> ok.
 flow_reports(_, _) -> erlang:nif_error(not_loaded).
+
+%% The clock of this node in ns, and what is added to it to have that of the first node that runs the script.
+-spec flow_clock(Number :: non_neg_integer(), get | integer()) ->
+          {Now :: non_neg_integer(), Offset :: integer(), Known :: boolean()} | gone.
+flow_clock(_, _) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).

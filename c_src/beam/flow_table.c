@@ -211,7 +211,8 @@ static bool tell_early(struct flow *f, uint64_t id, uint64_t since, struct flow_
 		(atomic_load_explicit(&f->messages, memory_order_relaxed) == 0 &&
 			atomic_load_explicit(&f->spawns, memory_order_relaxed) == 0))
 		return false;
-	*e = (struct flow_ended){.id = id, .part = true, .early = true,
+	*e = (struct flow_ended){.id = id, .last = last, .part = true,
+		.early = true,
 		.messages = atomic_exchange(&f->messages, 0),
 		.spawns = atomic_exchange(&f->spawns, 0),
 		.deepest = atomic_load_explicit(&f->deepest, memory_order_relaxed)};

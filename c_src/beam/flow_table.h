@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "flow_clock.h"
 #include "flow_nodes.h"
 #include "pid_slots.h"
 
@@ -60,6 +61,7 @@ struct flow_table {
 	uint64_t flow_mask, msg_mask;
 	struct flow_nodes nodes; /* that run the script */
 	uint64_t tag;		 /* of this one among them */
+	struct flow_clock clock; /* theirs */
 	_Atomic uint32_t part_hops; /* numbers of hops of parts */
 	struct beam_pid_slots slots;
 	_Atomic uint64_t next;	     /* numbers */

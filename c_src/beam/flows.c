@@ -147,9 +147,10 @@ static void fire_message(const struct beam_event *ev, const struct signal *s,
 	const struct flow_msg *m, bool sent, uint64_t now)
 {
 	struct en_probe *p = ev->b->probe[sent ? BP_FLOW_SEND : BP_FLOW_RECEIVE];
-	uint64_t arg[7] = {[ARG(FLOW_SEND, flow)] = m->id, [ARG(FLOW_SEND, hop)] = m->hop,
+	uint64_t arg[8] = {[ARG(FLOW_SEND, flow)] = m->id, [ARG(FLOW_SEND, hop)] = m->hop,
 		[ARG(FLOW_SEND, cause)] = (uint64_t)(int32_t)m->cause,
-		[ARG(FLOW_SEND, depth)] = m->depth};
+		[ARG(FLOW_SEND, depth)] = m->depth,
+		[ARG(FLOW_SEND, at)] = flow_clock_at(&ev->b->flows->clock, now)};
 	unsigned strings = STRINGS(FLOW_SEND);
 	struct flow_event fe;
 	char from[64], to[256];
@@ -175,18 +176,20 @@ BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, cause);
 BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, sender);
 BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, receiver);
 BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, depth);
+BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, at);
 
 /* m: of the child. */
 static void fire_spawn(const struct beam_event *ev, const struct signal *s, ERL_NIF_TERM mfa,
-	const struct flow_msg *m)
+	const struct flow_msg *m, uint64_t now)
 {
 	struct en_probe *p = ev->b->probe[BP_FLOW_SPAWN];
 	const struct et_str *function = NULL;
 	unsigned n, arity, strings = STRINGS(FLOW_SPAWN);
 	const ERL_NIF_TERM *t;
 	struct flow_event fe;
-	uint64_t arg[7] = {[ARG(FLOW_SPAWN, flow)] = m->id, [ARG(FLOW_SPAWN, hop)] = m->hop,
-		[ARG(FLOW_SPAWN, cause)] = m->cause, [ARG(FLOW_SPAWN, depth)] = m->depth};
+	uint64_t arg[8] = {[ARG(FLOW_SPAWN, flow)] = m->id, [ARG(FLOW_SPAWN, hop)] = m->hop,
+		[ARG(FLOW_SPAWN, cause)] = m->cause, [ARG(FLOW_SPAWN, depth)] = m->depth,
+		[ARG(FLOW_SPAWN, at)] = flow_clock_at(&ev->b->flows->clock, now)};
 
 	if (!en_enabled(p))
 		return;
@@ -210,7 +213,7 @@ void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
 	const struct flow_proc *proc = t != NULL ? flow_proc_find(t, ev->cur.key) : NULL;
 	uint64_t id = proc != NULL ? atomic_load_explicit(&proc->id, memory_order_relaxed) : 0;
 	struct flow *f = id != 0 ? flow_find(t, id) : NULL;
-	uint64_t arg[3] = {[ARG(FLOW_BEGIN, flow)] = id,
+	uint64_t arg[4] = {[ARG(FLOW_BEGIN, flow)] = id,
 		[ARG(FLOW_BEGIN, function)] = beam_str(fn->mfa)};
 	struct flow_event fe;
 
@@ -221,6 +224,7 @@ void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
 	if (!en_enabled(p))
 		return;
 	BEAM_MAKE_ARG(p, arg, FLOW_BEGIN, process, text_of(ev->cur.key));
+	arg[ARG(FLOW_BEGIN, at)] = flow_clock_at(&t->clock, f->began);
 	set_up(&fe, ev, ev->cur.key, id, 0);
 	en_fire(p, arg, STRINGS(FLOW_BEGIN), &fe.ev.cur);
 }
@@ -333,7 +337,7 @@ static void on_spawn(
 		return;
 	}
 	atomic_fetch_add_explicit(&f->spawns, 1, memory_order_relaxed);
-	fire_spawn(ev, s, mfa, &m);
+	fire_spawn(ev, s, mfa, &m, now);
 }
 
 /* Its reply takes the parent back to where it is now. It is told within the spawn. */
@@ -351,7 +355,7 @@ static void on_spawn_reply(const struct beam_event *ev, const struct signal *s, 
 
 /* To another node: the reference is given back. */
 static void send_away(const struct beam_event *ev, const struct signal *s, struct flow *f,
-	const struct flow_msg *m)
+	const struct flow_msg *m, uint64_t now)
 {
 	const struct flow_table *t = ev->b->flows;
 
@@ -359,6 +363,7 @@ static void send_away(const struct beam_event *ev, const struct signal *s, struc
 		atomic_fetch_add_explicit(&f->away, flow_hop_hash(m->hop), memory_order_relaxed);
 		beam_token_set(ev->env, s->from, TOKEN_PREVIOUS,
 			flow_pack_hop(m->hop, m->depth));
+		flow_clock_send(&t->clock, ev->env, s->from, now);
 	}
 	flow_unref(t, m->id);
 }
@@ -379,8 +384,8 @@ static void on_spawn_away(
 	if (p != NULL)
 		atomic_store_explicit(&p->spawn, m.hop, memory_order_relaxed);
 	atomic_fetch_add_explicit(&f->spawns, 1, memory_order_relaxed);
-	fire_spawn(ev, s, mfa, &m);
-	send_away(ev, s, f, &m);
+	fire_spawn(ev, s, mfa, &m, now);
+	send_away(ev, s, f, &m, now);
 }
 
 static void on_arguments_away(const struct beam_event *ev, const struct signal *s)
@@ -410,7 +415,7 @@ static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_
 	if (alias)
 		m.to = 0;
 	if (!alias && is_elsewhere(s->to)) {
-		send_away(ev, s, f, &m);
+		send_away(ev, s, f, &m, now);
 	} else if (enif_is_port(ev->env, s->to)) {
 		flow_unref(t, m.id);
 	} else if (!flow_msg_add(t, &m)) {
@@ -441,6 +446,7 @@ static void on_come(const struct beam_event *ev, const struct signal *s, uint64_
 		flow_proc_set(t, s->to, 0, 0, 0);
 		return;
 	}
+	m.sent = flow_clock_come(&t->clock, ev->env, s->to, now);
 	atomic_fetch_sub_explicit(&f->away, flow_hop_hash(m.hop), memory_order_relaxed);
 	atomic_store_explicit(&f->last, now, memory_order_relaxed);
 	if (!flow_proc_set(t, s->to, m.id, m.hop, m.depth))
@@ -617,9 +623,10 @@ static void fire_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_en
 	struct en_probe *p = b->probe[BP_FLOW_END];
 	struct beam_event ev = {.b = b, .env = env, .cur = {.ops = &beam_ops}};
 	struct flow_event fe;
-	uint64_t arg[7] = {[ARG(FLOW_END, flow)] = e->id,
+	uint64_t arg[8] = {[ARG(FLOW_END, flow)] = e->id,
 		[ARG(FLOW_END, depth)] = e->deepest,
 		[ARG(FLOW_END, elapsed)] = e->last - e->began,
+		[ARG(FLOW_END, at)] = flow_clock_at(&b->flows->clock, e->last),
 		[ARG(FLOW_END, messages)] = e->messages,
 		[ARG(FLOW_END, spawns)] = e->spawns,
 		[ARG(FLOW_END, why)] = (uint64_t)(uintptr_t)(e->idle ? "idle" : "done")};
@@ -637,15 +644,16 @@ static void fire_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_en
 	en_flow_free(b->en, e->id);
 }
 
-/* {Origin, Flow, Away, Messages, Spawns, Depth}: of a part, for the node where the flow began. */
+/* {Origin, Flow, Away, Messages, Spawns, Depth, Last}: of a part, for the node where the flow began. */
 static ERL_NIF_TERM report(ErlNifEnv *env, const struct flow_table *t, const struct flow_ended *e)
 {
 	uint64_t tag = FLOW_TAG(e->id);
 
-	return enif_make_tuple6(env, tag < t->nodes.n ? t->nodes.node[tag] : atom_undefined,
+	return enif_make_tuple7(env, tag < t->nodes.n ? t->nodes.node[tag] : atom_undefined,
 		enif_make_uint64(env, e->id), enif_make_uint64(env, e->away),
 		enif_make_uint(env, e->messages), enif_make_uint(env, e->spawns),
-		enif_make_uint(env, e->deepest));
+		enif_make_uint(env, e->deepest),
+		enif_make_uint64(env, flow_clock_at(&t->clock, e->last)));
 }
 
 /* The handle of this number, between beam_enter_slot() and beam_leave(), if it follows. */
@@ -702,20 +710,23 @@ static void take_report(const struct flow_table *t, ErlNifEnv *env, ERL_NIF_TERM
 {
 	unsigned messages, spawns, deepest;
 	const ERL_NIF_TERM *e;
-	ErlNifUInt64 id, away;
+	ErlNifUInt64 id, away, last;
 	struct flow *f;
 	int n;
 
-	if (!enif_get_tuple(env, term, &n, &e) || n != 6 || !enif_get_uint64(env, e[1], &id) ||
+	if (!enif_get_tuple(env, term, &n, &e) || n != 7 || !enif_get_uint64(env, e[1], &id) ||
 		!enif_get_uint64(env, e[2], &away) || !enif_get_uint(env, e[3], &messages) ||
 		!enif_get_uint(env, e[4], &spawns) || !enif_get_uint(env, e[5], &deepest) ||
-		FLOW_TAG(id) != t->tag || (f = flow_find(t, id)) == NULL)
+		!enif_get_uint64(env, e[6], &last) || FLOW_TAG(id) != t->tag || (f = flow_find(t, id)) == NULL)
 		return;
 	atomic_fetch_add_explicit(&f->messages, messages, memory_order_relaxed);
 	atomic_fetch_add_explicit(&f->spawns, spawns, memory_order_relaxed);
 	if (atomic_load_explicit(&f->deepest, memory_order_relaxed) < deepest)
 		atomic_store_explicit(&f->deepest, deepest, memory_order_relaxed);
 	atomic_fetch_add_explicit(&f->away, away, memory_order_relaxed);
+	last -= flow_clock_at(&t->clock, 0); /* by the clock of this node */
+	if (last <= en_now() && last > atomic_load_explicit(&f->last, memory_order_relaxed))
+		atomic_store_explicit(&f->last, last, memory_order_relaxed);
 }
 
 /* flow_reports(Number of a handle, Reports of another node) -> ok */
@@ -733,4 +744,34 @@ ERL_NIF_TERM nif_flow_reports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 		take_report(b->flows, env, one);
 	beam_leave();
 	return atom_ok;
+}
+
+/*
+ * flow_clock(Number of a handle, get | Offset) -> {Now, Offset, Known} | gone: the clock of this node in ns,
+ * and what is added to it to have that of the first node.
+ */
+ERL_NIF_TERM nif_flow_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM answer = enif_make_atom(env, "gone");
+	struct beam_handle *b;
+	ErlNifSInt64 offset;
+	unsigned number;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &number))
+		return enif_make_badarg(env);
+	b = enter(number);
+	if (b != NULL) {
+		struct flow_clock *c = &b->flows->clock;
+
+		if (enif_get_int64(env, argv[1], &offset)) {
+			atomic_store(&c->offset, offset);
+			atomic_store(&c->known, true);
+		}
+		answer = enif_make_tuple3(env, enif_make_uint64(env, en_now()),
+			enif_make_int64(env, atomic_load(&c->offset)),
+			enif_make_atom(env, atomic_load(&c->known) ? "true" : "false"));
+	}
+	beam_leave();
+	return answer;
 }

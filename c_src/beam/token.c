@@ -29,7 +29,7 @@
 
 #define LAST   92 /* words of a process that are looked at, of at least 95 */
 #define HEADER (5 << 6)
-enum { FLAGS = 1, LABEL = TOKEN_LABEL, SERIAL, FROM, PREVIOUS = TOKEN_PREVIOUS, TOKEN_WORDS };
+enum { FLAGS = TOKEN_FLAGS, LABEL = TOKEN_LABEL, SERIAL, FROM, PREVIOUS = TOKEN_PREVIOUS, TOKEN_WORDS };
 
 enum { NOT_LOOKED, KNOWN, REFUSED };
 static _Atomic int known;
@@ -59,11 +59,16 @@ static const uintptr_t *token_of(ErlNifEnv *env, ERL_NIF_TERM pid)
 	return token[0] == HEADER ? token : NULL;
 }
 
-ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid)
+ERL_NIF_TERM beam_token_get(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part)
 {
 	const uintptr_t *token = token_of(env, pid);
 
-	return token != NULL ? token[LABEL] : 0;
+	return token != NULL ? token[part] : 0;
+}
+
+ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid)
+{
+	return beam_token_get(env, pid, TOKEN_LABEL);
 }
 
 void beam_token_set(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part, ERL_NIF_TERM small)
@@ -131,8 +136,9 @@ static void start(void)
 }
 
 /*
- * token_layout({sample, Label | undefined} | start | check | {write, Label} | refuse | get): its steps,
- * one check at a time. {write, _} comes last: the caller looks at its token then.
+ * token_layout({sample, Label | undefined} | start | check | {write, Label} | {flags, N} | refuse |
+ * get): its steps, one check at a time. {write, _} and {flags, _} come last: the caller looks at its token
+ * then.
  */
 ERL_NIF_TERM nif_token_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -148,7 +154,8 @@ ERL_NIF_TERM nif_token_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 		if (strcmp(step, "sample") == 0)
 			take_sample(env, t[1]);
 		else if (enif_self(env, &self) != NULL)
-			beam_token_set(env, self.pid, TOKEN_LABEL, t[1]);
+			beam_token_set(env, self.pid,
+				strcmp(step, "flags") == 0 ? TOKEN_FLAGS : TOKEN_LABEL, t[1]);
 		return atom_ok;
 	}
 	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);

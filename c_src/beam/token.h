@@ -20,8 +20,9 @@ bool beam_token_known(void); /* the check has found where the VM keeps it */
  */
 ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid);
 
-/* Write into it, if the process has one: an integer that fits a word, as its label or the previous serial. */
-enum token_part { TOKEN_LABEL = 2, TOKEN_PREVIOUS = 5 };
+enum token_part { TOKEN_FLAGS = 1, TOKEN_LABEL = 2, TOKEN_PREVIOUS = 5 };
+ERL_NIF_TERM beam_token_get(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part); /* 0: the same */
+/* Write into it, if the process has one: an integer that fits a word. */
 void beam_token_set(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part, ERL_NIF_TERM small);
 
 #pragma GCC visibility pop

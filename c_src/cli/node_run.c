@@ -461,6 +461,14 @@ static void go(struct nodes *ns)
 	cli_procs_go(ns->c);
 }
 
+/* All at the same time: a node that goes on alone would go on sending tokens of requests to the others. */
+static void stop(struct nodes *ns)
+{
+	node_tell_all(ns, STOPPING, "stop");
+	if (ns->first != NULL)
+		node_tell(ns->first, "disarm");
+}
+
 /* The first of several prints the end when it has everything. */
 static void finish(struct nodes *ns)
 {
@@ -497,7 +505,7 @@ static void run(struct nodes *ns)
 			since = node_ms();
 			if (cli_interrupts() > 0 && !ns->c->json)
 				cli_write(ns->c, "\n", 1); /* away from the terminal's ^C */
-			node_tell_all(ns, STOPPING, "stop");
+			stop(ns);
 		}
 		if (stopped)
 			finish(ns);

@@ -114,16 +114,19 @@ check(File, N) ->
 tree(Lines) ->
     Begins = [Id || ["begin", _, Id] <- Lines],
     Ends = [E || ["end", _ | E] <- Lines],
-    Hops = [{Hop, Cause, Depth, step(Text)} || ["send", _, Hop, Cause, Depth, Text] <- Lines] ++
-        [{Hop, Cause, Depth, "spawn"} || ["spawn", _, Hop, Cause, Depth] <- Lines],
+    Hops = [{Hop, Cause, Depth, step(Text)} || ["send", _, Hop, Cause, Depth, _, Text] <- Lines] ++
+        [{Hop, Cause, Depth, "spawn"} || ["spawn", _, Hop, Cause, Depth, _] <- Lines],
     Received = lists:sort([{Hop, Depth, step(Text)} ||
-                              ["receive", _, Hop, _, Depth, Text] <- Lines]),
+                              ["receive", _, Hop, _, Depth, _, Text] <- Lines]),
     Steps = maps:from_list([{Hop, Step} || {Hop, _, _, Step} <- Hops]),
     Edges = lists:sort([{Step, maps:get(Cause, Steps, Cause), Depth} ||
                            {_, Cause, Depth, Step} <- Hops]),
-    Ids = lists:usort([Id || [_, _, _, _, _, Text] <- Lines, Id <- id(Text)]),
+    Ids = lists:usort([Id || [_, _, _, _, _, _, Text] <- Lines, Id <- id(Text)]),
     Handled = [Depth || ["handled", _, Depth, _] <- Lines],
     HandledIds = [Id || ["handled", _, _, Id] <- Lines],
+    Sent = maps:from_list([{Hop, list_to_integer(At)} || [Kind, _, Hop, _, _, At | _] <- Lines,
+                                                         Kind =:= "send" orelse Kind =:= "spawn"]),
+    Waits = [list_to_integer(At) - maps:get(Hop, Sent, 0) || ["receive", _, Hop, _, _, At, _] <- Lines],
     Checks = [{one_beginning, length(Begins) =:= 1},
               {edges, Edges =:= [{"call", "0", "1"}, {"child", "spawn", "4"}, {"echo", "late", "6"},
                                  {"late", "child", "5"}, {"log", "call", "2"},
@@ -131,10 +134,11 @@ tree(Lines) ->
               {received, Received =:= lists:sort([{H, D, S} || {H, _, D, S} <- Hops])},
               {not_mixed, Ids =:= Begins andalso lists:usort(HandledIds) =:= Begins},
               {functions, lists:sort(Handled) =:= ["1", "2", "3", "5", "6"]},
+              {order, lists:all(fun(W) -> W >= 0 andalso W < 60000000000 end, Waits)},
               {the_end, [[D, M, S] || [D, M, S, _] <- Ends] =:= [["6", "6", "1"]]}],
     case [What || {What, false} <- Checks] of
         [] -> ok;
-        Wrong -> {Wrong, Edges, Ends}
+        Wrong -> {Wrong, Edges, Ends, Waits}
     end.
 
 id(Text) ->

@@ -32,7 +32,7 @@ armed='BEGIN { x = 1; } BEGIN /x/ { printf("armed\n"); }'
 until_said() { # how often, what
 	local i
 	for ((i = 0; i < 1200; i++)); do
-		[ "$(grep -cE -- "$2" o 2>/dev/null)" -ge "$1" ] && return
+		[ -e o ] && [ "$(grep -cE -- "$2" o)" -ge "$1" ] && return
 		sleep 0.05
 	done
 	return 1
@@ -52,9 +52,9 @@ follow() { # how many nodes, arguments: returns when all are armed
 # ---- from node to node ------------------------------------------------------------------------
 
 script='erlang*:flow_pair:request:function-entry { follow(); printf("begin %d %d\n", flowid, erlint(0)); }
-erlang*:::flow-send { printf("send %d %d %d %d %s\n", args[0], args[1], args[2], args[5], erlmsg); }
-erlang*:::flow-receive { printf("receive %d %d %d %d %s\n", args[0], args[1], args[2], args[5], erlmsg); }
-erlang*:::flow-spawn { printf("spawn %d %d %d %d\n", args[0], args[1], args[2], args[5]); }
+erlang*:::flow-send { printf("send %d %d %d %d %d %s\n", args[0], args[1], args[2], args[5], args[7], erlmsg); }
+erlang*:::flow-receive { printf("receive %d %d %d %d %d %s\n", args[0], args[1], args[2], args[5], args[7], erlmsg); }
+erlang*:::flow-spawn { printf("spawn %d %d %d %d %d\n", args[0], args[1], args[2], args[5], args[7]); }
 erlang*:flow_pair:handled:function-entry { printf("handled %d %d %d\n", flowid, flowdepth, erlint(0)); }
 erlang*:::flow-end { printf("end %d %d %d %d %s\n", args[0], args[1], args[4], args[5], args[6]); }'
 
@@ -69,7 +69,28 @@ is 'exit' 0 "$status"
 is 'every tree is exact' ok "$(command erl -noshell -pa "$demo_ebin" -eval "io:format(\"~0p\", [flow_pair:check(\"o\", $requests)]), halt().")"
 is 'nothing is dropped' '' "$(cat e)"
 
-# ---- the command is killed --------------------------------------------------------------------
+# A node of another machine, whose clock says something else.
+if [ -z "${ROOT_A-}${ROOT_B-}" ]; then
+	start flow_c
+	CLOCK_BASE=864000 preloaded clock_base start flow_d
+	at flow_d "{flow_pair:start(), net_adm:ping('flow_c$host')}." >/dev/null
+	clock='BEGIN { printf("%d", timestamp / 1000000000); exit(0); }'
+	ok 'the clocks differ' [ "$(erltrace -N flow_d -qn "$clock")" -gt $(($(erltrace -N flow_c -qn "$clock") + 860000)) ]
+	for nodes in '-N flow_c -N flow_d' '-N flow_d -N flow_c'; do
+		at flow_c 'flow_pair:start().' >/dev/null
+		# shellcheck disable=SC2086
+		follow 2 $nodes -q -xbufsize=32m -xmaxrate=0 -xflowtime=4s -n "$armed" -n "$script"
+		is "$nodes: the requests" done "$(at flow_c "flow_pair:run('flow_d$host', 10, 20).")"
+		ok "$nodes: every flow ends" until_said 200 '^end '
+		untrace
+		is "$nodes: every tree is exact, nothing is received before it is sent" ok \
+			"$(command erl -noshell -pa "$demo_ebin" -eval 'io:format("~0p", [flow_pair:check("o", 200)]), halt().')"
+		at flow_c 'gen_server:stop(flow_pair).' >/dev/null
+	done
+	kill -9 "${pid[flow_c]}" "${pid[flow_d]}"
+fi
+
+# ---- the command ends ---------------------------------------------------------------------------
 
 nothing_left() { # node
 	local i
@@ -80,17 +101,28 @@ nothing_left() { # node
 	at "$1" 'flow_pair:tokens().'
 	return 1
 }
-killed() { # what: while requests go from node to node all the time
+under_load() { # what: while requests go from node to node all the time
 	follow 2 -N flow_a -N flow_b -q -n "$armed" \
 		-n 'erlang*:flow_pair:request:function-entry { follow(); } erlang*:::flow-send { @ = count(); } tick-10ms { printf("on\n"); }'
 	at flow_a "register(load, spawn(fun() -> Cs = flow_pair:load('flow_b$host', 5), receive {stop, P} -> flow_pair:stop(Cs), P ! stopped end end))." >/dev/null
 	until_said 30 '^on$'
 	is "$1: both nodes follow" '{true,true}' "$(at flow_a "{element(2, flow_pair:tokens()) =/= false, element(2, erpc:call('flow_b$host', flow_pair, tokens, [])) =/= false}.")"
+}
+killed() { # what
+	under_load "$1"
 	kill -9 "$command"
 	wait "$command" 2>/dev/null
 	command=
 }
 quiet() { at flow_a 'begin load ! {stop, self()}, receive stopped -> ok end end.' >/dev/null; }
+
+under_load 'interrupted'
+untrace
+is 'interrupted: exit' 0 "$status"
+is 'interrupted: no node is waited for' '' "$(cat e)"
+is 'interrupted: no token is left, nor the system tracer, while requests go on' '{{0,false},{0,false}}' \
+	"$(at flow_a "{flow_pair:tokens(), erpc:call('flow_b$host', flow_pair, tokens, [])}.")"
+quiet
 
 killed 'killed'
 ok 'killed: no token is left, nor the system tracer, while requests go on' nothing_left flow_a
