@@ -10,7 +10,7 @@
  *   flow_tree.c    a flow as text
  *   flow_json.c    as a line of --json, for the page
  *   perfetto.c     many of them as a file for Perfetto
- *   flow_spans.c   one as spans of OpenTelemetry
+ *   flow_post.c    as spans, posted to a collector of OpenTelemetry
  *
  * A flow is a list of hops: messages and spawns, and first its beginning. A hop leads to a visit: from
  * when the process takes the message to the last message or spawn that it sends before it takes
@@ -118,7 +118,4 @@ void flow_json(const struct flows *s, const struct flow *f, FILE *out);
 /* perfetto.c */
 /* false: out of memory */
 bool perfetto_write(const struct flows *s, struct flow *const *flows, size_t n, const char *title, FILE *out);
-/* flow_spans.c: the spans of a flow, each but the first after a comma */
-void flow_spans(const struct flows *s, const struct flow *f, uint64_t seed, bool first, FILE *out);
-
 #endif
