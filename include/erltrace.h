@@ -324,6 +324,8 @@ typedef struct {
 	/* For a caller that does system() and freopen() ("": back) itself; NULL: the library does. */
 	int (*system)(void *arg, const char *command);
 	int (*reopen)(void *arg, const char *path);
+	/* flowtrace(), instead of record(): such an action prints nothing, nor does a clause of only these. */
+	int (*flow)(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec);
 } erltrace_handlers_t;
 
 #define ERLTRACE_OK   0 /* work(): go on */

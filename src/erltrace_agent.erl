@@ -9,7 +9,7 @@
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File,
 %% Source}}}', `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe |
 %% Brief]}', `{code, Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node
-%% die), `{stacks, [{Name, Function, Keys, Value}]}', `{ping, 0}', `{done, ExitCode}' (-1: not by
+%% die), `{stacks, [{Name, Function, Keys, Value}]}', `{flows, [{Name, Monotonic, Wall, [Value]}]}', `{ping, 0}', `{done, ExitCode}' (-1: not by
 %% exit()). From it: `go', `more', `stop', `alive', `{key, {Byte, Rows, Columns}}'.
 %%
 %% With several nodes the command tells one `go_first' and the others `go_other'. The others send
@@ -310,7 +310,9 @@ work(#data{form = Form} = Data0) ->
         {error, Reason} ->
             give(Since ++ [{tell, failed(-1, Reason)}, {give, cost_lines(Data)}], {leave, 1}, Data);
         {Status, Items} ->
-            Batch = Since ++ [{give, {batch, [item(I) || I <- Items]}}],
+            {Flows, Others} = lists:partition(fun is_flow/1, Items),
+            Batch = Since ++ [{give, {flows, [Event || {flow, Event} <- Flows]}},
+                              {give, {batch, [item(I) || I <- Others]}}],
             {Part, Data2} = partial_results(Status, Data),
             worked(Status, Batch ++ Part, Data2)
     end.
@@ -321,6 +323,9 @@ worked(done, Out, Data) ->
 worked(ok, Out, Data) ->
     {Ended, Data1} = ended(Data),
     give(Out ++ Ended, {running, until_tick(Data1)}, Data1).
+
+is_flow({flow, _}) -> true;
+is_flow(_) -> false.
 
 item({drop, _Kind, _N, Message}) -> {err, Message};
 item({warning, Message}) -> {err, Message};

@@ -3,7 +3,7 @@
 #
 # The pictures of doc/img: a node with the demo application, the live page on it, in chromium.
 #
-#	tools/screenshots.sh [FOLDER [heatmap|list|error|flame]]
+#	tools/screenshots.sh [FOLDER [heatmap|list|error|flame|flow]]
 
 folder=$(realpath -m "${1:-doc/img}")
 # shellcheck source=test/lib/nodelib.sh

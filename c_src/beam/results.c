@@ -199,7 +199,27 @@ static int on_truncate(void *arg)
 	return 0;
 }
 
+/* {flow, {Name, Monotonic, Wall, [Value]}}: times in ns */
+static int on_flow(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+{
+	struct results *r = arg;
+	ERL_NIF_TERM list = enif_make_list(r->env, 0);
+
+	for (unsigned i = rec->nvalues; i > 0; i--)
+		list = enif_make_list_cell(r->env, value_term(r->env, &rec->values[i - 1]), list);
+	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "flow"),
+			enif_make_tuple4(r->env, text(r->env, ev->probe.name),
+				enif_make_uint64(r->env, ev->timestamp),
+				enif_make_uint64(r->env, ev->walltimestamp), list)));
+	return 0;
+}
+
 /* The handlers of JSON have a state of their own. */
+static int on_json_flow(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+{
+	return on_flow(((struct co_json *)arg)->arg, ev, rec);
+}
+
 static int on_json_system(void *arg, const char *command)
 {
 	return on_system(((struct co_json *)arg)->arg, command);
@@ -243,6 +263,7 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 		hs->system = on_system;
 		hs->reopen = on_reopen;
 		hs->truncate = on_truncate;
+		hs->flow = on_flow;
 	}
 	if (strcmp(f, "json") != 0)
 		return 0;
@@ -250,6 +271,7 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 		hs->system = on_json_system;
 		hs->reopen = on_json_reopen;
 		hs->truncate = on_json_truncate;
+		hs->flow = on_json_flow;
 	}
 	return co_json_handlers(json, hs);
 }

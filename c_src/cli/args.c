@@ -17,16 +17,20 @@
 #include "script_library.h"
 
 enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS,
-	OPT_FOLDED, OPT_SPEEDSCOPE, OPT_PPROF };
+	OPT_FOLDED, OPT_SPEEDSCOPE, OPT_PPROF, OPT_FOLLOW, OPT_PERFETTO, OPT_OTLP, OPT_FLOWS };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
 static const struct option longs[] = {
 	{"cluster", no_argument, NULL, OPT_CLUSTER},
 	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
+	{"flows", no_argument, NULL, OPT_FLOWS},
 	{"folded", required_argument, NULL, OPT_FOLDED},
+	{"follow", required_argument, NULL, OPT_FOLLOW},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"live", required_argument, NULL, OPT_LIVE},
+	{"otlp", required_argument, NULL, OPT_OTLP},
+	{"perfetto", required_argument, NULL, OPT_PERFETTO},
 	{"pprof", required_argument, NULL, OPT_PPROF},
 	{"scripts", no_argument, NULL, OPT_SCRIPTS},
 	{"speedscope", required_argument, NULL, OPT_SPEEDSCOPE},
@@ -39,6 +43,7 @@ static const char usage[] =
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
 	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--json [--live=HZ]] [--help] [--version]\n"
 	"	[--folded file] [--speedscope file] [--pprof file]\n"
+	"	[--follow module:function] [--perfetto file] [--otlp url]\n"
 	"       erltrace --scripts [name ...]\n"
 	"       erltrace web [--help]\n"
 	"\n"
@@ -84,10 +89,14 @@ static const char help[] =
 	"	-Z   accept probe descriptions that match nothing\n"
 	"	--cluster  also trace the nodes that those of -N are connected to\n"
 	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
+	"	--flows    with --json: each request that the script follows, as an object\n"
 	"	--folded F  aggregations by stack, @[ustack()] = count(), also as folded stacks to F\n"
+	"	--follow M:F  follow each call of this function through all that it causes\n"
 	"	--json     results as JSON, one object per line\n"
 	"	--live=HZ  with --json: what aggregations gathered, HZ times a second\n"
 	"	--help     this text\n"
+	"	--otlp URL  post the requests that are followed to a collector of OpenTelemetry\n"
+	"	--perfetto F  the requests that are followed for Perfetto, as a Chrome trace\n"
 	"	--pprof F  the same as --folded for pprof, in gzip's format\n"
 	"	--scripts  list the library; with names of scripts: what these are for\n"
 	"	--speedscope F  the same as --folded for speedscope, as JSON\n"
@@ -159,6 +168,18 @@ static void add_script(struct cli *c, char flag, const char *arg)
 	GROW(c->scripts, c->nscripts);
 	c->scripts[c->nscripts++] =
 		(struct cli_script){.flag = flag, .arg = found != NULL ? found : arg, .found = found};
+}
+
+/* A clause that follows; nothing is printed but the requests. */
+static int add_follow(struct cli *c, const char *arg)
+{
+	int status = cli_follow_option(c, arg);
+
+	if (status == -1) {
+		add_script(c, 'n', c->flow_options.follow[c->flow_options.nfollow - 1]);
+		add_setting(c, 'q', "quiet", NULL);
+	}
+	return status;
 }
 
 static void add_arg(struct cli *c, const char *arg)
@@ -304,6 +325,10 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case OPT_FOLDED: return cli_stacks_option(c, STACK_FOLDED, arg);
 	case OPT_SPEEDSCOPE: return cli_stacks_option(c, STACK_SPEEDSCOPE, arg);
 	case OPT_PPROF: return cli_stacks_option(c, STACK_PPROF, arg);
+	case OPT_FOLLOW: return add_follow(c, arg);
+	case OPT_PERFETTO: c->flow_options.perfetto = arg; return -1;
+	case OPT_OTLP: c->flow_options.otlp = arg; return -1;
+	case OPT_FLOWS: c->flow_options.objects = true; return -1;
 	case OPT_COOKIE_FILE: c->cookie_file = arg; return -1;
 	default: return bad_usage(); /* getopt has said why */
 	}
@@ -320,6 +345,10 @@ static int check_options(const struct cli *c)
 		wrong = "--live cannot be combined with --folded, --speedscope or --pprof";
 	else if (cli_stacks_wanted(c) && c->mode == MODE_LIST)
 		wrong = "-l runs no script: there is nothing for --folded, --speedscope or --pprof";
+	else if (cli_flows_wanted(c) && c->mode == MODE_LIST)
+		wrong = "-l runs no script: there is nothing for --follow, --perfetto, --otlp or --flows";
+	else if (c->flow_options.objects && !c->json)
+		wrong = "--flows needs --json";
 	if (wrong == NULL)
 		return -1;
 	cli_say("%s", wrong);
@@ -363,4 +392,5 @@ void cli_args_free(struct cli *c)
 	free(c->procs);
 	free(c->args);
 	free(c->nodes);
+	cli_flow_options_free(&c->flow_options);
 }

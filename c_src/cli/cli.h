@@ -19,6 +19,7 @@
  *   node_talk.c       ... messages there and back; node_run.c: their results printed;
  *   node_stacks.c     ... and their stacks gathered; node_keys.c: keys pressed in the terminal
  *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
+ *   flow_files.c      --follow, --perfetto, --otlp, --flows; flows.h: requests and the formats
  *   bridge.c          nodes of a script that runs in the kernel
  *   without_nodes.c, without_web.c  instead of these, where libei or the page's libraries are missing
  *
@@ -42,6 +43,7 @@
 #include "message.h"
 #include "script.h"
 #include "script_scan.h"
+#include "flow_files.h"
 #include "stack_files.h"
 
 enum { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2 };
@@ -92,6 +94,9 @@ struct cli {
 	struct cli_stack_file stack_files[STACK_FORMATS];
 	struct stacks *stacks; /* for these; NULL: none are wanted */
 	bool gathers;	       /* the script has been started */
+
+	struct cli_flow_options flow_options;
+	struct cli_flows *flows; /* requests that are followed; NULL: none are wanted */
 
 	erltrace_t *h;
 	struct cli_bridge *bridge; /* or NULL */

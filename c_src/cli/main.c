@@ -55,6 +55,8 @@ static int with_handle(struct cli *c)
 	if (cli_stacks_wanted(c) && !c->compile_only && c->nscripts > 0 &&
 		(status = cli_stacks_open(c)) != CLI_OK)
 		return status;
+	if (cli_flows_wanted(c) && !c->compile_only && c->nscripts > 0 && (status = cli_flows_open(c)) != CLI_OK)
+		return status;
 	if (cli_runs_in_nodes(c)) {
 		status = cli_nodes(c);
 		if (!c->unreached)
@@ -102,6 +104,7 @@ static int run(struct cli *c)
 		c->h = erltrace_open(&err);
 		status = c->h == NULL ? cli_fail(c, &err, "failed to initialize") : with_handle(c);
 		status = cli_stacks_write(c, status);
+		status = cli_flows_close(c, status);
 		if (status == CLI_OK && c->mode == MODE_RUN)
 			cli_tell_blank(c);
 		cli_procs_end(c);

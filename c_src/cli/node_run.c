@@ -262,6 +262,15 @@ static void on_stacks(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 	node_tell(t, "more");
 }
 
+static void on_flows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	if (ns->c->flows != NULL && node_get_flows(x, at, t->nd->name, cli_flows(ns->c)) != 0) {
+		cli_say("node %s: events of requests that it sent are lost: they cannot be read", t->nd->name);
+		ns->status = CLI_ERROR;
+	}
+	node_tell(t, "more");
+}
+
 static void on_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
 	ns->listed |= node_get_rows(x, at, cli_list_probe, ns->c);
@@ -353,6 +362,7 @@ static const struct node_handler handlers[] = {
 	{"part", on_part},
 	{"preview", on_preview},
 	{"stacks", on_stacks},
+	{"flows", on_flows},
 	{"matched", on_matched},
 	{"failed", on_failed},
 	{"code", on_code},
@@ -419,7 +429,7 @@ static void tell_matches(struct nodes *ns)
 	for (int i = 0; i < c->nscripts; i++) {
 		const struct cli_script *s = &c->scripts[i];
 
-		if (ns->matched[i] >= 0)
+		if (ns->matched[i] >= 0 && !s->own)
 			cli_notice(c, "%s '%.*s' matched %ld probe%s",
 				s->flag == 's' ? "script" : "description", cli_script_length(s), s->arg,
 				ns->matched[i], ns->matched[i] == 1 ? "" : "s");
@@ -514,6 +524,7 @@ static void run(struct nodes *ns)
 			tell_waiting(ns);
 		}
 		node_keys(ns);
+		cli_flows_look(ns->c, node_ms());
 		node_receive(ns, ns->c->nprocs > 0 ? 100 : 1000);
 		cli_more_errors(ns->c, false);
 	}

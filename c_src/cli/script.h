@@ -21,6 +21,7 @@ struct cli_script {
 	char flag;
 	const char *arg;      /* as given; a script of the library: its file */
 	char *found;	      /* that file, or NULL */
+	bool own;	      /* the command's, not the user's */
 	erltrace_info_t info; /* once compiled */
 	struct et_attr least; /* -v: the least stability of its probes */
 	/* script_scan.c */

@@ -137,6 +137,8 @@ static void on_call(struct cli_uses *h, const erltrace_scan_item_t *item)
 {
 	h->exit |= strcmp(item->name, "exit") == 0;
 	h->ftruncate |= strcmp(item->name, "ftruncate") == 0;
+	h->follows |= strcmp(item->name, "follow") == 0;
+	h->flowtrace |= strcmp(item->name, "flowtrace") == 0;
 	h->kernel_stacks |= is_kernel_stack(item->name);
 	if (strcmp(item->name, "system") == 0)
 		keep_format(&h->commands, &h->ncommands, item->text);

@@ -33,6 +33,7 @@ struct cli_uses {
 	int nstack_aggs;
 	bool other_stack_agg; /* an aggregation by stack with another function */
 	bool exit, ftruncate;
+	bool follows, flowtrace; /* calls of follow(), of flowtrace() */
 	bool keys; /* the probe state:::key */
 	bool destructive;	  /* the option, as the user and the scripts set it */
 	char **commands, **paths; /* formats of system() and of freopen() */

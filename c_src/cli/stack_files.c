@@ -83,6 +83,11 @@ static FILE *open_file(const char *path, bool *made)
 	return fd >= 0 ? fdopen(fd, "w") : NULL;
 }
 
+FILE *cli_result_open(const char *path, bool *made)
+{
+	return strcmp(path, "-") == 0 ? take_stdout() : open_file(path, made);
+}
+
 /* A script that does not parse is compiled all the same, which says why it does not. */
 static bool is_scanned(const struct cli *c)
 {
@@ -128,7 +133,7 @@ int cli_stacks_open(struct cli *c)
 
 		if (s->path == NULL)
 			continue;
-		s->f = strcmp(s->path, "-") == 0 ? take_stdout() : open_file(s->path, &s->made);
+		s->f = cli_result_open(s->path, &s->made);
 		if (s->f == NULL) {
 			cli_say("failed to open the file of %s, '%s': %s", formats[i].option, s->path,
 				strerror(errno));

@@ -97,6 +97,10 @@ bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg)
 /* -1: something else is there, or memory is out. */
 int node_get_stacks(const ei_x_buff *x, int at, erltrace_agg_cb *cb, void *arg);
 
+/* node_flows.c */
+struct flows;
+int node_get_flows(const ei_x_buff *x, int at, const char *node, struct flows *s); /* -1: the same */
+
 /* node_keys.c */
 void node_keys(struct nodes *ns); /* what was pressed since is sent to the nodes */
 void node_keys_end(void); /* the terminal is as it was; may be called by a signal handler */

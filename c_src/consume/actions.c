@@ -249,8 +249,8 @@ static int perform(struct co_rec *r, const struct prog_action *a, const struct c
 }
 
 /* The record handler sees the values, and the text if all of it is still here. */
-static int tell_record(
-	struct co_rec *r, const struct prog_action *a, size_t start, uint64_t flushes)
+static int tell_record(struct co_rec *r, const struct prog_action *a, size_t start, uint64_t flushes,
+	int (*handler)(void *, const erltrace_event_t *, const erltrace_record_t *))
 {
 	struct co *co = r->co;
 	erltrace_record_t out = {.action = "", .text = ""};
@@ -263,7 +263,7 @@ static int tell_record(
 		out.text = co->out.p + start;
 		out.len = co->out.len - start;
 	}
-	co->rv = co->h.record(co->h.arg, &r->ev, &out);
+	co->rv = handler(co->h.arg, &r->ev, &out);
 	return co->rv;
 }
 
@@ -291,12 +291,17 @@ int ac_perform(struct co_rec *r)
 
 		if (v == NULL)
 			continue;
+		if (a->act == ACT_FLOWTRACE && co->h.flow != NULL) {
+			tell_record(r, a, start, flushes, co->h.flow);
+			co_tmp_free(co);
+			continue;
+		}
 		co->telling = co->h.record != NULL && co->fd < 0;
 		if (!jo_elsewhere(r, a, v))
 			perform(r, a, v);
 		co->telling = false;
 		if (co->h.record != NULL && co->rv == 0)
-			tell_record(r, a, start, flushes);
+			tell_record(r, a, start, flushes, co->h.record);
 		co_tmp_free(co);
 		co_room(co);
 	}

@@ -251,10 +251,23 @@ static int row_put(struct co_rec *r)
 
 /* ---- records -------------------------------------------------------------------------- */
 
+/* A clause that only tells a handler of flows. */
+static bool is_of_flows(const struct co_rec *r)
+{
+	const struct prog_clause *c = r->ecb->clause;
+	unsigned n = 0;
+
+	while (n < c->nactions && c->actions[n].act == ACT_FLOWTRACE)
+		n++;
+	return r->co->h.flow != NULL && n > 0 && n == c->nactions;
+}
+
 static int rec_data(struct co_rec *r)
 {
 	if (jo_silent(r))
 		return r->co->rv;
+	if (is_of_flows(r))
+		return ac_perform(r);
 	if (row_put(r) == 0)
 		ac_perform(r);
 	if (rows_shown(r->co))

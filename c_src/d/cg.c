@@ -309,6 +309,7 @@ static unsigned actions_of(const struct d_node *e)
 		n++;
 	switch (e->ident->id) {
 	case ACT_ALERT:
+	case ACT_FLOWTRACE:
 	case ACT_PRINTF:
 	case ACT_SYSTEM:
 	case ACT_FREOPEN: return n > 1 ? n - 1 : 1;

@@ -397,6 +397,7 @@ void cg_action(struct cg *g, struct d_node *n)
 		g->clause->destructive = true;
 	switch (n->ident->id) {
 	case ACT_ALERT:
+	case ACT_FLOWTRACE:
 	case ACT_PRINTF:
 	case ACT_SYSTEM:
 	case ACT_FREOPEN: act_format(g, n); break;

@@ -397,6 +397,7 @@ static int check_action(struct d_comp *c, struct d_node *n)
 	case ACT_TRUNC:
 	case ACT_PRINTA: return chk_agg_action(c, n);
 	case ACT_ALERT:
+	case ACT_FLOWTRACE:
 	case ACT_PRINTF:
 	case ACT_SYSTEM:
 	case ACT_FREOPEN: return check_printf(c, n);

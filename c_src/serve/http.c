@@ -177,6 +177,8 @@ int http_open(struct serve *v)
 			v->port);
 		return -1;
 	}
+	v->posts.context = v->context;
+	v->posts.vhost = v->vhost;
 	v->port = lws_get_vhost_listen_port(v->vhost);
 	fd.filefd = v->children;
 	if (lws_adopt_descriptor_vhost(v->vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "children", NULL) !=

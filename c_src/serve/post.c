@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * POST by libwebsockets' client, in the server's own loop. One body is on its way at a time. When it
+ * POST by libwebsockets' client, in the loop of who posts. One body is on its way at a time. When it
  * cannot be delivered it stays here and is sent again, after half a second at first and at most
  * half a minute; whoever has more to say keeps it until then, so that nothing piles up.
  */
 #include "post.h"
-#include "serve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { POST_FIRST_WAIT_MS = 500, POST_LONGEST_WAIT_MS = 30000 };
 
-int post_open(struct post *p, struct serve *v, const char *url, const char *suffix)
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int post_open(struct post *p, const struct post_loop *loop, const char *url, const char *suffix)
 {
 	const char *host, *end, *colon;
 	size_t n;
 
-	*p = (struct post){.v = v, .wait_ms = POST_FIRST_WAIT_MS};
+	*p = (struct post){.loop = loop, .wait_ms = POST_FIRST_WAIT_MS};
 	p->tls = strncmp(url, "https://", 8) == 0;
 	if (!p->tls && strncmp(url, "http://", 7) != 0)
 		return -1;
@@ -51,9 +59,9 @@ static void failed(struct post *p, const char *why)
 	p->wsi = NULL;
 	p->failed++;
 	if (!p->failing)
-		serve_say("%s: %s; it is tried again", p->url, why);
+		p->loop->say("%s: %s; it is tried again", p->url, why);
 	p->failing = true;
-	p->due = serve_ms() + p->wait_ms;
+	p->due = now_ms() + p->wait_ms;
 	if (p->wait_ms < POST_LONGEST_WAIT_MS)
 		p->wait_ms *= 2;
 }
@@ -61,7 +69,7 @@ static void failed(struct post *p, const char *why)
 static void delivered(struct post *p)
 {
 	if (p->failing)
-		serve_say("%s: answers again", p->url);
+		p->loop->say("%s: answers again", p->url);
 	p->failing = false;
 	p->wait_ms = POST_FIRST_WAIT_MS;
 	p->wsi = NULL;
@@ -74,9 +82,10 @@ static void delivered(struct post *p)
 static void refused(struct post *p)
 {
 	if (!p->failing)
-		serve_say("%s: answers %u: what was sent is given up", p->url, p->status);
+		p->loop->say("%s: answers %u: what was sent is given up", p->url, p->status);
 	p->failing = true;
 	p->failed++;
+	p->refused++;
 	p->wsi = NULL;
 	free(p->body);
 	p->body = NULL;
@@ -85,8 +94,8 @@ static void refused(struct post *p)
 static void try(struct post *p)
 {
 	struct lws_client_connect_info i = {
-		.context = p->v->context,
-		.vhost = p->v->vhost,
+		.context = p->loop->context,
+		.vhost = p->loop->vhost,
 		.address = p->host,
 		.host = p->host,
 		.origin = p->host,
@@ -116,7 +125,7 @@ void post_send(struct post *p, char *body)
 
 void post_look(struct post *p)
 {
-	if (p->body != NULL && p->wsi == NULL && serve_ms() >= p->due)
+	if (p->body != NULL && p->wsi == NULL && now_ms() >= p->due)
 		try(p);
 }
 
@@ -163,7 +172,7 @@ static int write_body(struct post *p, struct lws *wsi)
 /* An answer is complete, then its connection is closed; by then the next one may be on its way. */
 static void ended(struct post *p, const struct lws *wsi)
 {
-	if (p->wsi != wsi || p->v->ended)
+	if (p->wsi != wsi || *p->loop->ended)
 		return;
 	if (p->status >= 200 && p->status < 300)
 		delivered(p);

@@ -3,15 +3,21 @@
 #ifndef SERVE_POST_H
 #define SERVE_POST_H
 
+#include <libwebsockets.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct serve;
-struct lws;
+/* The loop of libwebsockets that posts, of the server or of a thread. */
+struct post_loop {
+	struct lws_context *context;
+	struct lws_vhost *vhost;
+	const bool *ended; /* answers are not waited for any more */
+	void (*say)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+};
 
 struct post {
-	struct serve *v;
+	const struct post_loop *loop;
 	char *host, *path; /* of the URL */
 	char *url;
 	int port;
@@ -23,16 +29,19 @@ struct post {
 	bool failing;	   /* which has been told */
 	int64_t due;	   /* not before, after a failure */
 	int wait_ms;
-	uint64_t sent, failed;
+	uint64_t sent, failed, refused;
 };
 
 /* -1: not a URL. */
-int post_open(struct post *p, struct serve *v, const char *url, const char *suffix);
+int post_open(struct post *p, const struct post_loop *loop, const char *url, const char *suffix);
 /* Can a body be given? */
 bool post_free_now(const struct post *p);
 /* Send it; the body is the post's from here on. */
 void post_send(struct post *p, char *body);
 void post_look(struct post *p); /* try again what is due */
 void post_close(struct post *p);
+/* Of the protocol "post" of the loop. */
+int post_callback(
+	struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len);
 
 #endif

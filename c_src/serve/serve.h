@@ -11,7 +11,7 @@
  *   labels.c      nodes and keys as labels
  *   saved.c       the totals as a file, over a restart of the server
  *   alerts.c      what alert() says: begun, over, told to others
- *   post.c        POST to others
+ *   post.c        POST to others; poster.c: the same by a thread, for the command
  *   otlp.c        the totals, posted to OpenTelemetry's collector
  *   exposition.c  the totals as Prometheus' text and as OpenMetrics
  *
@@ -77,6 +77,7 @@ struct serve {
 	struct job *jobs;
 	struct lws_context *context;
 	struct lws_vhost *vhost;
+	struct post_loop posts; /* the same, for post.c */
 	lws_sorted_usec_list_t timer;
 	int children; /* an epoll of the children's pipes, watched by lws */
 	bool ending, ended; /* a signal has come; and all scripts have ended */
@@ -86,10 +87,6 @@ struct serve {
 
 void serve_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* on stderr */
 int64_t serve_ms(void);							    /* monotonic */
-
-/* post.c, for http.c */
-int post_callback(
-	struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len);
 
 int http_open(struct serve *v);
 void http_serve(struct serve *v);

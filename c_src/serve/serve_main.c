@@ -129,16 +129,16 @@ static int one_option(struct serve *v, int flag, const char *arg)
 		return n > 0 ? -1 : bad("--max-labels takes 1 to 1000000, not %s", arg);
 	case OPT_ALERTMANAGER:
 		v->alerts.has_manager =
-			post_open(&v->alerts.manager, v, arg, "/api/v2/alerts") == 0;
+			post_open(&v->alerts.manager, &v->posts, arg, "/api/v2/alerts") == 0;
 		return v->alerts.has_manager ? -1 : bad("not a URL: %s", arg);
 	case OPT_WEBHOOK:
-		v->alerts.has_webhook = post_open(&v->alerts.webhook, v, arg, "") == 0;
+		v->alerts.has_webhook = post_open(&v->alerts.webhook, &v->posts, arg, "") == 0;
 		return v->alerts.has_webhook ? -1 : bad("not a URL: %s", arg);
 	case OPT_ALERT_HOLD:
 		v->alerts.hold = number(arg, 1, 86400);
 		return v->alerts.hold > 0 ? -1 : bad("--alert-hold takes 1 to 86400, not %s", arg);
 	case OPT_OTLP:
-		v->otlp.on = post_open(&v->otlp.post, v, arg, "/v1/metrics") == 0;
+		v->otlp.on = post_open(&v->otlp.post, &v->posts, arg, "/v1/metrics") == 0;
 		return v->otlp.on ? -1 : bad("not a URL: %s", arg);
 	case OPT_OTLP_INTERVAL:
 		v->otlp.every = number(arg, 1, 3600);
@@ -196,7 +196,10 @@ int serve_main(int argc, char **argv)
 		.alerts = {.hold = ALERTS_HOLD},
 		.otlp = {.every = OTLP_EVERY},
 		.children = -1};
-	int status = options(&v, argc, argv);
+	int status;
+
+	v.posts = (struct post_loop){.ended = &v.ended, .say = serve_say};
+	status = options(&v, argc, argv);
 	bool six;
 
 	if (status != -1)

@@ -149,6 +149,7 @@ static void command(struct argv *a, const struct web *w, const struct run_spec *
 	} else {
 		snprintf(a->hz, sizeof(a->hz), "--live=%d", spec->hz);
 		put(a, "--json");
+		put(a, "--flows");
 		put(a, a->hz);
 		put(a, "-s");
 		put(a, "-");

@@ -4,6 +4,7 @@
 // one can read.
 import { options } from "preact";
 import { Connection, login, readFragment } from "./connection.js";
+import { followScript } from "./flows.js";
 import { splitArgs } from "./format.js";
 import { Run } from "./model.js";
 import { loadSaved, storeSaved } from "./library.js";
@@ -397,6 +398,13 @@ export class App {
 	profile() {
 		if (this.link !== "up" || this.chosen?.size === 0) return;
 		if (this.editor?.text() !== FLAME_SCRIPT) this.load({ text: FLAME_SCRIPT });
+		this.execute();
+	}
+
+	// Requests that begin with a function, by a form.
+	follow(module, fn, oneIn) {
+		if (this.link !== "up" || this.chosen?.size === 0) return;
+		this.load({ text: followScript(module, fn, oneIn) });
 		this.execute();
 	}
 

@@ -6,7 +6,7 @@
 //	app.js		state and actions		format.js	numbers, units, keys as text
 //	heatmap.js	cells and pixels		heatcanvas.js	axes, lines		heatview.js	controls, keys
 //	colour.js	ramps and scales		legend.js	what colours mean
-//	list.js, flame.js, log.js and their views
+//	list.js, flame.js, flows.js, log.js and their views
 //	editor.js	CodeMirror with d_language.js	probes.js	what is offered while one types
 //	banner, nodes, library, keys, theme, menu, card, export
 import { html } from "htm/preact";
@@ -18,6 +18,7 @@ import { Still } from "./card.js";
 import { argumentsOf } from "./d_language.js";
 import { createEditor } from "./editor.js";
 import { FlameView } from "./flameview.js";
+import { FlowView, FollowMenu } from "./flowview.js";
 import { clock } from "./format.js";
 import { HeatView, heatDepends } from "./heatview.js";
 import { Help, listenKeys } from "./keys.js";
@@ -92,6 +93,7 @@ function Header({ app }) {
 		<h1>erltrace</h1>
 		<${NodePicker} app=${app} />
 		<${Library} app=${app} />
+		<${FollowMenu} app=${app} disabled=${!can} />
 		<div class="run" role="group" aria-label="Run">
 			<button class="primary" disabled=${!can} onClick=${() => app.execute()}
 				title="Run the script (Ctrl-Enter)"><i class="play"
@@ -247,6 +249,7 @@ function RunViews({ app }) {
 	const views = run.views();
 	const log = run.log.count > 0;
 	return html`
+		${run.flows && html`<${FlowView} key=${`${run.id} flows`} app=${app} run=${run} />`}
 		${views.flatMap((v) => {
 			const key = `${run.id} ${v.kind} ${v.id}`;
 			if (app.onlyNode !== EACH) return view(key, app, v, "");
@@ -258,6 +261,7 @@ function RunViews({ app }) {
 		${
 			!views.length &&
 			!log &&
+			!run.flows &&
 			html`<div class="empty"><h2>
 				${run.phase === "ended" ? "Nothing to show" : "Waiting for data"}</h2>
 			<p>${run.phase === "ended" ? run.end.message || "The script ended without output." : "The script is running; its results appear here."}</p></div>`

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of a script as the page knows it: built from the lines that come, asked by the views. No DOM.
+import { Flows } from "./flows.js";
 import { BucketSet } from "./buckets.js";
 import { dividedUnit, guessUnit, keyText } from "./format.js";
 import {
@@ -331,6 +332,7 @@ export class Run {
 		this.lastSlot = -1;
 		this.ticks = 0;
 		this.log = new Log();
+		this.flows = null; // requests; null: the script follows none
 		this.drops = new Map(); // kind -> {total, message}
 		this.compileErrors = [];
 		this.faults = new Map(); // "what in line n" -> {count, line, fault, message}
@@ -417,9 +419,22 @@ export class Run {
 				return this.printed(line);
 			case "warning":
 				return this.warn(line);
+			case "flow":
+			case "flows":
+				return this.flow(line);
 			default:
 				return void this.log.line(line);
 		}
+	}
+
+	// A request, or how many there were.
+	flow(line) {
+		if (!this.flows) {
+			this.flows = new Flows();
+			this.shapeVersion++;
+		}
+		if (line.type === "flow") this.flows.add(line);
+		else this.flows.totals(line);
 	}
 
 	shape(line) {

@@ -80,7 +80,31 @@ const scenes = {
 		await page.locator(".flame canvas").waitFor();
 		await shoot("flamegraph");
 	},
+	// Requests of the demo, by the form; the one that is shown has many hops, and none that takes all the time.
+	async flow(page, shoot) {
+		await follow(page, "demo_order", "run");
+		await page.waitForFunction(() => globalThis.erltrace.run.flows?.seen > 200);
+		await page.locator(".flow-list").getByRole("button", { name: "messages" }).click();
+		await page.locator(".flow-list .pick").nth(2).click();
+		const at = await page.locator(".flow-plot .running.critical").nth(4).boundingBox();
+		await page.mouse.move(at.x + at.width / 2, at.y + at.height / 2);
+		await page.locator(".flow-plot .tip").waitFor();
+		await shoot("flow-light");
+		await page.mouse.move(700, 20);
+		await page.emulateMedia({ colorScheme: "dark" });
+		await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+		await shoot("flow-dark");
+	},
 };
+
+async function follow(page, module, fn) {
+	await page.keyboard.press("Escape");
+	await page.locator("header.top").getByRole("button", { name: "Follow" }).click();
+	await page.getByLabel("Module").fill(module);
+	await page.getByLabel("Function").fill(fn);
+	await page.locator(".follow .primary").click();
+	await page.locator(".flow-plot svg").waitFor();
+}
 
 // Of other nodes than the demo: only if it is asked for. tools/rabbit/flame.sh
 const others = {

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A flow as a JSON object on a line (doc/json.md, `flow`). */
+#include "flows.h"
+
+#include <string.h>
+
+/* Texts are valid UTF-8 without control characters (flows.c). */
+void flow_json_chars(FILE *f, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			putc('\\', f);
+		putc(*text, f);
+	}
+}
+
+void flow_json_string(FILE *f, const char *text)
+{
+	putc('"', f);
+	flow_json_chars(f, text);
+	putc('"', f);
+}
+
+static void put_processes(const struct flows *s, const struct flow *f, FILE *out)
+{
+	fputs(",\"processes\":[", out);
+	for (int i = 0; i < f->nprocs; i++) {
+		const struct flow_proc *p = &f->procs[i];
+
+		fprintf(out, "%s{\"node\":", i > 0 ? "," : "");
+		flow_json_string(out, s->nodes[p->node].name);
+		fputs(",\"pid\":", out);
+		flow_json_string(out, p->pid);
+		fputs(",\"name\":", out);
+		flow_json_string(out, p->name != NULL ? p->name : "");
+		putc('}', out);
+	}
+	putc(']', out);
+}
+
+static void put_time(const struct flow *f, FILE *out, const char *key, uint64_t at)
+{
+	fprintf(out, ",\"%s\":%lld", key, (long long)(at - f->start));
+}
+
+static void put_hop(const struct flow *f, const struct flow_hop *h, FILE *out)
+{
+	fprintf(out, "{\"hop\":%lld,\"cause\":%lld,\"kind\":\"%s\",\"from\":%d,\"to\":%d",
+		(long long)h->number, (long long)h->cause,
+		h->number == 0 ? "begin" : h->spawn ? "spawn" : "message", h->from, h->to);
+	put_time(f, out, "sent", h->sent);
+	if (h->taken) {
+		put_time(f, out, "taken", h->start);
+		put_time(f, out, "until", h->until);
+	}
+	fprintf(out, ",\"words\":%llu,\"text\":", (unsigned long long)h->words);
+	flow_json_string(out, h->text != NULL ? h->text : "");
+	if (h->label != NULL && h->text != NULL && strcmp(h->label, h->text) != 0) {
+		fputs(",\"label\":", out);
+		flow_json_string(out, h->label);
+	}
+	if (!h->taken) {
+		fputs(",\"receiver\":", out);
+		flow_json_string(out, h->peer != NULL ? h->peer : "");
+	}
+	fprintf(out, ",\"critical\":%s}", h->critical ? "true" : "false");
+}
+
+void flow_json(const struct flows *s, const struct flow *f, FILE *out)
+{
+	fprintf(out, "{\"type\":\"flow\",\"flow\":\"%llu\",\"function\":", (unsigned long long)f->id);
+	flow_json_string(out, f->function != NULL ? f->function : "");
+	fprintf(out, ",\"time\":%llu,\"elapsed\":%llu,\"messages\":%u,\"spawns\":%u,\"depth\":%u,\"end\":",
+		(unsigned long long)(f->start / 1000000), (unsigned long long)(f->end - f->start),
+		f->messages, f->spawns, f->depth);
+	flow_json_string(out, f->why != NULL ? f->why : "");
+	put_processes(s, f, out);
+	fputs(",\"hops\":[", out);
+	for (int i = 0; i < f->nhops; i++) {
+		fputs(i > 0 ? "," : "", out);
+		put_hop(f, &f->hops[i], out);
+	}
+	fputs("]}\n", out);
+}

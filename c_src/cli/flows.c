@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events of flows are put together (flows.h). They come from nodes in any order: what is known only
+ * later is filled in then, and a flow is complete a moment after its end came. Nodes are not trusted:
+ * what flows may take in memory is bounded, and texts are cleaned.
+ */
+#include "flows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "utf8.h"
+
+enum {
+	MAX_HOPS = 20000,	 /* of a flow; the option flowhops has 10,000 */
+	MAX_ALL_HOPS = 1000000,	 /* of those that have not ended */
+	MAX_TEXT = 512,
+	MAX_FLOWS = 100000,
+	MAX_NODES = 1000,
+	GRACE_MS = 1000, /* what other nodes have still to say */
+	SAME_CLOCK = 50000000, /* ns: clocks this close to each other are those of one machine */
+};
+
+struct flows *flows_new(void (*done)(void *arg, struct flow *f), void *arg)
+{
+	struct flows *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->nslots = 4096;
+	s->slots = calloc(s->nslots, sizeof(struct flow *));
+	s->done = done;
+	s->arg = arg;
+	if (s->slots != NULL)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void flow_free(struct flow *f)
+{
+	for (int i = 0; i < f->nprocs; i++) {
+		free(f->procs[i].pid);
+		free(f->procs[i].name);
+	}
+	for (int i = 0; i < f->nhops; i++) {
+		free(f->hops[i].text);
+		free(f->hops[i].label);
+		free(f->hops[i].peer);
+	}
+	free(f->procs);
+	free(f->hops);
+	free(f->function);
+	free(f->why);
+	free(f);
+}
+
+void flows_free(struct flows *s)
+{
+	struct flow *f, *next;
+
+	for (size_t i = 0; i < s->nslots; i++)
+		for (f = s->slots[i]; f != NULL; f = next) {
+			next = f->next;
+			flow_free(f);
+		}
+	for (int i = 0; i < s->nnodes; i++)
+		free(s->nodes[i].name);
+	free(s->nodes);
+	free(s->slots);
+	free(s);
+}
+
+/* ---- what events are about --------------------------------------------------------------- */
+
+/* A copy of the text, at most so long, with a mark for each byte that cannot be shown. */
+static char *text_of(const struct flow_event *e, enum flow_text t)
+{
+	const unsigned char *p = (const unsigned char *)e->text[t].p;
+	size_t len = e->text[t].len < MAX_TEXT ? e->text[t].len : MAX_TEXT, n;
+	char *copy = malloc(len + 1), *to = copy;
+
+	for (size_t i = 0; copy != NULL && i < len; i += n ? n : 1) {
+		n = p[i] == '\t' ? 0 : utf8_len(p + i, len - i);
+		if (n > 0)
+			memcpy(to, p + i, n);
+		else
+			*to = '?';
+		to += n ? n : 1;
+	}
+	if (copy != NULL)
+		*to = '\0';
+	return copy;
+}
+
+static void set_text(char **to, const struct flow_event *e, enum flow_text t)
+{
+	if (e->text[t].len == 0 || *to != NULL)
+		return;
+	*to = text_of(e, t);
+}
+
+static int node_of(struct flows *s, const struct flow_event *e)
+{
+	int64_t offset = (int64_t)(e->wall - e->monotonic);
+	char *name;
+
+	for (int i = 0; i < s->nnodes; i++)
+		if (strcmp(s->nodes[i].name, e->node) == 0)
+			return i;
+	for (int i = 0; i < s->nnodes; i++)
+		if (llabs(s->nodes[i].offset - offset) < SAME_CLOCK) {
+			offset = s->nodes[i].offset;
+			break;
+		}
+	name = strdup(e->node);
+	if (name == NULL || s->nnodes >= MAX_NODES || !ARRAY_ROOM(s->nodes, (size_t)s->nnodes)) {
+		free(name);
+		s->nomem = true;
+		return -1;
+	}
+	s->nodes[s->nnodes] = (struct flow_node){name, offset};
+	return s->nnodes++;
+}
+
+static struct flow *flow_of(struct flows *s, uint64_t id)
+{
+	struct flow **at = &s->slots[id * 0x9e3779b97f4a7c15 >> 32 & (s->nslots - 1)], *f;
+
+	for (f = *at; f != NULL; f = f->next)
+		if (f->id == id)
+			return f;
+	if (s->nflows >= MAX_FLOWS || (f = calloc(1, sizeof(*f))) == NULL) {
+		s->lost++;
+		return NULL;
+	}
+	f->id = id;
+	f->next = *at;
+	*at = f;
+	s->nflows++;
+	return f;
+}
+
+/* The process that calls itself so in its node; its name is the last that it was seen with. */
+static int proc_of(struct flow *f, int node, const struct flow_event *e, enum flow_text pid, enum flow_text name)
+{
+	char *text = text_of(e, pid);
+	int i = 0;
+
+	if (text == NULL)
+		return -1;
+	while (i < f->nprocs && (f->procs[i].node != node || strcmp(f->procs[i].pid, text) != 0))
+		i++;
+	if (i < f->nprocs) {
+		free(text);
+	} else if (ARRAY_ROOM(f->procs, (size_t)f->nprocs)) {
+		f->procs[f->nprocs++] = (struct flow_proc){.node = node, .pid = text};
+	} else {
+		free(text);
+		return -1;
+	}
+	if (e->text[name].len > 0 && f->procs[i].name == NULL)
+		f->procs[i].name = text_of(e, name);
+	return i;
+}
+
+int flow_hop_of(const struct flow *f, int64_t number)
+{
+	int i = f->nhops - 1;
+
+	while (i >= 0 && f->hops[i].number != number)
+		i--;
+	return i;
+}
+
+static struct flow_hop *hop_of(struct flows *s, struct flow *f, int64_t number)
+{
+	int i = flow_hop_of(f, number);
+
+	if (i >= 0)
+		return &f->hops[i];
+	if (f->nhops >= MAX_HOPS || s->nhops >= MAX_ALL_HOPS || !ARRAY_ROOM(f->hops, (size_t)f->nhops)) {
+		s->lost++;
+		return NULL;
+	}
+	s->nhops++;
+	f->hops[f->nhops] = (struct flow_hop){.number = number, .cause = -1, .from = -1, .to = -1};
+	return &f->hops[f->nhops++];
+}
+
+/* ---- messages ---------------------------------------------------------------------------- */
+
+/* Behind the term at p, as far as brackets say it; NULL: it has no end. */
+static const char *behind_term(const char *p)
+{
+	int depth = 0;
+	char quote = 0;
+
+	for (; *p != '\0'; p++) {
+		if (quote != 0) {
+			if (*p == '\\' && p[1] != '\0')
+				p++;
+			else if (*p == quote)
+				quote = 0;
+		} else if (*p == '"' || *p == '\'') {
+			quote = *p;
+		} else if (strchr("{[(", *p) != NULL) {
+			depth++;
+		} else if (strchr("}])", *p) != NULL && --depth < 0) {
+			return p;
+		} else if (*p == ',' && depth == 0) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* What OTP puts around calls, casts and replies says less than its name. */
+static char *label_of(const char *text)
+{
+	static const struct {
+		const char *begin, *name;
+		bool tag; /* who asks, or of which call, comes first */
+	} kinds[] = {{"{'$gen_call',", "call", true}, {"{'$gen_cast',", "cast", false},
+		{"{[alias|#Ref<", "reply", true}, {"{#Ref<", "reply", true}, {"{'DOWN',", "DOWN", true}};
+	char *label = NULL;
+
+	for (size_t i = 0; text != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t n = strlen(kinds[i].begin);
+		const char *p, *end;
+
+		if (strncmp(text, kinds[i].begin, n) != 0)
+			continue;
+		/* the tag of a reply is a part of what it begins with */
+		p = strcmp(kinds[i].name, "reply") == 0 ? text + 1 : text + n;
+		if (kinds[i].tag && ((p = behind_term(p)) == NULL || *p++ != ','))
+			continue;
+		end = behind_term(p);
+		if (asprintf(&label, "%s %.*s%s", kinds[i].name, (int)(end != NULL ? (size_t)(end - p) : strlen(p)),
+			    p, end != NULL ? "" : "...") < 0)
+			label = NULL;
+		break;
+	}
+	return label != NULL ? label : text != NULL ? strdup(text) : NULL;
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+/* What the process does belongs to the visit by which it came. */
+static void visit_goes_on(struct flow *f, int64_t hop, uint64_t at)
+{
+	int i = flow_hop_of(f, hop);
+
+	if (i >= 0 && f->hops[i].until < at)
+		f->hops[i].until = at;
+}
+
+static void take(struct flow_hop *h, int proc, uint64_t at)
+{
+	h->to = proc;
+	h->taken = true;
+	h->start = at;
+	if (h->until < at)
+		h->until = at;
+}
+
+static void on_begin(struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
+{
+	int proc = proc_of(f, node, e, FT_FROM, FT_PROC);
+	struct flow_hop *h = hop_of(s, f, 0);
+
+	set_text(&f->function, e, FT_FUNCTION);
+	f->begun = true;
+	if (h == NULL)
+		return;
+	h->sent = at;
+	take(h, proc, at);
+}
+
+static void on_sent(struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
+{
+	int proc = proc_of(f, node, e, FT_FROM, FT_PROC);
+	struct flow_hop *h = hop_of(s, f, e->number[FN_HOP]);
+
+	visit_goes_on(f, e->number[FN_CAUSE], at);
+	if (h == NULL)
+		return;
+	h->cause = e->number[FN_CAUSE];
+	h->from = proc;
+	h->sent = at;
+	h->words = (uint64_t)e->number[FN_WORDS];
+	h->spawn = e->kind == FLOW_SPAWN;
+	if (!h->taken)
+		h->start = h->until = at;
+	set_text(&h->text, e, FT_MESSAGE);
+	if (h->label == NULL)
+		h->label = label_of(h->text);
+	set_text(&h->peer, e, e->text[FT_PEER].len > 0 ? FT_PEER : FT_TO);
+}
+
+/* The child is there at once, unless it is of another node, which says so itself. */
+static void on_spawn(struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
+{
+	struct flow_hop *h;
+	int child;
+
+	on_sent(s, f, e, node, at);
+	if (e->text[FT_TO].len == 0 || e->text[FT_TO].p[0] != '<')
+		return;
+	child = proc_of(f, node, e, FT_TO, FT_FUNCTION);
+	h = hop_of(s, f, e->number[FN_HOP]);
+	if (h != NULL && !h->taken)
+		take(h, child, at);
+}
+
+static void on_received(struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
+{
+	int proc = proc_of(f, node, e, FT_TO, FT_PROC);
+	struct flow_hop *h = hop_of(s, f, e->number[FN_HOP]);
+
+	if (h == NULL)
+		return;
+	if (h->sent == 0)
+		h->sent = at;
+	take(h, proc, at);
+}
+
+static void on_end(struct flow *f, const struct flow_event *e, int64_t now_ms)
+{
+	f->ended_at = now_ms;
+	set_text(&f->function, e, FT_FUNCTION);
+	set_text(&f->why, e, FT_WHY);
+	f->depth = (unsigned)e->number[FN_DEPTH];
+}
+
+void flows_add(struct flows *s, const struct flow_event *e, int64_t now_ms)
+{
+	int node = node_of(s, e);
+	struct flow *f = node >= 0 ? flow_of(s, (uint64_t)e->number[FN_FLOW]) : NULL;
+	uint64_t at;
+
+	if (f == NULL)
+		return;
+	at = e->monotonic + (uint64_t)s->nodes[node].offset;
+	switch (e->kind) {
+	case FLOW_BEGIN: on_begin(s, f, e, node, at); break;
+	case FLOW_SEND: on_sent(s, f, e, node, at); break;
+	case FLOW_SPAWN: on_spawn(s, f, e, node, at); break;
+	case FLOW_RECEIVE: on_received(s, f, e, node, at); break;
+	default: on_end(f, e, now_ms); break;
+	}
+}
+
+/* ---- the end ----------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct flow_hop *x = a, *y = b;
+
+	if ((x->number == 0) != (y->number == 0))
+		return x->number == 0 ? -1 : 1;
+	if (x->sent != y->sent)
+		return x->sent < y->sent ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* From the visit that ends last back to the beginning. */
+static void mark_critical(struct flow *f)
+{
+	int i = -1;
+
+	for (int k = 0; k < f->nhops; k++)
+		if (i < 0 || f->hops[k].until >= f->hops[i].until)
+			i = k;
+	for (int steps = 0; i >= 0 && steps <= f->nhops; steps++) {
+		f->hops[i].critical = true;
+		i = f->hops[i].number == 0 ? -1 : flow_hop_of(f, f->hops[i].cause);
+	}
+}
+
+static unsigned depth_of(const struct flow *f, int i)
+{
+	unsigned depth = 0;
+
+	while (i >= 0 && f->hops[i].number != 0 && depth < (unsigned)f->nhops) {
+		i = flow_hop_of(f, f->hops[i].cause);
+		depth++;
+	}
+	return depth;
+}
+
+static void complete(struct flows *s, struct flow *f)
+{
+	flow_clocks(f, s->nnodes);
+	qsort(f->hops, (size_t)f->nhops, sizeof(*f->hops), by_time);
+	f->start = f->hops[0].sent;
+	for (int i = 0; i < f->nhops; i++) {
+		const struct flow_hop *h = &f->hops[i];
+
+		f->messages += h->number != 0 && !h->spawn;
+		f->spawns += h->spawn;
+		if (h->sent < f->start)
+			f->start = h->sent;
+		if (h->until > f->end)
+			f->end = h->until;
+	}
+	mark_critical(f);
+	for (int i = f->nhops - 1; f->why == NULL && f->depth == 0 && i >= 0; i--)
+		if (f->hops[i].critical)
+			f->depth = depth_of(f, i);
+	s->done(s->arg, f);
+}
+
+static bool is_complete(const struct flows *s, const struct flow *f, int64_t now_ms)
+{
+	return f->ended_at > 0 && (s->nnodes < 2 || now_ms - f->ended_at >= GRACE_MS);
+}
+
+void flows_look(struct flows *s, int64_t now_ms, bool all)
+{
+	for (size_t i = 0; i < s->nslots; i++)
+		for (struct flow **at = &s->slots[i], *f; (f = *at) != NULL;) {
+			if (!all && !is_complete(s, f, now_ms)) {
+				at = &f->next;
+				continue;
+			}
+			*at = f->next;
+			s->nflows--;
+			s->nhops -= (size_t)f->nhops;
+			if (f->nhops > 0)
+				complete(s, f);
+			else
+				flow_free(f);
+		}
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests that scripts follow, put together from the events of their flows (doc/probes.md), and shown:
+ *
+ *   flow_files.c   --follow, --perfetto, --otlp, --flows: the clauses that are added to the scripts,
+ *                  and where flows go
+ *   node_flows.c   events as nodes send them
+ *   flows.c        events are added to flows; what is known when one has ended
+ *   flow_clocks.c  clocks of several nodes, brought together by the messages between them
+ *   flow_tree.c    a flow as text
+ *   flow_json.c    as a line of --json, for the page
+ *   perfetto.c     many of them as a file for Perfetto
+ *   flow_post.c    as spans, posted to a collector of OpenTelemetry
+ *
+ * A flow is a list of hops: messages and spawns, and first its beginning. A hop leads to a visit: from
+ * when the process takes the message to the last message or spawn that it sends before it takes
+ * another. The cause of a hop is the hop by which its sender had come: so the hops from the beginning
+ * to any other, and the visits between them, fill the time between the two. Those to the end of the
+ * last visit are the critical path.
+ */
+#ifndef CLI_FLOWS_H
+#define CLI_FLOWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum flow_kind { FLOW_BEGIN, FLOW_SEND, FLOW_RECEIVE, FLOW_SPAWN, FLOW_END, FLOW_KINDS };
+
+/* An event as it came: the numbers and the texts of its values, by enum flow_number and flow_text. */
+enum flow_number { FN_FLOW, FN_HOP, FN_CAUSE, FN_WORDS, FN_NUMBERS };
+enum { FN_DEPTH = FN_HOP }; /* of FLOW_END */
+enum flow_text { FT_FROM, FT_TO, FT_PROC, FT_PEER, FT_MESSAGE, FT_TEXTS,
+	FT_FUNCTION = FT_MESSAGE, /* of FLOW_BEGIN, FLOW_SPAWN, FLOW_END */
+	FT_WHY = FT_FROM,	  /* of FLOW_END */
+};
+
+struct flow_event {
+	const char *node;
+	enum flow_kind kind;
+	uint64_t monotonic, wall; /* ns */
+	int64_t number[FN_NUMBERS];
+	struct {
+		const char *p; /* not ended by a NUL */
+		size_t len;
+	} text[FT_TEXTS];
+};
+
+/* Texts are valid UTF-8 without control characters. */
+struct flow_proc {
+	int node;
+	char *pid, *name;
+};
+
+struct flow_hop {
+	int64_t number, cause; /* -1: not known */
+	int from, to;	       /* processes; -1: not known */
+	bool spawn, taken, critical;
+	uint64_t sent;	/* ns since 1970, as are the others */
+	uint64_t start; /* of the visit; not taken: when it was sent */
+	uint64_t until;
+	uint64_t words;
+	char *text; /* the message, or the function that is spawned; or NULL */
+	char *label; /* in short */
+	char *peer;  /* who the sender says it is for; or NULL */
+};
+
+struct flow {
+	uint64_t id;
+	char *function, *why; /* why it has ended; NULL: it has not */
+	struct flow_proc *procs;
+	int nprocs;
+	struct flow_hop *hops; /* once it is complete in the order of time, the first is the beginning */
+	int nhops;
+	bool begun;
+	uint64_t start, end; /* ns since 1970: the beginning, the last event */
+	unsigned messages, spawns, depth;
+	int64_t ended_at; /* ms: when flow-end came; 0: it has not */
+	struct flow *next; /* in the hash table */
+};
+
+struct flow_node {
+	char *name;
+	int64_t offset; /* from its monotonic clock to the time that flows have, ns */
+};
+
+struct flows {
+	struct flow_node *nodes;
+	int nnodes;
+	struct flow **slots;
+	size_t nslots, nflows;
+	size_t nhops; /* in all flows that have not ended */
+	uint64_t lost; /* hops without room */
+	bool nomem;
+	/* A flow is complete; who takes it frees it. */
+	void (*done)(void *arg, struct flow *f);
+	void *arg;
+};
+
+struct flows *flows_new(void (*done)(void *arg, struct flow *f), void *arg);
+void flows_free(struct flows *s);
+void flows_add(struct flows *s, const struct flow_event *e, int64_t now_ms);
+/* Hand over flows whose end came so long ago; all: those that have not ended too. */
+void flows_look(struct flows *s, int64_t now_ms, bool all);
+void flow_free(struct flow *f);
+int flow_hop_of(const struct flow *f, int64_t number); /* -1: there is none */
+
+/* flow_clocks.c: no hop is taken before it was sent. */
+void flow_clocks(struct flow *f, int nnodes);
+
+/* flow_tree.c */
+void flow_tree(const struct flows *s, const struct flow *f, FILE *out);
+/* flow_json.c */
+void flow_json_chars(FILE *f, const char *text); /* without the quotes */
+void flow_json_string(FILE *f, const char *text);
+void flow_json(const struct flows *s, const struct flow *f, FILE *out);
+/* perfetto.c */
+/* false: out of memory */
+bool perfetto_write(const struct flows *s, struct flow *const *flows, size_t n, const char *title, FILE *out);
+#endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests: a list of them, and one as a waterfall. A row is a process; bars are running, waiting and
+// time in the mailbox; arrows are messages. The menu `Follow` asks which function begins a request.
+import { html } from "htm/preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Card } from "./card.js";
+import { fileName, save } from "./export.js";
+import { axisTicks, isName, labelOf, nameOf, shares, sorted, waterfall } from "./flows.js";
+import { clock, exact, number, percent } from "./format.js";
+import { Menu } from "./menu.js";
+import { load, store } from "./theme.js";
+
+const ROWS = 200; // of the list
+const TALL = 30; // px of a row of the waterfall
+const BAR = 18;
+const AXIS = 26;
+const LEAST = 2; // px of a bar
+const NAMES = 208; // px for names of processes
+
+export function FlowView({ app, run }) {
+	const { flows } = run;
+	const [by, setBy] = useState({ column: "elapsed", down: true });
+	const [picked, setPicked] = useState(null);
+	const over = useRef(false);
+	const snap = useRef(null);
+	const asked = `${by.column} ${by.down}`;
+	// Rows hold still under the pointer, and while the page is paused.
+	if (!snap.current || snap.current.asked !== asked || (!over.current && app.paused === null))
+		snap.current = { asked, rows: sorted(flows.list, by.column, by.down).slice(0, ROWS) };
+	const { rows } = snap.current;
+	const flow = picked ?? sorted(flows.list, "elapsed", true)[0];
+	const nodes = new Set(flow?.processes.map((p) => p.node)).size;
+	const most = rows.reduce((m, f) => Math.max(m, f.elapsed), 1);
+	const head = (column, text, title, cls = "num") => {
+		const on = by.column === column;
+		return html`<th class=${cls} aria-sort=${on ? (by.down ? "descending" : "ascending") : null}>
+			<button class="sort" title=${title}
+				onClick=${() => setBy({ column, down: on ? !by.down : column !== "function" })}>${text}<i
+				class=${on ? (by.down ? "down" : "up") : ""} aria-hidden="true"></i></button></th>`;
+	};
+	const keys = (e) => {
+		const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+		const to = step && rows[rows.indexOf(flow) + step];
+		if (!to) return;
+		setPicked(to);
+		e.currentTarget.querySelectorAll("tbody button")[rows.indexOf(to)]?.focus();
+		e.preventDefault();
+	};
+	return html`<${Card} title="Requests" class="flows"
+		note=${`${exact(flows.seen)} followed${flows.seen > flows.list.length ? `, ${exact(flows.list.length)} of the slowest are here` : ""}`}
+		beside=${picked && run.phase !== "ended" && html`<button class="accent"
+			onClick=${() => setPicked(null)} title="Show the slowest, whichever it is">The slowest</button>`}
+		tools=${flow && html`<button onClick=${() =>
+			save(fileName("request", "json"), new Blob([JSON.stringify(flow, null, 1)], { type: "application/json" }))}
+			title="Save the request that is shown">JSON</button>`}
+		table=${flow && (() => html`<${HopTable} flow=${flow} />`)}>
+		<div class="scroll flow-list" onPointerEnter=${() => {
+			over.current = true;
+		}} onPointerLeave=${() => {
+			over.current = false;
+		}} onKeyDown=${keys}>
+		<table class="rows"><thead><tr>
+			${head("function", "request", "Sort by function", "name")}
+			${head("elapsed", "took", "Sort by time")}
+			${head("depth", "hops", "Sort by the longest chain of messages and spawns")}
+			${head("messages", "messages", "Sort by messages")}
+			${head("spawns", "spawns", "Sort by spawns")}
+			${head("processes", "processes", "Sort by processes")}
+			${head("time", "began", "Sort by time of day")}
+		</tr></thead><tbody>${rows.map((f) => html`<tr key=${f.flow} aria-selected=${f === flow}
+				class=${f === flow ? "picked" : ""} onClick=${() => setPicked(f)}>
+			<th scope="row" class="name"><button class="pick" aria-pressed=${f === flow}>${f.function}</button></th>
+			<td class="num value" title=${`${exact(f.elapsed / 1000)} µs`}><span class="bar"
+				style=${{ width: `${(100 * f.elapsed) / most}%` }}></span><span>${number(f.elapsed, "ns")}</span></td>
+			<td class="num">${f.depth}</td><td class="num">${f.messages}</td><td class="num">${f.spawns}</td>
+			<td class="num">${f.processes.length}</td><td class="num">${clock(f.time)}</td></tr>`)}</tbody></table></div>
+		${!flow && html`<p class="dim pad">No request yet: one is shown when it is over.</p>`}
+		${flow && html`<${Waterfall} key=${flow.flow} app=${app} flow=${flow} nodes=${nodes} />`}
+	<//>`;
+}
+
+function Waterfall({ app, flow, nodes }) {
+	const box = useRef(null);
+	const [wide, setWide] = useState(800);
+	const [range, setRange] = useState(null); // {from, to}: zoomed
+	const [drag, setDrag] = useState(null); // {from, to}, px
+	const [hover, setHover] = useState(null); // {x, y, bar}
+	const { rows, arrows, path } = waterfall(flow);
+	const from = range?.from ?? 0,
+		to = range?.to ?? Math.max(1, flow.elapsed);
+	const names = wide < 560 ? 120 : NAMES;
+	const room = Math.max(80, wide - names - 12);
+	const x = (t) => names + ((t - from) / (to - from)) * room;
+	const y = (row) => AXIS + row * TALL;
+	const high = y(rows.length) + 6;
+	const inside = (a, b) => b >= from && a <= to;
+	const clip = (v) => Math.max(names - 2, Math.min(names + room + 2, v));
+
+	useLayoutEffect(() => {
+		const resize = new ResizeObserver(() => box.current && setWide(box.current.clientWidth));
+		resize.observe(box.current);
+		setWide(box.current.clientWidth);
+		return () => resize.disconnect();
+	}, []);
+	const back = useRef(null);
+	back.current = () => {
+		if (!range) return false;
+		setRange(null);
+		return true;
+	};
+	useLayoutEffect(() => {
+		const f = () => back.current();
+		app.backs.add(f);
+		return () => app.backs.delete(f);
+	}, []);
+	const at = (e) => e.clientX - box.current.getBoundingClientRect().left;
+	const down = (e) => {
+		if (e.button !== 0 || at(e) < names) return;
+		e.currentTarget.setPointerCapture(e.pointerId);
+		setDrag({ from: at(e), to: at(e) });
+	};
+	const move = (e) => drag && setDrag({ ...drag, to: clip(at(e)) });
+	const up = () => {
+		if (!drag) return;
+		const [a, b] = [drag.from, drag.to].sort((p, q) => p - q);
+		setDrag(null);
+		if (b - a < 4) return;
+		const time = (px) => from + ((px - names) / room) * (to - from);
+		setRange({ from: Math.max(0, time(a)), to: Math.max(time(a) + 1, time(b)) });
+	};
+	const show = (bar) => (e) => {
+		const r = box.current.getBoundingClientRect();
+		setHover({ x: e.clientX - r.left, y: e.clientY - r.top, bar });
+	};
+	const ticks = axisTicks(from, to, Math.floor(room / 110));
+	const line = path.map((p, i) => `${i ? "L" : "M"}${x(p.at).toFixed(1)} ${(y(p.row) + TALL / 2 + BAR / 2 + 2).toFixed(1)}`).join("");
+	const part = shares(flow);
+	return html`<div class="waterfall">
+		<p class="flow-what"><b>${flow.function}</b> took ${number(flow.elapsed, "ns", 4)}:
+			running ${percent((100 * part.running) / flow.elapsed)}, in mailboxes ${percent((100 * part.mailbox) / flow.elapsed)}${" "}
+			of the critical path${nodes > 1 ? ` over ${nodes} nodes` : ""}.
+			${flow.end === "" && " It has not ended."}
+			${range && html` <button class="small" onClick=${() => setRange(null)} title="Back to the whole request (Esc)">All of it</button>`}</p>
+		<div class="flow-plot" ref=${box} onPointerLeave=${() => setHover(null)}>
+		<svg width=${wide} height=${high} role="img" tabindex="0"
+			aria-label=${`Waterfall of ${flow.function}: ${rows.length} processes, ${flow.messages} messages. Drag to zoom, Esc goes back; the table button shows the numbers.`}
+			onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onDblClick=${() => setRange(null)}>
+			<defs><clipPath id=${`clip${flow.flow}`}><rect x=${names - 2} y="0" width=${room + 8} height=${high} /></clipPath></defs>
+			${rows.map((r, i) => html`<g key=${i}>
+				${i % 2 === 0 && html`<rect class="lane" x="0" y=${y(i)} width=${wide} height=${TALL} />`}
+				<text class="who" x="10" y=${y(i) + TALL / 2 + (nodes > 1 ? -3 : 4)}>${fitName(nameOf(r.process), names)}<title>
+					${nameOf(r.process)} ${r.process.pid} on ${r.process.node}</title></text>
+				${nodes > 1 && html`<text class="where" x="10" y=${y(i) + TALL / 2 + 10}>${fitName(r.process.node, names)}</text>`}
+			</g>`)}
+			${ticks.map((t) => html`<g key=${t}><line class="tick" x1=${x(t)} x2=${x(t)} y1=${AXIS - 4} y2=${high - 6} />
+				<text class="when" x=${x(t) + 3} y="15">${t === 0 ? "0" : number(t, "ns", 4)}</text></g>`)}
+			<g clip-path=${`url(#clip${flow.flow})`}>
+			${rows.flatMap((r, i) => r.bars.filter((b) => inside(b.from, b.to)).map((b, k) => {
+				const left = clip(x(b.from)),
+					w = Math.max(b.kind === "running" ? LEAST : 0.75, clip(x(b.to)) - left);
+				const thin = b.kind === "running" ? BAR : b.kind === "mailbox" ? 8 : 2;
+				return html`<g key=${`${i} ${k}`} class=${`bar ${b.kind}${b.hop.critical && b.kind !== "waiting" ? " critical" : ""}`}
+					data-hop=${b.hop.hop} onPointerMove=${show(b)}>
+					<rect x=${left} y=${y(i) + (TALL - thin) / 2} width=${w} height=${thin} rx=${b.kind === "running" ? 3 : 1} />
+					${b.kind === "running" && w > 44 && html`<text x=${left + 6} y=${y(i) + TALL / 2 + 4}>
+						${fitText(labelOf(b.hop, flow), w - 10)}</text>`}</g>`;
+			}))}
+			${arrows.filter((a) => inside(a.at, a.until)).map((a) => {
+				const downward = a.to > a.from;
+				const x1 = x(a.at),
+					y1 = y(a.from) + TALL / 2 + (downward ? BAR / 2 : -BAR / 2),
+					y2 = y(a.to) + TALL / 2 + (downward ? -5 : 5);
+				return html`<g key=${a.hop.hop} class=${`arrow${a.hop.critical ? " critical" : ""}`} data-hop=${a.hop.hop}>
+					<line x1=${x1} y1=${y1} x2=${x1} y2=${y2} />
+					<path d=${`M${x1} ${y2}l-3 ${downward ? -6 : 6}h6z`} /></g>`;
+			})}
+			<path class="critical-path" d=${line} /></g>
+			${drag && html`<rect class="drag" x=${Math.min(drag.from, drag.to)} y=${AXIS} width=${Math.abs(drag.to - drag.from)} height=${high - AXIS} />`}
+		</svg>
+		${hover && html`<${HopTip} flow=${flow} hover=${hover} wide=${wide} />`}</div>
+		<ul class="kinds" aria-label="Colours"><li><i class="running"></i>running</li>
+			<li><i class="mailbox"></i>in the mailbox</li><li><i class="wait"></i>waiting</li>
+			<li><i class="path"></i>critical path: what the end had to wait for</li></ul>
+	</div>`;
+}
+
+// About 6.7 px a character of these sizes.
+const fitText = (text, px) => (text.length * 6.4 <= px ? text : px < 24 ? "" : `${text.slice(0, Math.floor(px / 6.4) - 1)}…`);
+const fitName = (text, px) => (text.length * 6.9 <= px - 20 ? text : `${text.slice(0, Math.floor((px - 20) / 6.9) - 1)}…`);
+
+function HopTip({ flow, hover, wide }) {
+	const { hop, kind, from, to } = hover.bar;
+	const who = (i) => (i >= 0 ? nameOf(flow.processes[i]) : "?");
+	const side = hover.x > wide / 2 ? { right: `${wide - hover.x + 12}px` } : { left: `${hover.x + 12}px` };
+	return html`<div class="tip" style=${{ ...side, top: `${Math.max(0, hover.y + 14)}px` }}>
+		<div class="tip-head"><b>${kind === "waiting" ? `${who(hop.to)} waits` : labelOf(hop, flow)}</b></div>
+		<dl>${kind !== "waiting" && hop.kind !== "begin" && html`<dt>from</dt><dd>${who(hop.from)}</dd>`}
+			${kind !== "waiting" && html`<dt>${hop.kind === "begin" ? "in" : "to"}</dt><dd>${who(hop.to)}</dd>`}
+			<dt>at</dt><dd>${number(from, "ns", 5) || 0}</dd>
+			<dt>${kind === "mailbox" ? "in the mailbox" : kind}</dt><dd>${number(to - from, "ns", 4)}</dd>
+			${kind === "running" && hop.kind === "message" && html`<dt>in the mailbox before</dt><dd>${number(hop.taken - hop.sent, "ns", 4)}</dd>`}
+			${kind !== "waiting" && hop.critical && html`<dt>critical path</dt><dd>${percent((100 * (to - from)) / flow.elapsed)}</dd>`}</dl></div>`;
+}
+
+function HopTable({ flow }) {
+	const who = (i, other) => (i >= 0 ? nameOf(flow.processes[i]) : (other ?? ""));
+	return html`<table><caption>${flow.function}, ${exact(flow.elapsed / 1000)} µs; times in µs</caption>
+		<thead><tr><th>Message</th><th>From</th><th>To</th><th class="num">Sent</th><th class="num">In the mailbox</th>
+			<th class="num">Running</th><th>Critical</th></tr></thead>
+		<tbody>${flow.hops.map((h) => html`<tr key=${h.hop}><th scope="row">${labelOf(h, flow)}</th><td>${who(h.from)}</td>
+			<td>${who(h.to, h.receiver)}</td><td class="num">${exact(h.sent / 1000)}</td>
+			<td class="num">${h.taken === undefined ? "–" : exact((h.taken - h.sent) / 1000)}</td>
+			<td class="num">${h.taken === undefined ? "–" : exact((h.until - h.taken) / 1000)}</td>
+			<td>${h.critical ? "yes" : ""}</td></tr>`)}</tbody></table>`;
+}
+
+// Which function begins a request: no D is needed.
+export function FollowMenu({ app, disabled }) {
+	const [last, setLast] = useState(() => {
+		const [module = "", fn = "", oneIn = "1"] = (load("erltrace.follow") ?? "").split(" ");
+		return { module, fn, oneIn };
+	});
+	const ok = isName(last.module) && isName(last.fn) && Number(last.oneIn) >= 1;
+	const field = (key, label, hint, more = {}) => html`<label class="field"><span>${label}</span><input
+		value=${last[key]} placeholder=${hint} spellcheck="false" autocomplete="off" ...${more}
+		onInput=${(e) => {
+			// "orders:put" may be pasted as a whole
+			const [module, fn] = e.target.value.trim().split(":");
+			setLast(key === "module" && fn !== undefined ? { ...last, module, fn: fn || last.fn } : { ...last, [key]: e.target.value.trim() });
+		}} /></label>`;
+	return html`<${Menu} label="Follow" title="Follow requests: calls of a function, and whatever they cause in other processes" disabled=${disabled}>
+		${(close) => html`<form class="follow" onSubmit=${(e) => {
+			e.preventDefault();
+			if (!ok) return;
+			store("erltrace.follow", `${last.module} ${last.fn} ${last.oneIn}`);
+			close();
+			app.follow(last.module, last.fn, Math.floor(Number(last.oneIn)));
+		}}>
+			<p>A request begins where this function is called, and goes on in all processes that it sends to or spawns.</p>
+			${field("module", "Module", "orders")}
+			${field("fn", "Function", "put")}
+			${field("oneIn", "One in", "1", { inputmode: "numeric", title: "1: every call is followed; 100: one in a hundred" })}
+			<button class="primary" disabled=${!ok}>Follow</button></form>`}<//>`;
+}
