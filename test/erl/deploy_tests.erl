@@ -86,21 +86,30 @@ counted_test() ->
 killed_test() ->
     with([{"a.d", ?COUNT}], fun(_) ->
         armed(<<"a">>),
-        Self = self(),
-        Worker = spawn_link(fun() -> Self ! {fired, work(0)} end),
-        [begin
-             Pid = wait(fun() -> is_pid(pid(<<"a">>)) andalso state(<<"a">>) =:= armed andalso pid(<<"a">>) end),
-             timer:sleep(100),
-             exit(Pid, kill),
-             wait(fun() -> New = pid(<<"a">>), is_pid(New) andalso New =/= Pid end),
-             armed(<<"a">>)
-         end || _ <- [1, 2, 3]],
-        Worker ! stop,
-        Fired = receive {fired, N} -> N end,
+        Fired = worked(fun work/1, fun() -> kill(3) end),
         ?assert(Fired > 0),
         shows(<<"erltrace_a_calls_total">>, Fired),
         ?assertEqual(3, value(<<"erltrace_script_restarts_total">>))
     end).
+
+kill(Times) ->
+    [begin
+         Pid = wait(fun() -> is_pid(pid(<<"a">>)) andalso state(<<"a">>) =:= armed andalso pid(<<"a">>) end),
+         timer:sleep(100),
+         exit(Pid, kill),
+         wait(fun() -> New = pid(<<"a">>), is_pid(New) andalso New =/= Pid end),
+         armed(<<"a">>)
+     end || _ <- lists:seq(1, Times)].
+
+%% How many events a script took while Fun ran.
+worked(Work, Fun) ->
+    Self = self(),
+    Worker = spawn(fun() -> Self ! {fired, Work(0)} end),
+    try Fun() of
+        _ -> Worker ! stop, receive {fired, N} -> N end
+    after
+        exit(Worker, kill)
+    end.
 
 work(N) ->
     receive stop -> N
@@ -208,12 +217,8 @@ drops(Name) -> lists:sum([N || {{drops, _}, N} <- maps:to_list(about(Name))]).
 %% A script that would take much more than it may: it is paused again and again, the result says so, and
 %% what it counts is what happened while it was armed.
 paused_test() ->
-    with([{"a.d", ?COUNT}], [{budget, 0.01}], fun(_) ->
-        Self = self(),
-        Worker = spawn_link(fun() -> Self ! {fired, hard_work(0)} end),
-        wait(fun() -> maps:get(pauses, about(<<"a">>), 0) >= 2 end),
-        Worker ! stop,
-        Fired = receive {fired, N} -> N end,
+    with([{"a.d", ?COUNT}], [{budget, 5}], fun(_) ->
+        Fired = worked(fun hard_work/1, fun() -> wait(fun() -> maps:get(pauses, about(<<"a">>), 0) >= 2 end) end),
         shows(<<"erltrace_a_calls_total">>, Fired),
         ?assert(value(<<"erltrace_script_armed_ratio">>) < 0.9),
         ?assert(value(<<"erltrace_script_paused_seconds_total">>) > 0)
