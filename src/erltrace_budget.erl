@@ -11,7 +11,7 @@
 %% 12 seconds: so in any minute no more than the share of that minute is spent. What is overdrawn between
 %% two looks is paid back before the script is armed again.
 -module(erltrace_budget).
--export([new/2, pass/4, pay/2, armed/2, is_empty/1, is_full/1, next/2, demand/1, share/1, level/2]).
+-export([new/2, pass/4, pay/3, is_empty/1, is_full/1, next/2, demand/1, share/1, level/2]).
 -export_type([budget/0, clock/0]).
 
 -define(SECOND, 1000000000).
@@ -20,6 +20,7 @@
 -define(USUAL, 2).       % what it holds if that is enough to arm the script many times
 -define(ARMINGS, 4).     % this many times
 -define(MEMORY, 5).      % seconds over which what it costs is smoothed
+-define(TIMES, 8).       % armings that are remembered
 -define(SOON, 20).       % ms between two looks, at least
 -define(LATE, 250).      % and at most
 
@@ -31,7 +32,8 @@
                  busy = 0.5 :: float(),            % schedulers, as it was last
                  left :: float(),                  % ns in the bucket
                  falls = false :: boolean(),       % it was more at the last look
-                 arming = 0.0 :: float(),          % ns to arm and disarm it once
+                 %% ns, the last times. At first what is usual: on a busy machine one may seem to take long.
+                 arming = [{arm, [10000000]}, {disarm, [3000000]}] :: [{arm | disarm, [number()]}],
                  demand :: float() | undefined}).  % of the busy time, while it is armed
 -opaque budget() :: #budget{}.
 
@@ -65,18 +67,20 @@ demand(_, _, _, #budget{demand = Old}) -> Old.
 
 weight(Time) -> min(1.0, Time / (?MEMORY * ?SECOND)).
 
-%% @doc It has spent that besides, to be armed or disarmed.
--spec pay(number(), budget()) -> budget().
-pay(Ns, #budget{left = Left} = B) -> B#budget{left = Left - Ns}.
+%% @doc It has been armed, or disarmed, and that took no more than so many ns. Of the last times the least
+%% is right: others were at work too.
+-spec pay(arm | disarm, number(), budget()) -> {Paid :: number(), budget()}.
+pay(How, Ns, #budget{left = Left, arming = Old} = B) ->
+    Times = lists:sublist([Ns | proplists:get_value(How, Old, [])], ?TIMES),
+    Least = lists:min(Times),
+    {Least, B#budget{left = Left - Least, arming = lists:keystore(How, 1, Old, {How, Times})}}.
 
-%% @doc What it took to arm and disarm it.
--spec armed(number(), budget()) -> budget().
-armed(Ns, #budget{arming = Old} = B) when Old == 0 -> B#budget{arming = float(Ns)};
-armed(Ns, #budget{arming = Old} = B) -> B#budget{arming = (Old + Ns) / 2}.
+arming(#budget{arming = Arming}) ->
+    lists:sum([lists:min(Times) || {_, Times} <- Arming]).
 
-room(#budget{share = Share, busy = Busy, arming = Arming}) ->
+room(#budget{share = Share, busy = Busy} = B) ->
     Second = Share * Busy * ?SECOND,
-    min(?MOST * Second, max(?USUAL * Second, ?ARMINGS * Arming)).
+    min(?MOST * Second, max(?USUAL * Second, ?ARMINGS * arming(B))).
 
 %% @doc Must it be paused?
 -spec is_empty(budget()) -> boolean().

@@ -130,14 +130,13 @@ arm(#data{spec = #{source := {error, Why}}} = Data) ->
     failed(Why, Data);
 arm(#data{spec = Spec} = Data) ->
     {Took, Result} = timed(fun() -> start(Spec) end),
-    Data1 = paid(Took, Data),
+    Data1 = paid(arm, Took, Data),
     case Result of
         {ok, Run} ->
             gauge(up, 1, Data1),
             gauge(state, armed, Data1),
             gauge(why, <<>>, Data1),
-            Data2 = Data1#data{run = Run, looked = now_ms(), told = <<>>,
-                               budget = erltrace_budget:armed(Took, Data1#data.budget)},
+            Data2 = Data1#data{run = Run, looked = now_ms(), told = <<>>},
             {next_state, armed, Data2, look_again(armed, Data2)};
         {error, Why} ->
             failed(Why, Data1)
@@ -176,9 +175,10 @@ compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Opti
         Error -> throw(Error)
     end.
 
-%% The totals are in erltrace_metrics: the library keeps no key besides.
+%% The totals are in erltrace_metrics: the library keeps no key besides. Deleted variables are cleaned up
+%% less often than where somebody looks on: that is not paid for by the budget.
 defaults(#{budget := Share}) ->
-    [{"aggkeep", "off"}, {"quiet", "on"},
+    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "20hz"},
      {"statebudget", integer_to_list(max(1, min(100, floor(Share * 100))))}].
 
 done(ok) -> ok;
@@ -203,7 +203,7 @@ disarm(#data{run = #run{handle = H, mon = Mon}} = Data) ->
     {Took, _} = timed(fun() -> erltrace:stop(H) end),
     Data1 = look(armed, Data), % of the last event too
     erltrace:close(H),
-    paid(Took, Data1#data{run = undefined}).
+    paid(disarm, Took, Data1#data{run = undefined}).
 
 %% By exit(), a full buffer, or the watchdog.
 ended(State, #data{run = #run{handle = H}} = Data) ->
@@ -244,9 +244,10 @@ timed(Fun) ->
     {Wall, Cpu} = clock(),
     {min(Wall - Wall0, Cpu - Cpu0), Result}.
 
-paid(Ns, #data{budget = Budget} = Data) ->
-    count(spent, Ns, Data),
-    Data#data{budget = erltrace_budget:pay(Ns, Budget)}.
+paid(How, Ns, #data{budget = Budget} = Data) ->
+    {Paid, Budget1} = erltrace_budget:pay(How, Ns, Budget),
+    count(spent, Paid, Data),
+    Data#data{budget = Budget1}.
 
 look_again(State, #data{budget = Budget}) ->
     [{state_timeout, erltrace_budget:next(State, Budget), look}].

@@ -69,6 +69,10 @@ __attribute__((noinline)) void beam_cost_timed(
 	uint64_t all = atomic_load_explicit(&s->ns, memory_order_relaxed);
 
 	all += ns > LONGEST ? ns : ns * n;
+	if (unlikely(ns > LONGEST))
+		atomic_store_explicit(&s->off,
+			atomic_load_explicit(&s->off, memory_order_relaxed) + ns - LONGEST,
+			memory_order_relaxed);
 	if (tag != 0)
 		all += n * (tag == atom_call	    ? VM_CALL
 				   : tag == atom_return_to ? VM_RETURN
@@ -88,6 +92,17 @@ static uint64_t events_of(unsigned slot)
 
 	for (unsigned i = 0; (t = beam_thread_nth(i)) != NULL; i++)
 		ns += atomic_load_explicit(&t->tstates[slot].ns, memory_order_relaxed);
+	return ns;
+}
+
+/* Of these: a machine that is busy with other things takes threads off their processors. */
+static uint64_t off_of(unsigned slot)
+{
+	struct beam_thread *t;
+	uint64_t ns = 0;
+
+	for (unsigned i = 0; (t = beam_thread_nth(i)) != NULL; i++)
+		ns += atomic_load_explicit(&t->tstates[slot].off, memory_order_relaxed);
 	return ns;
 }
 
@@ -264,7 +279,8 @@ ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return enif_make_badarg(env);
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
 		ret = enif_make_tuple3(env,
-			enif_make_uint64(env, cost_of(b) + atomic_load(&b->reading)),
+			enif_make_uint64(env, cost_of(b) - off_of(b->number % BEAM_HANDLES) +
+						      atomic_load(&b->reading)),
 			enif_make_uint64(env, cpu_time()), enif_make_uint64(env, en_fired(b->en)));
 	beam_leave();
 	return ret;

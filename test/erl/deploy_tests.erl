@@ -261,8 +261,9 @@ simulate(Cost, Arming, #sim{wall = Wall, cpu = Cpu, state = State, spent = Spent
 
 next(paused, Arming, #sim{wall = Wall, spent = Spent, b = B} = S) ->
     case erltrace_budget:is_full(B) of
-        true -> S#sim{state = armed, spent = [{Wall, Arming} | Spent],
-                      b = erltrace_budget:armed(Arming, erltrace_budget:pay(Arming, B))};
+        true ->
+            {Arming, B1} = erltrace_budget:pay(arm, Arming, B),
+            S#sim{state = armed, spent = [{Wall, Arming} | Spent], b = B1};
         false -> S
     end;
 next(armed, _, #sim{b = B} = S) ->
