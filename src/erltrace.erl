@@ -35,6 +35,7 @@
 -export([walk/1, consume/1, aggregations/1, output/1]).
 -export([subscribe/1, subscribe/2, ack/1, unsubscribe/2]).
 -export([probes/0, probes/1, options/0, format_error/1, format_error/2]).
+-export([scripts/0, reload/0, metrics/0]).
 -export([web/0, web/1, web_stop/1]).
 -export_type([handle/0, reason/0, text/0, function_name/0, key/0, value/0, bucket/0, percentile/0,
               probe/0, item/0, aggregation/0, state/0, subscription/0, tick/0, probe_info/0]).
@@ -298,6 +299,33 @@ unsubscribe(H, Ref) when is_reference(Ref) ->
 
 flush(Ref) ->
     receive {erltrace, Ref, _, _} -> flush(Ref) after 0 -> ok end.
+
+%% ---- scripts that are always on --------------------------------------------------------------
+
+%% @doc The scripts of the application's setting `scripts' (doc/deploy.md), by their names. Of each the
+%% `state', which is armed, paused to stay within its budget, or failed, and `why'; how often it
+%% `starts', `errors', `events', `pauses'; `spent' nanoseconds of processor time; milliseconds that it
+%% was `armed' and `paused'; and `demand', the part of the schedulers' busy time that it takes while it is
+%% armed.
+-spec scripts() -> [{Name :: binary(), #{atom() | {drops, binary()} => term()}}].
+scripts() ->
+    erltrace_deploy:scripts().
+
+%% @doc Looks at the settings and the files of the scripts that are always on, now instead of within five
+%% seconds.
+-spec reload() -> ok | {error, not_running}.
+reload() ->
+    erltrace_deploy:reload().
+
+%% @doc What the scripts that are always on have gathered, as metrics: name, type, help, and the samples
+%% with their labels as Prometheus prints them. A sample of a summary has its count, its sum and its
+%% quantiles, of a histogram its buckets and its count. Where a sum is `undefined' there is none.
+-spec metrics() -> [erltrace_metrics:family()].
+metrics() ->
+    case ets:whereis(erltrace_metrics) of
+        undefined -> [];
+        _ -> erltrace_metrics:families()
+    end.
 
 %% ---- the live page --------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 
 -spec start(application:start_type(), term()) -> {ok, pid()} | {error, term()}.
 start(_Type, _Args) ->
-    erltrace_sup:start_link().
+    erltrace_app_sup:start_link().
 
 -spec stop(term()) -> ok.
 stop(_State) ->

@@ -194,6 +194,10 @@ request(status, State, Data) ->
     {erltrace_nif:status(Data#data.nif), State, Data};
 request(counts, State, Data) ->
     {{ok, about(Data)}, State, Data};
+request({metrics, Script}, State, Data) ->
+    {erltrace_nif:metrics(Data#data.nif, Script), State, Data};
+request(nif, State, Data) -> % for erltrace_nif:spent/1, which waits for nobody
+    {Data#data.nif, State, Data};
 request({subscribe, _, _}, State, #data{sub = Sub} = Data) when Sub =/= undefined ->
     {{error, subscribed}, State, Data};
 request({subscribe, To, Opts}, State, Data) ->
@@ -319,6 +323,7 @@ go(#data{nif = Nif, number = Number, owner = {Owner, _}, known = Known} = Data) 
     _ = erltrace_nif:samples(Nif) =:= true andalso erltrace_sampling:available(),
     case erltrace_compile:reply(erltrace_nif:go(Nif)) of
         ok ->
+            begin_ticks(Data),
             case erltrace_arming:arm(Nif, Number, Owner, Known) of
                 {ok, Arming} ->
                     erltrace_watchdog:watch(Data#data.watchdog),
@@ -473,8 +478,7 @@ last(State, Data) -> send(State, Data).
 send(State, #data{nif = Nif, sub = Sub} = Data) ->
     {State1, Data1} = gather(now, State, Data),
     {Kept, Data2} = take_kept(erltrace_sub:form(Sub), Data1),
-    case {erltrace_nif:work(Nif, erltrace_sub:form(Sub)),
-          erltrace_nif:walk(Nif, erltrace_sub:clear(Sub))} of
+    case {erltrace_nif:work(Nif, erltrace_sub:form(Sub)), aggregations(Nif, Sub)} of
         {{ok, Items}, {ok, Aggs}} ->
             Sub1 = erltrace_sub:send(tick, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
             {State1, Data2#data{sub = Sub1}};
@@ -484,3 +488,16 @@ send(State, #data{nif = Nif, sub = Sub} = Data) ->
         _ -> % out of memory: try again at the next tick
             {State1, Data1}
     end.
+
+aggregations(Nif, Sub) ->
+    case erltrace_sub:aggregations(Sub) of
+        ticks -> erltrace_nif:ticks(Nif);
+        Which -> erltrace_nif:walk(Nif, Which =:= new)
+    end.
+
+%% Ticks have what comes from here on.
+begin_ticks(#data{sub = undefined}) ->
+    ok;
+begin_ticks(#data{nif = Nif, sub = Sub}) ->
+    _ = erltrace_sub:aggregations(Sub) =:= ticks andalso erltrace_nif:metrics(Nif, ""),
+    ok.

@@ -170,6 +170,21 @@ stacks(_) -> erlang:nif_error(not_loaded).
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
 walk(_, _) -> erlang:nif_error(not_loaded).
 
+%% What the aggregations of a script that runs are called as metrics; from here on ticks/1 has all.
+-spec metrics(nif(), Script :: iodata()) ->
+          [{Aggregation :: binary(), erltrace_metrics:shape() | undefined}] | failure().
+metrics(_, _) -> erlang:nif_error(not_loaded).
+
+%% What came since the last call, undivided.
+-spec ticks(nif()) -> {ok, [erltrace_metrics:part()]} | failure().
+ticks(_) -> erlang:nif_error(not_loaded).
+
+%% ns of processor time: of the script, with the VM's part of its events; of the whole node. How many
+%% probes have fired.
+-spec spent(nif() | none) ->
+          {Spent :: non_neg_integer(), Node :: non_neg_integer(), Fired :: non_neg_integer()} | closed.
+spent(_) -> erlang:nif_error(not_loaded).
+
 -spec watch(nif(), pos_integer()) ->
           {running | done | aborted, CostPermille :: non_neg_integer(), binary()} | failure().
 watch(_, _) -> erlang:nif_error(not_loaded).

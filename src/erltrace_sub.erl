@@ -8,12 +8,12 @@
 %% script gathers stays in its buffers, which are bounded and count what they drop. The last message
 %% is always sent.
 -module(erltrace_sub).
--export([options/1, new/2, free/1, ref/1, form/1, clear/1, is_down/2]).
+-export([options/1, new/2, free/1, ref/1, form/1, aggregations/1, is_down/2]).
 -export([due/1, tick/1, send/4, ack/1]).
 -export_type([sub/0, opts/0]).
 
 -type opts() :: #{to => pid(), interval => pos_integer(), window => pos_integer(),
-                  output => records | text, aggregations => new | all}.
+                  output => records | text, aggregations => new | all | ticks}.
 
 -record(sub, {ref :: reference(),
               to :: pid(),
@@ -21,7 +21,7 @@
               interval :: pos_integer(),
               window :: pos_integer(),
               output :: records | text,
-              aggregations :: new | all,
+              aggregations :: new | all | ticks,
               next :: integer(),
               timer :: reference(),
               count = 0 :: non_neg_integer(),
@@ -42,7 +42,7 @@ valid(to, V) -> is_pid(V);
 valid(interval, V) -> is_integer(V) andalso V > 0 andalso V =< 86400000;
 valid(window, V) -> is_integer(V) andalso V > 0;
 valid(output, V) -> V =:= records orelse V =:= text;
-valid(aggregations, V) -> V =:= new orelse V =:= all;
+valid(aggregations, V) -> lists:member(V, [new, all, ticks]);
 valid(_, _) -> false.
 
 %% @doc Called by the process that will get the timer's messages. The reference is an alias of that
@@ -64,9 +64,10 @@ ref(#sub{ref = Ref}) -> Ref.
 -spec form(sub()) -> records | text.
 form(#sub{output = Form}) -> Form.
 
-%% @doc Are aggregations cleared when they are sent?
--spec clear(sub()) -> boolean().
-clear(#sub{aggregations = Aggs}) -> Aggs =:= new.
+%% @doc `new': aggregations are cleared when they are sent; `ticks': they are sent undivided, whatever
+%% the script itself clears (erltrace_metrics).
+-spec aggregations(sub()) -> new | all | ticks.
+aggregations(#sub{aggregations = Aggs}) -> Aggs.
 
 %% @doc May another message be sent?
 -spec due(sub()) -> boolean().

@@ -432,6 +432,12 @@ int erltrace_tick(erltrace_t *h, const char *node,
 	return api_tick(h, node, text, arg, -1, err); /* what it costs is not known */
 }
 
+int api_live(erltrace_t *h,
+	int (*cb)(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count), void *arg)
+{
+	return h->co != NULL ? co_live(h->co, cb, arg) : -1;
+}
+
 int erltrace_stacks(erltrace_t *h, erltrace_agg_cb *cb, void *arg, erltrace_error_t *err)
 {
 	return need_consumer(h, err) < 0 ? -1 : co_stacks(h->co, cb, arg);

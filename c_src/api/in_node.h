@@ -51,6 +51,9 @@ int api_import(erltrace_t *h, const void *bytes, size_t len);
 
 /* The aggregations as the end would print them. 0: the same as last time, or nothing. */
 int api_preview(erltrace_t *h, const erltrace_handlers_t *handlers);
+/* What came since the last call (co_live() in consume/consume.h); cb NULL: from now on. -1: no memory. */
+int api_live(erltrace_t *h,
+	int (*cb)(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count), void *arg);
 /* erltrace_tick() with what events cost, in percent. */
 int api_tick(erltrace_t *h, const char *node, int (*text)(void *arg, const char *s, size_t len),
 	void *arg, double cost, erltrace_error_t *err);

@@ -99,6 +99,8 @@ struct beam_handle {
 	bool counted;	/* in beam_nuser */
 	char *warnings; /* lines not told yet; or NULL */
 	char file[256], source[256]; /* where the last script failed to compile */
+	_Atomic uint64_t counted_calls; /* by the VM (counters.c) */
+	_Atomic uint64_t reading;	/* ns of processor time that it took to read results */
 	uint64_t read_from; /* ns: when reading the VM's counters began */
 	bool new_wants; /* a description has named functions that were not looked for yet */
 };

@@ -46,6 +46,7 @@ static __attribute__((noinline)) void attach(
 {
 	s->slot = en_slot_get(b->en);
 	s->number = s->slot != NULL ? b->number : 0;
+	s->left = s->batch = 0; /* its first event is slow: it stands for itself alone (watchdog.c) */
 	s->ev = (struct beam_event){.b = b,
 		.proc = &no_proc,
 		.cur = {.vtimestamp = b->vtimestamp, .ustack = beam_ustack, .ops = &beam_ops}};

@@ -172,6 +172,7 @@ static bool grow(struct beam_handle *b, struct beam_fn *fn, uint64_t now)
 
 	if (times == 0 || fire(b, fn, times)) /* else it stays to be told */
 		fn->last = now;
+	atomic_fetch_add_explicit(&b->counted_calls, times, memory_order_relaxed);
 	return !anew;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/in_node.h"
+#include "engine/clock.h"
 #include "json/json.h"
 #include "nif.h"
 
@@ -283,6 +284,7 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	erltrace_handlers_t hs;
 	struct co_json json;
 	erltrace_error_t e = {.tag = ""};
+	uint64_t from = clock_thread();
 	ERL_NIF_TERM items;
 	int rc;
 
@@ -293,6 +295,7 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		rc = erltrace_work(b->h, &hs, &e);
 	beam_watchdog_read(b);
 	co_json_free(&json);
+	atomic_fetch_add(&b->reading, clock_thread() - from);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
 		return beam_error(env, &e);
@@ -574,6 +577,71 @@ ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return beam_error(env, &e);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, atom_ok, items);
+}
+
+/* Labels are text: bytes in hexadecimal digits. */
+static ERL_NIF_TERM label_term(ErlNifEnv *env, const erltrace_value_t *v)
+{
+	const unsigned char *from = v->bytes;
+	unsigned char *p;
+	ERL_NIF_TERM t;
+
+	if (v->kind != ERLTRACE_BYTES || from == NULL)
+		return value_term(env, v);
+	p = enif_make_new_binary(env, 2 * v->len, &t);
+	for (size_t i = 0; i < v->len; i++) {
+		p[2 * i] = (unsigned char)"0123456789abcdef"[from[i] >> 4];
+		p[2 * i + 1] = (unsigned char)"0123456789abcdef"[from[i] & 15];
+	}
+	return t;
+}
+
+static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t count)
+{
+	struct results *r = arg;
+	ErlNifEnv *env = r->env;
+	ERL_NIF_TERM keys = enif_make_list(env, 0), value;
+
+	for (unsigned i = a->nkeys; i-- > 0;)
+		keys = enif_make_list_cell(env, label_term(env, &a->keys[i]), keys);
+	if (strcmp(a->function, "avg") == 0) {
+		value = enif_make_tuple2(
+			env, enif_make_int64(env, sum), enif_make_uint64(env, count));
+	} else if (a->npercentiles > 0 || strstr(a->function, "quantize") != NULL) {
+		value = enif_make_list(env, 0);
+		for (unsigned i = a->nbuckets; i-- > 0;)
+			value = enif_make_list_cell(env, bucket_term(env, &a->buckets[i]), value);
+	} else {
+		value = a->is_signed ? enif_make_int64(env, a->value)
+				     : enif_make_uint64(env, (uint64_t)a->value);
+	}
+	if (a->name != r->name) {
+		r->name = a->name;
+		r->name_term = text(env, a->name);
+	}
+	push(r, enif_make_tuple3(env, r->name_term, keys, value));
+	return 0;
+}
+
+/*
+ * ticks(Handle) -> {ok, [{Aggregation, Keys, Value}]}: what came since the last call, undivided, which
+ * adds up; begun by metrics(). Value: an integer, {Sum, Count} of avg(), buckets of distributions and
+ * percentile().
+ */
+ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	uint64_t from = clock_thread();
+	int rc;
+
+	WITH_HANDLE(b)
+	rc = api_live(b->h, on_live, &r);
+	beam_watchdog_read(b);
+	atomic_fetch_add(&b->reading, clock_thread() - from);
+	enif_mutex_unlock(b->lock);
+	if (rc < 0)
+		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
+	return enif_make_tuple2(env, atom_ok, r.list);
 }
 
 /* ---- about scripts --------------------------------------------------------------------- */

@@ -476,6 +476,36 @@ int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg)
 	return ag_live_each(co, stack_one, &to);
 }
 
+struct live {
+	co_live_cb *cb;
+	void *arg;
+};
+
+static int live_one(struct co *co, const struct ag_ent *e, void *arg)
+{
+	bool is_avg = co->prog->aggs[e->agg]->fn == AGG_AVG;
+	const struct live *to = arg;
+	erltrace_agg_t agg;
+	int rv = 0;
+
+	if (ag_public_whole(co, e, &agg) == 0)
+		rv = to->cb(to->arg, &agg, is_avg ? (int64_t)e->data[1] : 0, is_avg ? e->data[0] : 0);
+	co_tmp_free(co);
+	return rv;
+}
+
+int co_live(struct co *co, co_live_cb *cb, void *arg)
+{
+	struct live to = {cb, arg};
+
+	if (co->live == NULL && (co->live = ag_new()) == NULL)
+		return -ENOMEM;
+	if (cb == NULL)
+		return 0;
+	ag_take(co);
+	return ag_live_each(co, live_one, &to);
+}
+
 int co_clear(struct co *co, const char *name)
 {
 	int which = agg_by_name(co, name);

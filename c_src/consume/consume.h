@@ -50,6 +50,12 @@ int co_snapshot(struct co *co);
 int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg);
 int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg); /* unsorted */
 int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg); /* erltrace_stacks() */
+/*
+ * What came since the last call, as if nothing were normalized; sum and count of avg(). From the first
+ * call on, which must come before any result is read. cb NULL: only that.
+ */
+typedef int co_live_cb(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count);
+int co_live(struct co *co, co_live_cb *cb, void *arg);
 int co_clear(struct co *co, const char *name);
 int co_trunc(struct co *co, const char *name);
 /*

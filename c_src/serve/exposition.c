@@ -19,6 +19,7 @@
 #include "erltrace.h"
 #include "job.h"
 #include "labels.h"
+#include "metric_name.h"
 
 struct expo {
 	FILE *f;
@@ -142,14 +143,12 @@ static void series(const struct expo *x, const struct metric *m, const struct se
 static void metric(const struct expo *x, const struct metric *m)
 {
 	static const char *const functions[] = {
-		"count()", "sum()", "min()", "max()", "avg()", "distribution",
-		"percentile() of the last minute"};
-	char help[512];
+		"count", "sum", "min", "max", "avg", "quantize", "percentile"};
+	char help[METRIC_HELP];
 
 	if (m->nseries == 0)
 		return;
-	snprintf(help, sizeof(help), "%s of @%s in %s.d", functions[m->kind],
-		strcmp(m->aggregation, "_") == 0 ? "" : m->aggregation, m->script);
+	metric_help(help, m->script, m->aggregation, functions[m->kind]);
 	family(x, m->name, type_of(m), m->help != NULL ? m->help : help);
 	if (m->unit != NULL && x->openmetrics)
 		fprintf(x->f, "# UNIT %s %s\n", m->name, m->unit);

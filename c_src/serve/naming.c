@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names. Prometheus has one unit for each quantity, and its name at the end of a metric's: times are
- * in seconds. A script has nanoseconds, so they are divided where they are printed, digit by digit:
- * nothing is rounded.
- *
- * A name stands for several: a histogram `a` has samples a_bucket and a_count. No two metrics may
- * have a name in common, or Prometheus would take neither.
+ * Names, by the rule of metric_name.c, and conflicts between them. Values are divided where they are
+ * printed, digit by digit: nothing is rounded.
  */
 #include "naming.h"
 
@@ -13,81 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *is, *becomes;
-	unsigned decimals;
-} units[] = {{"ns", "seconds", 9}, {"us", "seconds", 6}, {"ms", "seconds", 3}, {"s", "seconds", 0},
-	{"nanoseconds", "seconds", 9}, {"microseconds", "seconds", 6}, {"milliseconds", "seconds", 3},
-	{"percent", "ratio", 2}};
+#include "metric_name.h"
 
 static const char *text_of(const json_t *metric, const char *member)
 {
 	return json_string_value(json_object_get(metric, member));
 }
 
-/* erltrace_SCRIPT_AGGREGATION, of the characters that Prometheus permits. */
-static char *default_name(const char *script, const char *aggregation)
-{
-	bool bare = strcmp(aggregation, "_") == 0;
-	char *name = NULL;
-
-	if (asprintf(&name, "erltrace_%s%s%s", script, bare ? "" : "_", bare ? "" : aggregation) <
-		0)
-		return NULL;
-	for (char *p = name; *p != '\0'; p++)
-		if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-			    (*p >= '0' && *p <= '9')))
-			*p = '_';
-	return name;
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), len = strlen(end);
-
-	return n > len && name[n - len - 1] == '_' && strcmp(name + n - len, end) == 0;
-}
-
-/* A counter's _total comes where it is printed, the unit before it. */
-static int complete(struct naming *n)
-{
-	char *name;
-
-	if (ends_with(n->name, "total"))
-		n->name[strlen(n->name) - strlen("_total")] = '\0';
-	if (n->unit == NULL || ends_with(n->name, n->unit))
-		return 0;
-	if (asprintf(&name, "%s_%s", n->name, n->unit) < 0)
-		return -1;
-	free(n->name);
-	n->name = name;
-	return 0;
-}
-
-static bool set_unit(struct naming *n, const char *unit)
-{
-	for (size_t i = 0; unit != NULL && i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(units[i].is, unit) == 0) {
-			unit = units[i].becomes;
-			n->decimals = units[i].decimals;
-			break;
-		}
-	n->unit = unit != NULL ? strdup(unit) : NULL;
-	return unit == NULL || n->unit != NULL;
-}
-
 int naming_of(struct naming *n, const char *script, const char *aggregation, const json_t *shape)
 {
 	const json_t *metric = json_object_get(shape, "metric");
-	const char *name = text_of(metric, "name"), *help = text_of(metric, "help");
+	const char *help = text_of(metric, "help");
 	json_t *labels = json_object_get(metric, "labels");
+	struct metric_name m;
 
 	*n = (struct naming){.name = NULL};
-	n->name = name != NULL ? strdup(name) : default_name(script, aggregation);
+	if (metric_name_of(&m, script, aggregation, text_of(metric, "name"),
+		    text_of(metric, "unit")) < 0)
+		return -1;
+	n->name = m.name;
+	n->unit = m.unit;
+	n->decimals = m.decimals;
 	n->help = help != NULL ? strdup(help) : NULL;
 	n->labels = json_array_size(labels) > 0 ? json_incref(labels) : NULL;
-	if (n->name != NULL && (help == NULL || n->help != NULL) &&
-		set_unit(n, text_of(metric, "unit")) && complete(n) == 0)
+	if (help == NULL || n->help != NULL)
 		return 0;
 	naming_free(n);
 	return -1;
@@ -106,20 +51,11 @@ void naming_free(struct naming *n)
 /* What is printed of a kind: the name of the family, and those of its samples. */
 static const char *const *suffixes(enum metric_kind kind)
 {
-	static const char *const counter[] = {"", "_total", "_created", NULL},
-				 *const gauge[] = {"", NULL},
-				 *const summary[] = {"", "_sum", "_count", "_created", NULL},
-				 *const histogram[] = {
-					 "", "_bucket", "_sum", "_count", "_created", NULL};
+	static const char *const types[] = {[METRIC_COUNT] = "counter", [METRIC_SUM] = "counter",
+		[METRIC_MIN] = "gauge", [METRIC_MAX] = "gauge", [METRIC_AVG] = "summary",
+		[METRIC_BUCKETS] = "histogram", [METRIC_QUANTILES] = "summary"};
 
-	switch (kind) {
-	case METRIC_COUNT:
-	case METRIC_SUM: return counter;
-	case METRIC_AVG:
-	case METRIC_QUANTILES: return summary;
-	case METRIC_BUCKETS: return histogram;
-	default: return gauge;
-	}
+	return metric_suffixes(types[kind]);
 }
 
 static bool joined_equal(const char *a, const char *a_end, const char *b, const char *b_end)

@@ -71,4 +71,15 @@ import json
 for line in open("posts"): json.loads(line.split(" ", 1)[1])'
 at served 'demo_exact:calls(5).' >/dev/null
 ok 'the next is cumulative' holds posts '"asInt":"55"'
+
+# ---- it goes down, and comes back ----------------------------------------------------------------
+
+kill "${pids[-1]}"
+ok 'it is gone: told again' eval 'for ((i = 0; i < 600; i++)); do [ "$(grep -c "it is tried again" log)" -ge 2 ] && break; sleep 0.1; done; [ "$(grep -c "it is tried again" log)" -ge 2 ]'
+at served 'demo_exact:calls(45).' >/dev/null
+sed 's/n == 1/n == 0/g' collector.py >again.py
+rm posts
+background collector.log python3 again.py "$port"
+ok 'it is back: nothing is lost' holds posts '"asInt":"100"'
+ok 'and nothing has piled up' [ "$(grep -c '"asInt":"55"' posts)" -le 1 ]
 finish

@@ -155,25 +155,25 @@ for ((i = 0; i < 600; i++)); do
 	sleep 0.1
 done
 hasnt 'a removed file takes its metrics with it' 'text'
-echo "$leaf { @keys[arg0 % 10000 + n++] = count(); }" >scripts/bad.d
-sed -i '1i int n;' scripts/bad.d
+echo "$leaf { @keys[arg0 % 100000 + n++] = count(); }" >scripts/bad.d
+sed -i '1i #pragma D option aggsize=64m\nint n;' scripts/bad.d
 shows 'a changed file: its old metric is there' '^erltrace_bad_calls_total|^erltrace_labels_dropped_total\{script="bad",aggregation="keys"\} 0'
 shows 'a changed file: its new metric' '^erltrace_labels_dropped_total\{script="bad",aggregation="keys"\} 0'
 
 # ---- many keys ---------------------------------------------------------------------------------
 
 shows 'it runs' '^erltrace_script_up\{script="bad",target="served"\} 1$'
-calls 10000
+calls 100000
 total() { awk '/^erltrace_bad_keys_total/ { n += $NF } END { print n + 0 }' o; }
 for ((i = 0; i < 600; i++)); do
 	curl -s "$url" >o
-	[ "$(total)" = 10000 ] && break
+	[ "$(total)" = 100000 ] && break
 	sleep 0.1
 done
-is '10,000 keys: all are counted' 10000 "$(total)"
+is '100,000 keys: all are counted' 100000 "$(total)"
 is '100 of them by their own labels' 101 "$(grep -c '^erltrace_bad_keys_total' o)"
-has 'the rest with others' "^erltrace_bad_keys_total\{$n,key0=\"other\"\} 9900$"
-has 'and they are told' '^erltrace_labels_dropped_total\{script="bad",aggregation="keys"\} 9900$'
+has 'the rest with others' "^erltrace_bad_keys_total\{$n,key0=\"other\"\} 99900$"
+has 'and they are told' '^erltrace_labels_dropped_total\{script="bad",aggregation="keys"\} 99900$'
 
 # ---- Prometheus --------------------------------------------------------------------------------
 
@@ -185,19 +185,38 @@ if command -v prometheus >/dev/null; then
 		  - job_name: erltrace
 		    static_configs: [{targets: ['$(sed 's|http://||; s|/.*||' <<<"$url")']}]
 	EOC
-	prometheus --config.file=prometheus.yml --storage.tsdb.path=data \
-		--web.listen-address="127.0.0.1:$port" >prometheus.log 2>&1 </dev/null &
-	prometheus=$!
-	disown
+	run_prometheus() {
+		prometheus --config.file=prometheus.yml --storage.tsdb.path=data \
+			--web.listen-address="127.0.0.1:$port" >prometheus.log 2>&1 </dev/null &
+		prometheus=$!
+		disown
+	}
+	run_prometheus
 	query="http://127.0.0.1:$port/api/v1/query?query=erltrace_calls_calls_total"
 	for ((i = 0; i < 600; i++)); do
 		curl -s "$query" >o
-		grep -q '"10345"' o && break
+		grep -q '"100345"' o && break
 		sleep 0.1
 	done
-	has 'Prometheus has the counter' "\"node\":\"$node\".*\"10345\""
+	has 'Prometheus has the counter' "\"node\":\"$node\".*\"100345\""
+	bounded="http://127.0.0.1:$port/api/v1/query?query=count(erltrace_bad_keys_total)"
+	is 'of 100,000 keys it has 101 series' '"101"' "$(curl -s "$bounded" | grep -o '"101"')"
+	kill "$prometheus"
+	for ((i = 0; i < 400; i++)); do gone "$prometheus" && break; sleep 0.05; done
+	calls 3
+	run_prometheus
+	for ((i = 0; i < 600; i++)); do
+		curl -s "$query" >o
+		grep -q '"100348"' o && break
+		sleep 0.1
+	done
+	total=100348
+	has 'Prometheus starts again: it has what came meanwhile' '"100348"'
+	curl -s "http://127.0.0.1:$port/api/v1/query" --data-urlencode 'query=resets(erltrace_calls_calls_total[1h])' >o
+	has 'and saw no counter go back' '"value":\[[0-9.]+,"0"\]'
 else
 	echo 'skipped: no prometheus here'
+	total=100345
 fi
 
 # ---- the server restarts -----------------------------------------------------------------------
@@ -210,23 +229,38 @@ ends() { # signal
 port=${url##*:} port=${port%/*}
 ok 'it ends' ends TERM
 serve "$port"
-shows 'it goes on where it was' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 10345$"
+shows 'it goes on where it was' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} $total$"
 has 'END has run, and its tick is there' "^erltrace_calls_ends_total\{$n\} 1$"
-has 'distributions too' "^erltrace_calls_q_bucket\{$n,le=\"7\"\} 10345$"
-has 'averages too' "^erltrace_calls_mean_sum\{$n\} 31035$"
-has 'events too: these and END' "^erltrace_events_total\{script=\"calls\",$n\} 10346$"
-has 'labels too' "^erltrace_bad_keys_total\{$n,key0=\"other\"\} 9900$"
+has 'distributions too' "^erltrace_calls_q_bucket\{$n,le=\"7\"\} $total$"
+has 'averages too' "^erltrace_calls_mean_sum\{$n\} $((3 * total))$"
+has 'events too: these and END' "^erltrace_events_total\{script=\"calls\",$n\} $((total + 1))$"
+has 'labels too' "^erltrace_bad_keys_total\{$n,key0=\"other\"\} $((total - 445))$"
 shows 'it is up' '^erltrace_script_up\{script="calls",target="served"\} 1$'
 calls 5
-shows 'and counts on' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 10350$"
+shows 'and counts on' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} $((total + 5))$"
 if [ -n "$prometheus" ]; then
 	for ((i = 0; i < 600; i++)); do
 		curl -s "$query" >o
-		grep -q '"10350"' o && break
+		grep -q "\"$((total + 5))\"" o && break
 		sleep 0.1
 	done
-	has 'Prometheus has the counter' '"10350"'
+	has 'Prometheus has the counter' "\"$((total + 5))\""
 fi
+
+# ---- the cookie changes ------------------------------------------------------------------------
+
+kill -9 "${pid[served]}"
+rm -f served.in served.out
+start served -setcookie another
+at served 'code:ensure_loaded(demo_exact).' >/dev/null
+ok 'another cookie: told' holds log 'calls\.d: served: .*cookie'
+shows 'not up' '^erltrace_script_up\{script="calls",target="served"\} 0$'
+calls 4
+ok 'it is not told again and again' [ "$(grep -c 'calls\.d: served: .*cookie' log)" -le 3 ]
+at served "erlang:set_cookie(node(), '$(cat .erlang.cookie)')." >/dev/null
+shows 'the cookie is right again: up' '^erltrace_script_up\{script="calls",target="served"\} 1$'
+calls 2
+shows 'and it counts on' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} $((total + 7))$"
 
 # ---- the end -----------------------------------------------------------------------------------
 
@@ -243,5 +277,29 @@ ok 'totals that cannot be written: it runs' holds url metrics
 ok 'and ends' ends TERM
 server=''
 ok 'and it is told' holds log 'nosuch/totals: cannot be written: No such file or directory'
+
+# ---- a full disk -------------------------------------------------------------------------------
+
+# A file system of one page, that only the server sees.
+mkdir -p small
+if unshare -rm mount -t tmpfs -o size=4k none small 2>/dev/null; then
+	rm -f url
+	# shellcheck disable=SC2016 # for that shell
+	unshare -rm bash -c 'mount -t tmpfs -o size=4k none small && head -c 4096 /dev/zero >small/full && exec "$@"' sh \
+		erltrace serve -N served --port 0 --state small/totals scripts >url 2>log </dev/null &
+	server=$!
+	disown
+	ok 'a full disk: it runs' holds url metrics
+	url=$(cat url)
+	shows 'and is up' '^erltrace_script_up\{script="calls",target="served"\} 1$'
+	calls 11
+	shows 'it counts' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 11$"
+	ok 'and it is told' holds log 'small/totals: cannot be written: No space left on device'
+	ok 'it ends' ends TERM
+	server=''
+	is 'it is told once' 1 "$(grep -c 'cannot be written' log)"
+else
+	echo 'skipped: no file system of our own can be mounted here'
+fi
 becomes 'nothing is left in the node' false served 'code:is_loaded(erltrace_nif) =/= false.'
 finish

@@ -5,7 +5,8 @@
 # test/lib/nodelib.sh, not run. The server is the test's own: its files are in a folder of its own, it listens on 127.0.0.1
 # only. $messages of $bytes bytes are a load.
 #
-#	rabbit_begin    the server, as the node $rabbit; where it is not installed, skips
+#	rabbit_begin    the server, as the node $rabbit, with $rabbit_plugins and the settings in the files
+#	                rabbit.conf and advanced.config; where it is not installed, skips
 #	load            runs the load; its line is in $line, messages a second in $rate, the server's us
 #	                for one in $us
 #	$whole          is in $line if no message was lost
@@ -24,10 +25,11 @@ rabbit_begin() {
 	export RABBITMQ_NODENAME=$rabbit RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 RABBITMQ_NODE_PORT=$port \
 		RABBITMQ_DIST_PORT=$((port + 1)) RABBITMQ_MNESIA_BASE=$tmp/db RABBITMQ_LOG_BASE=$tmp/log \
 		RABBITMQ_CONF_ENV_FILE=$tmp/none RABBITMQ_CONFIG_FILE=$tmp/rabbit \
+		RABBITMQ_ADVANCED_CONFIG_FILE=$tmp/advanced.config \
 		RABBITMQ_ENABLED_PLUGINS_FILE=$tmp/plugins RABBITMQ_PID_FILE=$tmp/rabbit.pid \
 		RABBITMQ_GENERATED_CONFIG_DIR=$tmp/config \
 		RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}'
-	echo '[].' >plugins
+	echo "[${rabbit_plugins:-}]." >plugins
 	mkdir -p db log
 	$server >server.log 2>&1 </dev/null &
 	wrapper=$!

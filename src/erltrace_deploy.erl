@@ -1,0 +1,287 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc Which scripts are always on: those of the setting `scripts', files and folders. New, changed and
+%% removed files are noticed; a process of a script that has crashed is started again, after a while that
+%% grows. What all scripts may spend together is divided here (erltrace_budget:level/2).
+-module(erltrace_deploy).
+-behaviour(gen_server).
+-export([start_link/0, reload/0, scripts/0]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+         format_status/1]).
+-include_lib("kernel/include/file.hrl").
+
+-define(LOOK, 5000).          % ms between two looks at files, and for prometheus
+-define(LEVEL, 1000).         % ms until the budget is divided again
+-define(BUDGET, 1).           % percent of the schedulers' time, of each
+-define(BUDGET_ALL, 2).       % and of all together
+-define(FIRST_WAIT, 500).
+-define(LONGEST_WAIT, 30000).
+
+-record(script, {spec :: erltrace_script:spec(),
+                 stamp :: term(),                     % of its file and its settings
+                 pid :: pid() | undefined,
+                 mon :: reference() | undefined,
+                 wait = ?FIRST_WAIT :: pos_integer()}).
+-record(st, {scripts = #{} :: #{binary() => #script{}},
+             level :: atomics:atomics_ref(),
+             told = [] :: [iodata()],                 % bad settings: once
+             registry = default :: atom()}).
+
+-spec start_link() -> {ok, pid()} | {error, term()}.
+start_link() ->
+    case gen_server:start_link({local, ?MODULE}, ?MODULE, [], []) of
+        ignore -> {error, ignore};
+        Result -> Result
+    end.
+
+%% @doc Look at the settings and the files at once.
+-spec reload() -> ok | {error, not_running}.
+reload() ->
+    try gen_server:call(?MODULE, reload, infinity)
+    catch exit:{_, {gen_server, call, _}} -> {error, not_running}
+    end.
+
+-spec scripts() -> [{Name :: binary(), map()}].
+scripts() ->
+    case ets:whereis(erltrace_metrics) of
+        undefined -> [];
+        _ -> [{Name, erltrace_metrics:about(Name)} || Name <- erltrace_metrics:scripts()]
+    end.
+
+%% ---- the process -----------------------------------------------------------------------------
+
+-spec init([]) -> {ok, #st{}, {continue, look}}.
+init([]) ->
+    process_flag(sensitive, true),
+    process_flag(trap_exit, true), % for terminate
+    {ok, #st{level = atomics:new(1, [])}, {continue, look}}.
+
+-spec handle_continue(look, #st{}) -> {noreply, #st{}}.
+handle_continue(look, St) ->
+    _ = erlang:send_after(?LEVEL, self(), level),
+    _ = erlang:send_after(?LOOK, self(), look),
+    {noreply, look(St)}.
+
+-spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
+handle_call(reload, _, St) ->
+    {reply, ok, look(St#st{told = []})};
+handle_call(_, _, St) ->
+    {reply, {error, unknown}, St}.
+
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast(_, St) ->
+    {noreply, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}}.
+handle_info(look, St) ->
+    _ = erlang:send_after(?LOOK, self(), look),
+    {noreply, look(St)};
+handle_info(level, St) ->
+    _ = erlang:send_after(?LEVEL, self(), level),
+    set_level(St),
+    {noreply, St};
+handle_info({again, Name}, #st{scripts = Scripts} = St) ->
+    case Scripts of
+        #{Name := #script{pid = undefined} = S} -> {noreply, St#st{scripts = Scripts#{Name := start(S)}}};
+        _ -> {noreply, St}
+    end;
+handle_info({'DOWN', Mon, process, _, Why}, #st{scripts = Scripts} = St) ->
+    case [{Name, S} || {Name, #script{mon = M} = S} <- maps:to_list(Scripts), M =:= Mon] of
+        [{Name, S}] -> {noreply, St#st{scripts = Scripts#{Name := again(Name, Why, S)}}};
+        [] -> {noreply, St}
+    end;
+handle_info(_, St) ->
+    {noreply, St}.
+
+-spec terminate(term(), #st{}) -> term().
+terminate(_, #st{registry = Registry}) ->
+    erltrace_prometheus:deregister(Registry).
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
+format_status(#{state := #st{scripts = Scripts, level = Level, registry = Registry}} = Status) ->
+    Status#{state := #{scripts => maps:map(fun(_, #script{pid = Pid}) -> Pid end, Scripts),
+                       level => atomics:get(Level, 1) / 1000000, registry => Registry}};
+format_status(Status) ->
+    Status.
+
+%% ---- processes of scripts --------------------------------------------------------------------
+
+start(#script{spec = Spec} = S) ->
+    {ok, Pid} = erltrace_app_sup:start_script(Spec),
+    S#script{pid = Pid, mon = erlang:monitor(process, Pid)}.
+
+again(Name, Why, #script{wait = Wait} = S) ->
+    logger:error("erltrace: the process of ~ts.d has ended, and is started again in ~b ms: ~0P",
+                 [Name, Wait, Why, 30], #{domain => [erltrace]}),
+    _ = erlang:send_after(Wait, self(), {again, Name}),
+    S#script{pid = undefined, mon = undefined, wait = min(?LONGEST_WAIT, 2 * Wait)}.
+
+stop(Name, #script{pid = Pid, mon = Mon}) ->
+    _ = is_pid(Pid) andalso begin
+                                erlang:demonitor(Mon, [flush]),
+                                supervisor:terminate_child(erltrace_script_sup, Pid)
+                            end,
+    erltrace_metrics:forget(Name).
+
+%% ---- what they may spend ---------------------------------------------------------------------
+
+set_level(#st{scripts = Scripts, level = Level}) ->
+    {Total, _} = percent(budget_all, ?BUDGET_ALL),
+    Wants = [{Own, maps:get(demand, erltrace_metrics:about(Name), undefined)}
+             || {Name, #script{spec = #{budget := Own}}} <- maps:to_list(Scripts)],
+    atomics:put(Level, 1, round(1000000 * erltrace_budget:level(Total, Wants))).
+
+%% A setting in percent, as a part; what is wrong with it.
+percent(Name, Default) ->
+    case application:get_env(erltrace, Name, Default) of
+        P when is_number(P), P > 0, P =< 100 -> {P / 100, []};
+        Other -> {Default / 100, [io_lib:format("~p must be more than 0 and at most 100 percent, not ~0P", [Name, Other, 20])]}
+    end.
+
+%% ---- settings and files ----------------------------------------------------------------------
+
+look(#st{level = Level, scripts = Old} = St) ->
+    {Own, Bad1} = percent(budget, ?BUDGET),
+    {_, Bad2} = percent(budget_all, ?BUDGET_ALL),
+    {Registry, Bad3} = metrics(),
+    {Files, Bad4} = files(Own),
+    {Named, Bad5} = by_name(Files),
+    St1 = tell(Bad1 ++ Bad2 ++ Bad3 ++ Bad4 ++ Bad5, St#st{registry = Registry}),
+    _ = [stop(Name, S) || {Name, S} <- maps:to_list(Old), not is_map_key(Name, Named)],
+    _ = map_size(Old) =:= 0 andalso first_level(Level, Own, map_size(Named)),
+    _ = erltrace_prometheus:register(Registry),
+    St1#st{scripts = maps:map(fun(Name, Entry) -> look_at(Name, Entry, maps:get(Name, Old, none), Level) end,
+                              Named)}.
+
+%% What they want is not known yet.
+first_level(Level, Own, N) ->
+    {Total, _} = percent(budget_all, ?BUDGET_ALL),
+    atomics:put(Level, 1, round(1000000 * erltrace_budget:level(Total, lists:duplicate(N, {Own, undefined})))).
+
+tell(Bad, #st{told = Told} = St) ->
+    _ = [logger:error("erltrace: ~ts", [B], #{domain => [erltrace]}) || B <- Bad, not lists:member(B, Told)],
+    St#st{told = Bad}.
+
+metrics() ->
+    case application:get_env(erltrace, metrics, []) of
+        Settings when is_list(Settings) ->
+            Known = maps:from_list([S || {K, V} = S <- Settings, is_metric_setting(K, V)]),
+            ok = erltrace_metrics:settings(maps:with([max_labels], Known)),
+            {maps:get(registry, Known, default),
+             [io_lib:format("metrics: ~0P is not a setting, which are {max_labels, N} and {registry, Name}", [S, 20])
+              || S <- Settings, not is_metric_setting(S)]};
+        Other ->
+            {default, [io_lib:format("metrics must be a list, not ~0P", [Other, 20])]}
+    end.
+
+is_metric_setting({K, V}) -> is_metric_setting(K, V);
+is_metric_setting(_) -> false.
+
+is_metric_setting(max_labels, V) -> is_integer(V) andalso V > 0;
+is_metric_setting(registry, V) -> is_atom(V);
+is_metric_setting(_, _) -> false.
+
+%% [{File, Settings}], and what is wrong with the settings.
+files(Own) ->
+    case application:get_env(erltrace, scripts, []) of
+        Scripts when is_list(Scripts) ->
+            {Files, Bad} = lists:unzip([entry(S, Own) || S <- Scripts]),
+            {lists:append(Files), lists:append(Bad)};
+        Other ->
+            {[], [io_lib:format("scripts must be a list, not ~0P", [Other, 20])]}
+    end.
+
+entry({Path, Settings}, Own) when is_list(Settings) ->
+    Bad = [S || S <- Settings, not is_setting(S)],
+    Text = [io_lib:format("scripts: ~0p: ~0P is not a setting, which are {budget, Percent}, {args, [Text]} and "
+                          "{options, [{Name, Value}]}", [Path, S, 20]) || S <- Bad],
+    {Files, More} = paths(Path),
+    All = #{budget => proplists:get_value(budget, Settings -- Bad, Own * 100) / 100,
+            args => proplists:get_value(args, Settings -- Bad, []),
+            options => proplists:get_value(options, Settings -- Bad, [])},
+    {[{F, All} || F <- Files], Text ++ More};
+entry(Path, Own) ->
+    entry({Path, []}, Own).
+
+is_setting({budget, P}) -> is_number(P) andalso P > 0 andalso P =< 100;
+is_setting({args, A}) -> is_list(A) andalso lists:all(fun is_text/1, A);
+is_setting({options, O}) ->
+    is_list(O) andalso lists:all(fun({K, V}) -> is_text(K) andalso is_text(V); (_) -> false end, O);
+is_setting(_) -> false.
+
+is_text(T) -> is_binary(T) orelse (is_list(T) andalso io_lib:latin1_char_list(T)).
+
+%% A folder: its files that end with .d. A name without a folder: beside the application's own scripts
+%% too.
+paths(Path) when is_binary(Path); is_list(Path) ->
+    case filelib:is_dir(Path) of
+        true -> {lists:sort([filename:join(Path, F) || F <- folder(Path), is_script(F)]), []};
+        false -> {[library(Path)], []}
+    end;
+paths(Other) ->
+    {[], [io_lib:format("scripts: ~0P is neither a file nor a folder", [Other, 20])]}.
+
+folder(Path) ->
+    case file:list_dir(Path) of
+        {ok, Files} -> Files;
+        {error, _} -> []
+    end.
+
+is_script(File) ->
+    filename:extension(File) =:= ".d" andalso hd(File) =/= $. .
+
+library(Path) ->
+    Dir = case code:lib_dir(erltrace) of
+              {error, _} -> filename:dirname(filename:dirname(code:which(?MODULE)));
+              Lib -> Lib
+          end,
+    Own = filename:join([Dir, "scripts", Path]),
+    case not filelib:is_file(Path) andalso filename:basename(Path) =:= Path andalso filelib:is_file(Own) of
+        true -> Own;
+        false -> Path
+    end.
+
+%% The name of a script is that of its metrics: no two have the same.
+by_name(Files) ->
+    lists:foldl(fun({File, All}, {Named, Bad}) ->
+                        Name = unicode:characters_to_binary(filename:basename(File, ".d")),
+                        case Named of
+                            #{Name := {File, _}} -> {Named, Bad};
+                            #{Name := {Other, _}} ->
+                                {Named, [io_lib:format("scripts: ~ts is left out: ~ts has the same name", [File, Other]) | Bad]};
+                            _ -> {Named#{Name => {File, All}}, Bad}
+                        end
+                end, {#{}, []}, Files).
+
+look_at(Name, {File, All}, Old, Level) ->
+    Stamp = {stamp(File), File, All},
+    case Old of
+        #script{stamp = Stamp} -> Old;
+        _ ->
+            Spec = All#{name => Name, file => File, source => read(File), level => Level},
+            changed(Spec, Stamp, Old)
+    end.
+
+changed(Spec, Stamp, #script{pid = Pid} = Old) when is_pid(Pid) ->
+    erltrace_script:change(Pid, Spec),
+    Old#script{spec = Spec, stamp = Stamp, wait = ?FIRST_WAIT};
+changed(Spec, Stamp, #script{} = Old) ->
+    Old#script{spec = Spec, stamp = Stamp};
+changed(Spec, Stamp, none) ->
+    start(#script{spec = Spec, stamp = Stamp}).
+
+stamp(File) ->
+    case file:read_file_info(File, [raw, {time, posix}]) of
+        {ok, #file_info{size = Size, mtime = Time, inode = Inode}} -> {Size, Time, Inode};
+        {error, Why} -> Why
+    end.
+
+read(File) ->
+    case file:read_file(File) of
+        {ok, Source} -> {ok, Source};
+        {error, Why} -> {error, file:format_error(Why)}
+    end.

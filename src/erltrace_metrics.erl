@@ -1,0 +1,487 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc Totals of the scripts that are always on (erltrace_script): what their ticks bring is added up
+%% here, so that a counter does not go back when a script is paused or starts again. A metric is one
+%% aggregation of one script; a series is one combination of keys. Names, help and units are those of
+%% `erltrace serve' (c_src/metric_name.c).
+%%
+%% The number of series of a metric is bounded: when it is reached, further keys are added to a series
+%% whose keys are all `other', and counted.
+%%
+%% The table is owned by erltrace_deploy_sup, and so outlives this process. Whoever asks for the metrics
+%% reads it, and waits for nobody. Its rows:
+%%
+%%   {{count | gauge, Script, What}, Value}         about the script
+%%   {{metric, Script, Aggregation}, #metric{}}
+%%   {{series, {Script, Aggregation}, Labels}, Value}
+-module(erltrace_metrics).
+-behaviour(gen_server).
+-export([new_table/0, start_link/0, attach/4, forget/1, settings/1, count/3, gauge/3, about/1, scripts/0,
+         families/0]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
+-export_type([shape/0, part/0, family/0]).
+
+-define(TABLE, ?MODULE).
+-define(MAX_LABELS, 1000). % series of a metric, besides `other'
+-define(PART, 10).         % seconds: percentile() is of the last minute, in parts ...
+-define(PARTS, 6).         % ... that go one by one
+
+-type shape() :: {Function :: atom(), Type :: counter | gauge | summary | histogram, Name :: binary(),
+                  Help :: binary(), Decimals :: 0..9, Keys :: non_neg_integer(),
+                  Labels :: [binary()], Percents :: [float()], Samples :: [binary()]}.
+-type part() :: {Aggregation :: binary(), Keys :: [term()], Value :: term()}.
+-type labels() :: binary(). % as they are printed, without braces
+-type sample() :: {labels(), number()}
+                | {labels(), Count :: non_neg_integer(), Sum :: number() | undefined}
+                | {labels(), Count :: non_neg_integer(), Sum :: number() | undefined,
+                   [{Quantile :: number(), number() | undefined}]}
+                | {labels(), [{Le :: number() | infinity, non_neg_integer()}], non_neg_integer(),
+                   undefined}.
+-type family() :: {Name :: binary(), counter | gauge | summary | histogram, Help :: binary(),
+                   [sample()]}.
+
+-record(metric, {shape :: shape(),
+                 series = 0 :: non_neg_integer(),
+                 bounds = [] :: ordsets:ordset(integer()), % of the buckets of all series
+                 goes_down = false :: boolean(),           % a sum that had negative values: a gauge
+                 to_other = 0 :: non_neg_integer()}).
+-record(st, {subs = #{} :: #{reference() => {Script :: binary(), pid()}},
+             max_labels = ?MAX_LABELS :: pos_integer()}).
+
+%% @doc By the process that is to own it.
+-spec new_table() -> ok.
+new_table() ->
+    ?TABLE = ets:new(?TABLE, [ordered_set, public, named_table, {read_concurrency, true}]),
+    ok.
+
+-spec start_link() -> {ok, pid()} | {error, term()}.
+start_link() ->
+    case gen_server:start_link({local, ?MODULE}, ?MODULE, [], []) of
+        ignore -> {error, ignore};
+        Result -> Result
+    end.
+
+%% @doc Ticks with this reference are a script's, whose process is told when it has ended.
+-spec attach(reference(), pid(), Script :: binary(), [{Aggregation :: binary(), shape() | undefined}]) ->
+          ok.
+attach(Ref, Pid, Script, Shapes) ->
+    gen_server:call(?MODULE, {attach, Ref, Pid, Script, Shapes}, infinity).
+
+%% @doc The script has been removed, and so are its metrics.
+-spec forget(Script :: binary()) -> ok.
+forget(Script) ->
+    gen_server:call(?MODULE, {forget, Script}, infinity).
+
+-spec settings(#{max_labels => pos_integer()}) -> ok.
+settings(Settings) ->
+    gen_server:call(?MODULE, {settings, Settings}, infinity).
+
+%% ---- about scripts ---------------------------------------------------------------------------
+
+%% @doc More of something: starts, errors, events, pauses; ns `spent'; ms `armed' and `paused'.
+-spec count(Script :: binary(), What :: atom() | {drops, binary()}, N :: integer()) -> ok.
+count(Script, What, N) ->
+    Key = {count, Script, What},
+    _ = ets:update_counter(?TABLE, Key, N, {Key, 0}),
+    ok.
+
+-spec gauge(Script :: binary(), What :: atom(), term()) -> ok.
+gauge(Script, What, Value) ->
+    true = ets:insert(?TABLE, {{gauge, Script, What}, Value}),
+    ok.
+
+%% @doc All of a script.
+-spec about(Script :: binary()) -> #{atom() | {drops, binary()} => term()}.
+about(Script) ->
+    maps:from_list([{What, V} || Kind <- [count, gauge],
+                                 [What, V] <- ets:match(?TABLE, {{Kind, Script, '$1'}, '$2'})]).
+
+-spec scripts() -> [binary()].
+scripts() ->
+    lists:append(ets:match(?TABLE, {{count, '$1', starts}, '_'})).
+
+%% ---- the process -----------------------------------------------------------------------------
+
+-spec init([]) -> {ok, #st{}}.
+init([]) ->
+    process_flag(sensitive, true),
+    {ok, #st{}}.
+
+-spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
+handle_call({attach, Ref, Pid, Script, Shapes}, _, #st{subs = Subs} = St) ->
+    lists:foreach(fun({Aggregation, Shape}) -> set_metric(Script, Aggregation, Shape) end, Shapes),
+    {reply, ok, St#st{subs = Subs#{Ref => {Script, Pid}}}};
+handle_call({forget, Script}, _, St) ->
+    ets:match_delete(?TABLE, {{'_', Script, '_'}, '_'}),
+    ets:match_delete(?TABLE, {{series, {Script, '_'}, '_'}, '_'}),
+    {reply, ok, St};
+handle_call({settings, Settings}, _, St) ->
+    {reply, ok, St#st{max_labels = maps:get(max_labels, Settings, ?MAX_LABELS)}};
+handle_call(_, _, St) ->
+    {reply, {error, unknown}, St}.
+
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast(_, St) ->
+    {noreply, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}}.
+handle_info({erltrace, Ref, Kind, Tick}, #st{subs = Subs} = St) ->
+    case Subs of
+        #{Ref := {Script, Pid}} ->
+            add_tick(Script, Tick, St),
+            {noreply, next(Kind, Ref, Pid, Tick, St)};
+        _ ->
+            {noreply, St}
+    end;
+handle_info(_, St) ->
+    {noreply, St}.
+
+next(tick, Ref, _, _, St) ->
+    erltrace:ack(Ref),
+    St;
+next(done, Ref, Pid, #{status := Status}, #st{subs = Subs} = St) ->
+    erltrace_script:done(Pid, Ref, Status),
+    St#st{subs = maps:remove(Ref, Subs)}.
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
+format_status(#{state := #st{subs = Subs, max_labels = Max}} = Status) ->
+    Status#{state := #{scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => Max}};
+format_status(Status) ->
+    Status.
+
+%% ---- metrics ---------------------------------------------------------------------------------
+
+%% What the script was before it changed does not add up with what it is now.
+set_metric(Script, Aggregation, undefined) ->
+    left_out(Script, Aggregation, <<"this aggregating function has no metric">>);
+set_metric(Script, Aggregation, Shape) ->
+    Id = {Script, Aggregation},
+    case {find(Id), conflict(Id, Shape)} of
+        {_, {true, Why}} -> left_out(Script, Aggregation, Why);
+        {#metric{shape = Old} = M, false} ->
+            case same(Old, Shape) of
+                true -> put_metric(Id, M#metric{shape = Shape});
+                false -> clear(Id), put_metric(Id, #metric{shape = Shape})
+            end;
+        {undefined, false} ->
+            put_metric(Id, #metric{shape = Shape})
+    end.
+
+left_out(Script, Aggregation, Why) ->
+    clear({Script, Aggregation}),
+    ets:delete(?TABLE, {metric, Script, Aggregation}),
+    Key = {gauge, Script, {left_out, Aggregation}},
+    _ = ets:lookup(?TABLE, Key) =:= [{Key, Why}] orelse
+        logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [Script, bare(Aggregation), Why],
+                       #{domain => [erltrace]}),
+    gauge(Script, {left_out, Aggregation}, Why).
+
+bare(<<"_">>) -> <<>>;
+bare(Name) -> Name.
+
+same({F, T, _, _, D, K, L, _, _}, {F, T, _, _, D, K, L, _, _}) -> true;
+same(_, _) -> false.
+
+clear(Id) ->
+    ets:match_delete(?TABLE, {{series, Id, '_'}, '_'}).
+
+%% No two may have a sample of one name: Prometheus would take neither.
+conflict(Id, Shape) ->
+    Samples = element(9, Shape),
+    Own = [S || S <- Samples, lists:member(S, own_samples())],
+    Others = [{Name, Script, Aggregation} ||
+                 {{metric, Script, Aggregation}, #metric{shape = {_, _, Name, _, _, _, _, _, Other}}} <-
+                     ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
+                 {Script, Aggregation} =/= Id, Samples -- Other =/= Samples],
+    case {Own, Others} of
+        {[], []} -> false;
+        {[Name | _], _} ->
+            {true, <<"erltrace itself has a metric ", Name/binary>>};
+        {[], [{Name, Script, Aggregation} | _]} ->
+            {true, <<(element(3, Shape))/binary, " has samples of the same names as ", Name/binary, ", of @",
+                     (bare(Aggregation))/binary, " in ", Script/binary, ".d">>}
+    end.
+
+find({Script, Aggregation}) ->
+    case ets:lookup(?TABLE, {metric, Script, Aggregation}) of
+        [{_, Metric}] -> Metric;
+        [] -> undefined
+    end.
+
+put_metric({Script, Aggregation}, Metric) ->
+    ets:insert(?TABLE, {{metric, Script, Aggregation}, Metric}).
+
+%% ---- ticks -----------------------------------------------------------------------------------
+
+add_tick(Script, #{aggregations := Parts} = Tick, St) ->
+    _ = lists:foldl(fun(Part, Metrics) -> add_part(Script, Part, Metrics, St) end, #{}, Parts),
+    lists:foreach(fun({Kind, N, _}) -> count(Script, {drops, Kind}, N) end, maps:get(drops, Tick)),
+    tell(error, Script, maps:get(faults, Tick)),
+    tell(warning, Script, maps:get(warnings, Tick)),
+    Alerts = [Alert || {alert, _, Alert} <- maps:get(records, Tick, [])],
+    lists:foreach(fun({Name, Text}) -> alert(Script, Name, Text) end, Alerts),
+    telemetry(Script, Tick).
+
+%% The first of a tick: they repeat themselves.
+tell(_, _, []) ->
+    ok;
+tell(Level, Script, [Text | _] = Texts) ->
+    Level =:= error andalso count(Script, errors, length(Texts)),
+    logger:log(Level, "erltrace: ~ts.d: ~ts", [Script, Text], #{domain => [erltrace]}).
+
+alert(Script, Name, Text) ->
+    count(Script, alerts, 1),
+    logger:warning("erltrace: ~ts.d: alert ~ts: ~ts", [Script, Name, Text], #{domain => [erltrace]}),
+    execute([erltrace, alert], #{count => 1}, #{script => Script, name => Name, text => Text}).
+
+add_part(Script, {Aggregation, Keys, Value}, Metrics, St) ->
+    Id = {Script, Aggregation},
+    case maps:get(Id, Metrics, new) of
+        undefined -> Metrics;
+        new ->
+            add_part(Script, {Aggregation, Keys, Value}, Metrics#{Id => find(Id)}, St);
+        #metric{} = M ->
+            M1 = add(Id, Keys, Value, M, St),
+            _ = M1 =:= M orelse put_metric(Id, M1),
+            Metrics#{Id := M1}
+    end.
+
+add(Id, Keys, Value, #metric{shape = {Function, _, _, _, _, _, Names, _, _}, series = N} = M, #st{max_labels = Max}) ->
+    Labels = labels(Names, Keys),
+    case ets:lookup(?TABLE, {series, Id, Labels}) of
+        [{Key, Old}] ->
+            ets:insert(?TABLE, {Key, sum(Function, Old, Value)}),
+            bounds(Function, Value, M);
+        [] when N >= Max, Keys =/= [] ->
+            Other = {series, Id, labels(Names, [<<"other">> || _ <- Keys])},
+            Sum = case ets:lookup(?TABLE, Other) of
+                      [{_, Old}] -> sum(Function, Old, Value);
+                      [] -> sum(Function, none, Value)
+                  end,
+            ets:insert(?TABLE, {Other, Sum}),
+            bounds(Function, Value, M#metric{to_other = M#metric.to_other + 1});
+        [] ->
+            ets:insert(?TABLE, {{series, Id, Labels}, sum(Function, none, Value)}),
+            bounds(Function, Value, M#metric{series = N + 1})
+    end.
+
+sum(F, Old, New) when F =:= count; F =:= sum -> number(Old) + New;
+sum(min, none, New) -> New;
+sum(min, Old, New) -> min(Old, New);
+sum(max, none, New) -> New;
+sum(max, Old, New) -> max(Old, New);
+sum(avg, none, New) -> New;
+sum(avg, {Sum, N}, {Sum1, N1}) -> {Sum + Sum1, N + N1};
+sum(percentile, Old, Buckets) -> ranks(Old, Buckets);
+sum(_, none, Buckets) -> sum(quantize, {0, #{}}, Buckets);
+sum(_, Old, Buckets) ->
+    lists:foldl(fun({{_, Max}, N}, {Count, Les}) ->
+                        {Count + N, maps:update_with(le(Max), fun(M) -> M + N end, N, Les)}
+                end, Old, Buckets).
+
+number(none) -> 0;
+number(N) -> N.
+
+%% A bucket holds the integers from Min to Max.
+le(Max) when Max =:= (1 bsl 63) - 1 -> infinity;
+le(Max) -> Max.
+
+%% The bounds of a metric are those of all its series: else sums over series would be wrong.
+bounds(sum, Value, M) when Value < 0 -> M#metric{goes_down = true};
+bounds(F, Buckets, #metric{bounds = Bounds} = M) when F =:= quantize; F =:= lquantize; F =:= llquantize ->
+    New = [Min - 1 || {{Min, _}, _} <- Buckets, Min > -(1 bsl 63)] ++
+        [Max || {{_, Max}, _} <- Buckets, le(Max) =/= infinity],
+    M#metric{bounds = ordsets:union(Bounds, ordsets:from_list(New))};
+bounds(_, _, M) -> M.
+
+%% ---- quantiles of the last minute ------------------------------------------------------------
+
+ranks(none, Buckets) ->
+    ranks({0, []}, Buckets);
+ranks({Count, Parts}, Buckets) ->
+    Now = part_now(),
+    {Ranks, Old} = case Parts of
+                       [{Now, R} | Rest] -> {R, Rest};
+                       _ -> {#{}, Parts}
+                   end,
+    New = lists:foldl(fun({Bucket, N}, R) -> maps:update_with(middle(Bucket), fun(M) -> M + N end, N, R) end,
+                      Ranks, Buckets),
+    {Count + lists:sum([N || {_, N} <- Buckets]), [{Now, New} | recent(Now, Old)]}.
+
+part_now() -> erlang:monotonic_time(second) div ?PART.
+
+recent(Now, Parts) -> [P || {Number, _} = P <- Parts, Number > Now - ?PARTS].
+
+%% What percentile() itself prints.
+middle({Min, Max}) -> Min + (Max - Min) div 2.
+
+quantile(Percent, Ranks, Count) ->
+    rank(ceil(Percent / 100 * Count), Ranks, 0).
+
+rank(_, [{V, _}], _) -> V;
+rank(Rank, [{V, N} | _], Below) when Below + N >= Rank -> V;
+rank(Rank, [{_, N} | Rest], Below) -> rank(Rank, Rest, Below + N).
+
+%% ---- labels ----------------------------------------------------------------------------------
+
+%% An integer in decimal, a string as it is, a stack as its frames with semicolons between.
+labels(Names, Keys) ->
+    iolist_to_binary(lists:join($,, [label(<<"node">>, atom_to_binary(node())) | keys(Names, Keys, 0)])).
+
+keys(_, [], _) -> [];
+keys([Name | Names], [Key | Keys], I) -> [label(Name, Key) | keys(Names, Keys, I + 1)];
+keys([], [Key | Keys], I) -> [label(["key", integer_to_list(I)], Key) | keys([], Keys, I + 1)].
+
+label(Name, Value) -> [Name, "=\"", text(Value), $"].
+
+text(N) when is_integer(N) -> integer_to_list(N);
+text(F) when is_float(F) -> io_lib:format("~p", [F]);
+text(undefined) -> "";
+text(Frames) when is_list(Frames) -> lists:join($;, [text(F) || F <- Frames]);
+text(Bytes) -> << <<(char(C))/binary>> || C <- utf8(Bytes) >>.
+
+utf8(Bytes) ->
+    case unicode:characters_to_list(Bytes) of
+        Chars when is_list(Chars) -> Chars;
+        {_, Good, <<_, Rest/binary>>} -> Good ++ [16#fffd | utf8(Rest)]
+    end.
+
+char($\n) -> <<"\\n">>;
+char($\\) -> <<"\\\\">>;
+char($") -> <<"\\\"">>;
+char(0) -> <<16#fffd/utf8>>;
+char(C) -> <<C/utf8>>.
+
+%% ---- all of them -----------------------------------------------------------------------------
+
+%% @doc Every metric, in the order of their scripts, and what there is to say about these.
+-spec families() -> [family()].
+families() ->
+    Metrics = ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
+    [Family || {{metric, Script, Aggregation}, M} <- Metrics,
+               {_, _, _, [_ | _]} = Family <- [family({Script, Aggregation}, M)]] ++
+        about_scripts() ++ [labels_dropped(Metrics)].
+
+family(Id, #metric{shape = {Function, Type0, Name, Help, Decimals, _, _, _, _} = Shape} = M) ->
+    Type = case M#metric.goes_down of true -> gauge; false -> Type0 end,
+    Series = ets:match(?TABLE, {{series, Id, '$1'}, '$2'}),
+    {full_name(Type, Name), Type, Help,
+     [sample(Function, Labels, Value, {fun(V) -> in_unit(V, Decimals) end, Shape, M})
+      || [Labels, Value] <- Series]}.
+
+full_name(counter, Name) -> <<Name/binary, "_total">>;
+full_name(_, Name) -> Name.
+
+sample(avg, Labels, {Sum, Count}, {Unit, _, _}) -> {Labels, Count, Unit(Sum)};
+sample(percentile, Labels, {Count, Parts}, {Unit, {_, _, _, _, _, _, _, Percents, _}, _}) ->
+    All = lists:foldl(fun({_, R}, Sum) -> maps:fold(fun(V, N, S) -> maps:update_with(V, fun(O) -> O + N end, N, S) end,
+                                                    Sum, R)
+                      end, #{}, recent(part_now(), Parts)),
+    Ranks = lists:sort(maps:to_list(All)),
+    Recent = lists:sum(maps:values(All)),
+    {Labels, Count, undefined,
+     [{P / 100, case Ranks of [] -> undefined; _ -> Unit(quantile(P, Ranks, Recent)) end} || P <- Percents]};
+sample(_, Labels, {Count, Les}, {Unit, _, #metric{bounds = Bounds}}) ->
+    {Below, _} = lists:mapfoldl(fun(Le, Sum) ->
+                                        Sum1 = Sum + maps:get(Le, Les, 0),
+                                        {{Unit(Le), Sum1}, Sum1}
+                                end, 0, Bounds),
+    {Labels, Below ++ [{infinity, Count}], Count, undefined};
+sample(_, Labels, Value, {Unit, _, _}) -> {Labels, Unit(Value)}.
+
+in_unit(V, 0) -> V;
+in_unit(V, Decimals) ->
+    Unit = list_to_integer([$1 | lists:duplicate(Decimals, $0)]),
+    case V rem Unit of
+        0 -> V div Unit;
+        _ -> V / Unit
+    end.
+
+%% Name, type, help, and the value of a script.
+own() ->
+    Of = fun(What) -> fun(S) -> maps:get(What, S, 0) end end,
+    [{"erltrace_script_up", gauge, "1: the script runs, or is paused to stay within its budget.",
+      fun(#{state := State}) when State =/= failed -> 1; (_) -> 0 end},
+     {"erltrace_script_armed_ratio", gauge,
+      "The part of the time since its start that the script was armed: below 1, its counts are of that part only.",
+      fun(S) -> ratio(maps:get(armed, S, 0), maps:get(paused, S, 0)) end},
+     {"erltrace_script_armed_seconds", counter, "How long the script was armed.",
+      fun(S) -> maps:get(armed, S, 0) / 1000 end},
+     {"erltrace_script_paused_seconds", counter,
+      "How long the script was paused to stay within its budget: nothing was counted meanwhile.",
+      fun(S) -> maps:get(paused, S, 0) / 1000 end},
+     {"erltrace_script_pauses", counter, "How often the script was paused.", Of(pauses)},
+     {"erltrace_script_spent_seconds", counter,
+      "Processor time that the script took: its events, reading and arming it.",
+      fun(S) -> maps:get(spent, S, 0) / 1000000000 end},
+     {"erltrace_script_restarts", counter, "How often the script was started again.",
+      fun(S) -> max(0, maps:get(starts, S, 0) - 1) end},
+     {"erltrace_errors", counter, "Errors of the script: it did not compile, or a clause failed.", Of(errors)},
+     {"erltrace_events", counter, "Probes that fired.", Of(events)},
+     {"erltrace_cost_ratio", gauge, "The part of the schedulers' busy time that the script takes while it is armed.",
+      fun(#{demand := D}) when is_float(D) -> D; (_) -> 0 end},
+     {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}].
+
+ratio(_, 0) -> 1;
+ratio(A, B) -> A / (A + B).
+
+%% All that erltrace itself may have a sample of, here or in `erltrace serve'.
+own_samples() ->
+    Names = [{Type, iolist_to_binary(Name)} || {Name, Type, _, _} <- own()] ++
+        [{counter, <<"erltrace_drops">>}, {counter, <<"erltrace_labels_dropped">>}],
+    lists:append([case Type of
+                      counter -> [Name, <<Name/binary, "_total">>, <<Name/binary, "_created">>];
+                      gauge -> [Name]
+                  end || {Type, Name} <- Names]).
+
+about_scripts() ->
+    All = [{Script, about(Script)} || Script <- scripts()],
+    [{full_name(Type, iolist_to_binary(Name)), Type, iolist_to_binary(Help),
+      [{script_labels(Script, []), Value(About)} || {Script, About} <- All]} || {Name, Type, Help, Value} <- own()] ++
+        [{<<"erltrace_drops_total">>, counter, <<"What was lost because a buffer was full.">>,
+          [{script_labels(Script, [{"kind", Kind}]), N} || {Script, About} <- All,
+                                                            {{drops, Kind}, N} <- maps:to_list(About)]}].
+
+labels_dropped(Metrics) ->
+    {<<"erltrace_labels_dropped_total">>, counter,
+     <<"Updates of keys beyond max_labels, which were added to the labels other.">>,
+     [{script_labels(Script, [{"aggregation", Aggregation}]), M#metric.to_other}
+      || {{metric, Script, Aggregation}, M} <- Metrics]}.
+
+script_labels(Script, More) ->
+    iolist_to_binary(lists:join($,, [label(N, V) || {N, V} <- [{"node", atom_to_binary(node())}, {"script", Script} | More]])).
+
+%% ---- telemetry -------------------------------------------------------------------------------
+
+%% Its application runs, or nobody listens.
+telemetry(Script, #{aggregations := Parts}) ->
+    case whereis(telemetry_handler_table) of
+        undefined -> ok;
+        _ ->
+            execute([erltrace, tick], #{parts => length(Parts)}, #{script => Script, about => about(Script)}),
+            lists:foreach(fun(Part) -> telemetry_part(Script, Part) end, Parts)
+    end.
+
+telemetry_part(Script, {Aggregation, Keys, Value}) ->
+    case find({Script, Aggregation}) of
+        undefined -> ok;
+        #metric{shape = {Function, Type, Name, _, Decimals, _, Labels, _, _}} ->
+            execute([erltrace, metric], measured(Function, Value),
+                    #{script => Script, aggregation => Aggregation, function => Function, name => Name,
+                      type => Type, decimals => Decimals, keys => Keys, labels => Labels})
+    end.
+
+measured(avg, {Sum, Count}) -> #{sum => Sum, count => Count};
+measured(_, Buckets) when is_list(Buckets) ->
+    #{buckets => Buckets, count => lists:sum([N || {_, N} <- Buckets])};
+measured(_, Value) -> #{value => Value}.
+
+execute(Event, Measurements, Metadata) ->
+    case whereis(telemetry_handler_table) of
+        undefined -> ok;
+        _ -> apply(telemetry, execute, [Event, Measurements, Metadata])
+    end.

@@ -1,0 +1,288 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc A script that is always on: it runs as long as the application does, within its budget.
+%%
+%%   armed    it runs (a handle)
+%%   paused   its budget is spent: nothing of it is armed
+%%   failed   it did not compile, or has ended: it is tried again after a while, which grows
+%%
+%% Each time it is armed it runs anew, with a handle of its own, so that nothing of before a pause is
+%% taken together with what comes after it: a time that began before the pause is not measured. What it
+%% has gathered goes to erltrace_metrics, the last of it when it is paused. How long it was armed is a
+%% metric.
+-module(erltrace_script).
+-behaviour(gen_statem).
+-export([start_link/1, change/2, done/3]).
+-export([init/1, callback_mode/0, handle_event/4, terminate/3, code_change/4, format_status/1]).
+-export_type([spec/0]).
+
+-define(TICK, 1000).         % ms between two messages to erltrace_metrics
+-define(FIRST_WAIT, 500).    % ms until a script that failed is tried again; doubles ...
+-define(LONGEST_WAIT, 30000). % ... up to this
+-define(HEALTHY, 10000).     % ms: one that ran for so long begins anew with that
+
+-type spec() :: #{name := binary(),              % of its metrics: the file's, without .d
+                  source := {ok, binary()} | {error, Why :: iodata()},
+                  file := file:filename_all(),
+                  budget := float(),             % of the schedulers' time: 0.01
+                  args := [iodata()],
+                  options := [{iodata(), iodata()}],
+                  level := atomics:atomics_ref()}. % erltrace_deploy: parts per million
+
+-record(run, {handle :: pid(),
+              mon :: reference(),
+              nif :: reference(),
+              ref :: reference(),                % of the subscription
+              since :: integer(),                % ms
+              spent :: non_neg_integer(),        % as they were at the last look
+              fired = 0 :: non_neg_integer()}).
+-record(data, {spec :: spec(),
+               budget :: erltrace_budget:budget(),
+               run :: #run{} | undefined,
+               looked :: integer(),              % ms
+               wait = ?FIRST_WAIT :: pos_integer(),
+               told = <<>> :: binary()}).        % the last error: it is told once
+
+-spec start_link(spec()) -> {ok, pid()} | {error, term()}.
+start_link(Spec) ->
+    case gen_statem:start_link(?MODULE, Spec, []) of
+        ignore -> {error, ignore};
+        Result -> Result
+    end.
+
+%% @doc Its file or its settings have changed.
+-spec change(pid(), spec()) -> ok.
+change(Pid, Spec) ->
+    gen_statem:cast(Pid, {change, Spec}).
+
+%% @doc Its handle has sent the last results.
+-spec done(pid(), reference(), erltrace:state()) -> ok.
+done(Pid, Ref, State) ->
+    gen_statem:cast(Pid, {done, Ref, State}).
+
+%% ---- the state machine -----------------------------------------------------------------------
+
+-spec callback_mode() -> gen_statem:callback_mode_result().
+callback_mode() ->
+    handle_event_function.
+
+-spec init(spec()) -> {ok, paused, #data{}, [gen_statem:action()]}.
+init(Spec) ->
+    process_flag(sensitive, true),
+    process_flag(priority, high),
+    process_flag(trap_exit, true),
+    {module, _} = code:ensure_loaded(erltrace_nif),
+    Data = #data{spec = Spec, budget = new_budget(Spec), looked = now_ms()},
+    count(starts, 1, Data),
+    {ok, paused, Data, [{state_timeout, 0, arm}]}.
+
+-spec handle_event(gen_statem:event_type(), term(), atom(), #data{}) ->
+          gen_statem:event_handler_result(atom()).
+handle_event(state_timeout, arm, _, Data) ->
+    arm(Data);
+handle_event(state_timeout, look, paused, Data) ->
+    Data1 = look(paused, Data),
+    case erltrace_budget:is_full(Data1#data.budget) of
+        true -> arm(Data1);
+        false -> {keep_state, Data1, look_again(paused, Data1)}
+    end;
+handle_event(state_timeout, look, armed, Data) ->
+    Data1 = look(armed, Data),
+    case erltrace_budget:is_empty(Data1#data.budget) of
+        true -> pause(Data1);
+        false -> {keep_state, Data1, look_again(armed, Data1)}
+    end;
+handle_event(cast, {change, Spec}, _, #data{spec = Old} = Data) ->
+    Data1 = disarm(Data),
+    Budget = case Spec of
+                 #{budget := B} when B =:= map_get(budget, Old) -> Data1#data.budget;
+                 _ -> new_budget(Spec)
+             end,
+    count(starts, 1, Data1),
+    {next_state, paused, Data1#data{spec = Spec, budget = Budget, wait = ?FIRST_WAIT, told = <<>>},
+     [{state_timeout, 0, arm}]};
+handle_event(cast, {done, Ref, State}, armed, #data{run = #run{ref = Ref}} = Data) ->
+    ended(State, Data);
+handle_event(info, {'DOWN', Mon, process, _, Why}, armed, #data{run = #run{mon = Mon}} = Data) ->
+    failed(io_lib:format("its handle has ended: ~0P", [Why, 20]), Data#data{run = undefined});
+handle_event(_, _, _, _) ->
+    keep_state_and_data.
+
+-spec terminate(term(), atom(), #data{}) -> term().
+terminate(_, _, Data) ->
+    _ = disarm(Data),
+    gauge(up, 0, Data).
+
+-spec code_change(term(), atom(), #data{}, term()) -> {ok, atom(), #data{}}.
+code_change(_, State, Data, _) ->
+    {ok, State, Data}.
+
+-spec format_status(gen_statem:format_status()) -> gen_statem:format_status().
+format_status(#{data := #data{spec = #{name := Name, file := File}, run = Run} = Data} = Status) ->
+    Status#{data := #{script => Name, file => File, budget => Data#data.budget, told => Data#data.told,
+                      handle => case Run of undefined -> undefined; _ -> Run#run.handle end}};
+format_status(Status) ->
+    Status.
+
+%% ---- arming and pausing ----------------------------------------------------------------------
+
+arm(#data{spec = #{source := {error, Why}}} = Data) ->
+    failed(Why, Data);
+arm(#data{spec = Spec} = Data) ->
+    {Took, Result} = timed(fun() -> start(Spec) end),
+    Data1 = paid(arm, Took, Data),
+    case Result of
+        {ok, Run} ->
+            gauge(up, 1, Data1),
+            gauge(state, armed, Data1),
+            gauge(why, <<>>, Data1),
+            Data2 = Data1#data{run = Run, looked = now_ms(), told = <<>>},
+            {next_state, armed, Data2, look_again(armed, Data2)};
+        {error, Why} ->
+            failed(Why, Data1)
+    end.
+
+start(#{name := Name} = Spec) ->
+    case erltrace:open() of
+        {ok, H} ->
+            try
+                Shapes = compile(H, Spec),
+                {ok, Ref} = erltrace:subscribe(H, #{to => whereis(erltrace_metrics), interval => ?TICK,
+                                                    aggregations => ticks}),
+                ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
+                done(erltrace:go(H)),
+                Nif = erltrace_handle:call(H, nif),
+                {Spent, _, _} = erltrace_nif:spent(Nif),
+                {ok, #run{handle = H, mon = erlang:monitor(process, H), nif = Nif, ref = Ref,
+                          since = now_ms(), spent = Spent}}
+            catch
+                throw:{error, _} = Error ->
+                    erltrace:close(H),
+                    {error, why(Error, Spec)};
+                error:{badmatch, Other} -> % the handle has been closed meanwhile
+                    erltrace:close(H),
+                    {error, io_lib:format("~0P", [Other, 20])}
+            end;
+        Error ->
+            {error, erltrace:format_error(Error)}
+    end.
+
+compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Options, file := File} = Spec) ->
+    [done(erltrace:setopt(H, Option, Value)) || {Option, Value} <- defaults(Spec) ++ Options],
+    done(erltrace_handle:call(H, {compile, Source, Args, [{file, File}]})),
+    case erltrace_handle:call(H, {metrics, Name}) of
+        Shapes when is_list(Shapes) -> Shapes;
+        Error -> throw(Error)
+    end.
+
+%% The totals are in erltrace_metrics: the library keeps no key besides. Deleted variables are cleaned up
+%% less often than where somebody looks on: that is not paid for by the budget.
+defaults(#{budget := Share}) ->
+    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "20hz"},
+     {"statebudget", integer_to_list(max(1, min(100, floor(Share * 100))))}].
+
+done(ok) -> ok;
+done(Error) -> throw(Error).
+
+why({error, {dtrace, _, _, _, _} = Reason}, #{source := {ok, Source}}) ->
+    erltrace:format_error(Reason, Source);
+why(Error, _) ->
+    erltrace:format_error(Error).
+
+pause(Data) ->
+    gauge(state, paused, Data),
+    count(pauses, 1, Data),
+    Data1 = disarm(Data),
+    {next_state, paused, Data1, look_again(paused, Data1)}.
+
+%% When this returns nothing is armed, and erltrace_metrics has been sent the last results.
+disarm(#data{run = undefined} = Data) ->
+    Data;
+disarm(#data{run = #run{handle = H, mon = Mon}} = Data) ->
+    erlang:demonitor(Mon, [flush]),
+    {Took, _} = timed(fun() -> erltrace:stop(H) end),
+    Data1 = look(armed, Data), % of the last event too
+    erltrace:close(H),
+    paid(disarm, Took, Data1#data{run = undefined}).
+
+%% By exit(), a full buffer, or the watchdog.
+ended(State, #data{run = #run{handle = H}} = Data) ->
+    Why = case erltrace:status(H) of
+              {ok, #{aborted := Text}} when is_binary(Text) -> Text;
+              _ -> io_lib:format("it has ended by itself: ~0p", [State])
+          end,
+    failed(Why, disarm(Data)).
+
+failed(Why, #data{wait = Wait} = Data) ->
+    Text = unicode:characters_to_binary(Why),
+    _ = tell(Text, Data),
+    gauge(up, 0, Data),
+    gauge(state, failed, Data),
+    gauge(why, Text, Data),
+    {next_state, failed, Data#data{told = Text, run = undefined, wait = min(?LONGEST_WAIT, 2 * Wait)},
+     [{state_timeout, Wait, arm}]}.
+
+tell(Text, #data{told = Text}) ->
+    ok;
+tell(Text, #data{spec = #{file := File}} = Data) ->
+    count(errors, 1, Data),
+    logger:error("erltrace: ~ts: ~ts", [File, Text], #{domain => [erltrace]}).
+
+%% ---- what it costs ---------------------------------------------------------------------------
+
+new_budget(#{budget := Share}) ->
+    erltrace_budget:new(Share, clock()).
+
+clock() ->
+    {_, Cpu, _} = erltrace_nif:spent(none),
+    {erlang:monotonic_time(nanosecond), Cpu}.
+
+%% ns that it took: no longer than it lasted, and no more than the whole node used.
+timed(Fun) ->
+    {Wall0, Cpu0} = clock(),
+    Result = Fun(),
+    {Wall, Cpu} = clock(),
+    {min(Wall - Wall0, Cpu - Cpu0), Result}.
+
+paid(How, Ns, #data{budget = Budget} = Data) ->
+    {Paid, Budget1} = erltrace_budget:pay(How, Ns, Budget),
+    count(spent, Paid, Data),
+    Data#data{budget = Budget1}.
+
+look_again(State, #data{budget = Budget}) ->
+    [{state_timeout, erltrace_budget:next(State, Budget), look}].
+
+look(State, #data{spec = #{level := Level}, budget = Budget, looked = Last} = Data) ->
+    {Cost, Data1} = spent(Data),
+    Now = now_ms(),
+    Part = atomics:get(Level, 1) / 1000000,
+    Budget1 = erltrace_budget:pass(clock(), Part, {State, Cost}, Budget),
+    count(State, Now - Last, Data),
+    count(spent, Cost, Data),
+    gauge(demand, erltrace_budget:demand(Budget1), Data),
+    healthy(Now, Data1#data{budget = Budget1, looked = Now}).
+
+spent(#data{run = #run{nif = Nif, spent = Spent0, fired = Fired0} = Run} = Data) ->
+    case erltrace_nif:spent(Nif) of
+        {Spent, _, Fired} ->
+            count(events, max(0, Fired - Fired0), Data),
+            {max(0, Spent - Spent0), Data#data{run = Run#run{spent = Spent, fired = Fired}}};
+        closed ->
+            {0, Data}
+    end;
+spent(Data) ->
+    {0, Data}.
+
+healthy(Now, #data{run = #run{since = Since}} = Data) when Now - Since > ?HEALTHY ->
+    Data#data{wait = ?FIRST_WAIT};
+healthy(_, Data) ->
+    Data.
+
+count(What, N, #data{spec = #{name := Name}}) ->
+    erltrace_metrics:count(Name, What, N).
+
+gauge(What, Value, #data{spec = #{name := Name}}) ->
+    erltrace_metrics:gauge(Name, What, Value).
+
+now_ms() ->
+    erlang:monotonic_time(millisecond).

@@ -1,0 +1,365 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Scripts of a release: they start with the application, and what they count is what happened, whatever
+%% ends their processes; budgets are kept; bad files and settings harm nobody else; prometheus.erl and
+%% telemetry get it all.
+-module(deploy_tests).
+-include_lib("eunit/include/eunit.hrl").
+-export([execute/3]). % as the module telemetry
+
+-define(COUNT, "erlang*:::user_trace-n12 { @calls[\"k\"] = count(); @sum = sum(arg2); @mean = avg(3); }\n").
+
+%% ---- the application with scripts ------------------------------------------------------------
+
+with(Scripts, Fun) -> with(Scripts, [], Fun).
+
+%% Scripts: {Name, Text} are files of a folder.
+with(Scripts, Settings, Fun) ->
+    Dir = string:trim(os:cmd("mktemp -d")),
+    [write(Dir, Name, Text) || {Name, Text} <- Scripts],
+    _ = application:load(erltrace),
+    All = [{scripts, [Dir]}, {budget, 100}, {budget_all, 100} | Settings],
+    Last = maps:to_list(maps:from_list(All)),
+    [application:set_env(erltrace, K, V) || {K, V} <- Last],
+    ok = application:start(erltrace),
+    try Fun(Dir)
+    after
+        ok = application:stop(erltrace),
+        [application:unset_env(erltrace, K) || {K, _} <- Last],
+        os:cmd("rm -r " ++ Dir)
+    end.
+
+write(Dir, Name, Text) -> ok = file:write_file(filename:join(Dir, Name), Text).
+
+state(Name) -> maps:get(state, about(Name), none).
+about(Name) -> proplists:get_value(Name, erltrace:scripts(), #{}).
+
+%% Waits for what happens, a minute at most.
+wait(Fun) -> wait(Fun, erlang:monotonic_time(second) + 60).
+
+wait(Fun, Until) ->
+    case Fun() of
+        false ->
+            ?assert(erlang:monotonic_time(second) < Until),
+            timer:sleep(10),
+            wait(Fun, Until);
+        Result -> Result
+    end.
+
+armed(Name) -> wait(fun() -> state(Name) =:= armed end).
+
+%% How many of so many events a script took.
+fire(N) -> length([true || I <- lists:seq(1, N), dtrace:pn(12, I)]).
+
+samples(Name) ->
+    case lists:keyfind(Name, 1, erltrace:metrics()) of
+        {_, _, _, Samples} -> Samples;
+        false -> []
+    end.
+
+value(Name) -> lists:sum([V || {_, V} <- samples(Name)]).
+
+shows(Name, Value) -> wait(fun() -> value(Name) =:= Value end).
+
+pid(Name) -> % of a script's process
+    #{scripts := Pids} = proplists:get_value("State", lists:append([D || {data, D} <- misc(erltrace_deploy)])),
+    maps:get(Name, Pids).
+
+misc(Server) ->
+    {status, _, _, [_, _, _, _, Misc]} = sys:get_status(Server),
+    Misc.
+
+%% ---- counted to the event --------------------------------------------------------------------
+
+counted_test() ->
+    with([{"a.d", ?COUNT}], fun(_) ->
+        armed(<<"a">>),
+        ?assertEqual(1000, fire(1000)),
+        shows(<<"erltrace_a_calls_total">>, 1000),
+        Node = atom_to_binary(node()),
+        ?assertEqual([{<<"node=\"", Node/binary, "\",key0=\"k\"">>, 1000}], samples(<<"erltrace_a_calls_total">>)),
+        ?assertEqual(500500, value(<<"erltrace_a_sum_total">>)),
+        ?assertMatch([{_, 1000, 3000}], samples(<<"erltrace_a_mean">>)),
+        wait(fun() -> maps:get(events, about(<<"a">>)) =:= 1000 end)
+    end).
+
+%% Events go on while the script's process is killed and started again, three times.
+killed_test() ->
+    with([{"a.d", ?COUNT}], fun(_) ->
+        armed(<<"a">>),
+        Fired = worked(fun work/1, fun() -> kill(3) end),
+        ?assert(Fired > 0),
+        shows(<<"erltrace_a_calls_total">>, Fired),
+        ?assertEqual(3, value(<<"erltrace_script_restarts_total">>))
+    end).
+
+kill(Times) ->
+    [begin
+         Pid = wait(fun() -> is_pid(pid(<<"a">>)) andalso state(<<"a">>) =:= armed andalso pid(<<"a">>) end),
+         timer:sleep(100),
+         exit(Pid, kill),
+         wait(fun() -> New = pid(<<"a">>), is_pid(New) andalso New =/= Pid end),
+         armed(<<"a">>)
+     end || _ <- lists:seq(1, Times)].
+
+%% How many events a script took while Fun ran.
+worked(Work, Fun) ->
+    Self = self(),
+    Worker = spawn(fun() -> Self ! {fired, Work(0)} end),
+    try Fun() of
+        _ -> Worker ! stop, receive {fired, N} -> N end
+    after
+        exit(Worker, kill)
+    end.
+
+work(N) ->
+    receive stop -> N
+    after 0 -> timer:sleep(1), work(N + fire(20))
+    end.
+
+%% The totals outlive the process that adds them up.
+totals_test() ->
+    with([{"a.d", ?COUNT}], fun(_) ->
+        armed(<<"a">>),
+        First = fire(100),
+        shows(<<"erltrace_a_calls_total">>, First),
+        Old = whereis(erltrace_metrics),
+        exit(Old, kill),
+        wait(fun() -> is_pid(whereis(erltrace_metrics)) andalso whereis(erltrace_metrics) =/= Old end),
+        wait(fun() -> is_pid(whereis(erltrace_deploy)) andalso dtrace:pn(12, 1) end),
+        Second = fire(100),
+        shows(<<"erltrace_a_calls_total">>, First + 1 + Second)
+    end).
+
+%% ---- files -----------------------------------------------------------------------------------
+
+files_test() ->
+    Bad = {"bad.d", "BEGIN\n{\n\t@x = count(;\n}\n"},
+    with([Bad, {"a.d", ?COUNT}], fun(Dir) ->
+        armed(<<"a">>),
+        wait(fun() -> state(<<"bad">>) =:= failed end),
+        ?assertMatch({match, _}, re:run(maps:get(why, about(<<"bad">>)), "^line 3, ")),
+        fire(10),
+        write(Dir, "bad.d", "erlang*:::user_trace-n12 { @fine = count(); }"),
+        write(Dir, "new.d", "BEGIN { @begun = count(); }"),
+        ok = erltrace:reload(),
+        armed(<<"bad">>),
+        shows(<<"erltrace_new_begun_total">>, 1),
+        fire(10),
+        shows(<<"erltrace_bad_fine_total">>, 10),
+        shows(<<"erltrace_a_calls_total">>, 20),
+        ok = file:delete(filename:join(Dir, "bad.d")),
+        ok = erltrace:reload(),
+        ?assertEqual([], samples(<<"erltrace_bad_fine_total">>)),
+        ?assertEqual([<<"a">>, <<"new">>], [Name || {Name, _} <- erltrace:scripts()])
+    end).
+
+%% One that ends by itself is started again; its totals go on.
+ended_test() ->
+    with([{"e.d", "BEGIN { @begun = count(); exit(0); }"}], fun(_) ->
+        wait(fun() -> value(<<"erltrace_e_begun_total">>) >= 2 end),
+        ?assert(maps:get(errors, about(<<"e">>)) >= 1)
+    end).
+
+settings_test() ->
+    Settings = [{scripts, ["/nowhere/x.d", {"y.d", [{bugdet, 1}]}, 17]}, {budget, a_lot}, {metrics, [{max_label, 3}]}],
+    with([], Settings, fun(_) ->
+        wait(fun() -> state(<<"x">>) =:= failed end),
+        ?assertEqual(<<"no such file or directory">>, maps:get(why, about(<<"x">>))),
+        ?assertEqual(<<"no such file or directory">>, maps:get(why, about(<<"y">>)))
+    end).
+
+%% ---- names -----------------------------------------------------------------------------------
+
+names_test() ->
+    Script = "#pragma D metric @lat name=store_latency help=\"How long the store took.\" unit=ns labels=op\n"
+        "#pragma D metric @p unit=us\n"
+        "BEGIN { @lat[\"get\"] = lquantize(1500, 0, 3000, 1000); @p = percentile(17, 50, 99.9);\n"
+        "        @a = avg(1); @a_sum = max(5); @down = sum(-1); @sd = stddev(1); @[\"a\\\\b\\\"c\\nd\"] = count(); }",
+    with([{"named.d", Script}, {"script.d", "BEGIN { @up = max(1); @fine = max(1); }"}], fun(_) ->
+        shows(<<"erltrace_script_fine">>, 1),
+        wait(fun() -> samples(<<"store_latency_seconds">>) =/= [] end),
+        Node = <<"node=\"", (atom_to_binary(node()))/binary, "\"">>,
+        ?assertMatch({_, histogram, <<"How long the store took.">>, _},
+                     lists:keyfind(<<"store_latency_seconds">>, 1, erltrace:metrics())),
+        Labels = <<Node/binary, ",op=\"get\"">>,
+        ?assertEqual([{Labels, [{0.000000999, 0}, {0.000001999, 1}, {infinity, 1}], 1, undefined}],
+                     samples(<<"store_latency_seconds">>)),
+        ?assertEqual([{Node, 1, undefined, [{0.5, 0.000017}, {0.9990000000000001, 0.000017}]}],
+                     [{L, C, S, [{Q, V} || {Q, V} <- Qs]} || {L, C, S, Qs} <- samples(<<"erltrace_named_p_seconds">>)]),
+        ?assertEqual([{Node, -1}], samples(<<"erltrace_named_down">>)),
+        ?assertEqual([{<<Node/binary, ",key0=\"a\\\\b\\\"c\\nd\"">>, 1}], samples(<<"erltrace_named_total">>)),
+        ?assertMatch([{Node, 1, 1}], samples(<<"erltrace_named_a">>)),
+        ?assertEqual(<<"erltrace_named_a_sum has samples of the same names as erltrace_named_a, of @a in named.d">>,
+                     maps:get({left_out, <<"a_sum">>}, about(<<"named">>))),
+        ?assertEqual(<<"erltrace itself has a metric erltrace_script_up">>,
+                     maps:get({left_out, <<"up">>}, about(<<"script">>)))
+    end).
+
+%% 100,000 keys: the bound, and `other'; none is lost without being counted.
+keys_test() ->
+    Script = "erlang*:::user_trace-n12 { @k[arg2] = count(); @all = count(); }",
+    with([{"k.d", Script}], [{metrics, [{max_labels, 100}]}], fun(_) ->
+        armed(<<"k">>),
+        ?assertEqual(100000, fire(100000)),
+        shows(<<"erltrace_k_all_total">>, 100000),
+        wait(fun() -> value(<<"erltrace_k_k_total">>) + drops(<<"k">>) =:= 100000 end),
+        ?assertEqual(101, length(samples(<<"erltrace_k_k_total">>))),
+        Node = atom_to_binary(node()),
+        {_, Other} = lists:keyfind(<<"node=\"", Node/binary, "\",key0=\"other\"">>, 1, samples(<<"erltrace_k_k_total">>)),
+        ?assert(Other > 0),
+        ?assert(value(<<"erltrace_labels_dropped_total">>) > 0)
+    end).
+
+drops(Name) -> lists:sum([N || {{drops, _}, N} <- maps:to_list(about(Name))]).
+
+%% ---- budgets ---------------------------------------------------------------------------------
+
+%% A script that would take much more than it may: it is paused again and again, the result says so, and
+%% what it counts is what happened while it was armed.
+paused_test() ->
+    with([{"a.d", ?COUNT}], [{budget, 5}], fun(_) ->
+        Fired = worked(fun hard_work/1, fun() -> wait(fun() -> maps:get(pauses, about(<<"a">>), 0) >= 2 end) end),
+        shows(<<"erltrace_a_calls_total">>, Fired),
+        ?assert(value(<<"erltrace_script_armed_ratio">>) < 0.9),
+        ?assert(value(<<"erltrace_script_paused_seconds_total">>) > 0)
+    end).
+
+hard_work(N) ->
+    receive stop -> N
+    after 0 -> hard_work(N + fire(1000))
+    end.
+
+%% In no minute it spends more than its share of that minute, whatever it would cost and whatever
+%% arming it takes, but for what is spent between two looks.
+budget_test_() ->
+    [{lists:flatten(io_lib:format("cost ~p, arming ~p ms", [Cost, Arming])), fun() -> budget(Cost, Arming) end}
+     || Cost <- [0.001, 0.02, 0.3, 3.0], Arming <- [1, 30, 200]].
+
+-define(S, 1000000000).
+-record(sim, {wall = 0, cpu = 0, state = paused, spent = [], b}).
+
+budget(Cost, Arming) ->
+    B = erltrace_budget:new(0.01, {0, 0}),
+    #sim{spent = Spent} = simulate(Cost, Arming * 1000000, #sim{b = B}),
+    [begin
+         Sum = lists:sum([Ns || {At, Ns} <- Spent, At >= From, At < From + 60 * ?S]),
+         %% two schedulers are busy; the first armings and one look too many are besides
+         Look = 0.25 * 2 * ?S * Cost,
+         ?assert(Sum =< 0.01 * 2 * 60 * ?S + 2 * Arming * 1000000 + Look)
+     end || From <- [I * ?S || I <- lists:seq(0, 240, 7)]],
+    Cost < 0.008 andalso ?assertEqual(1, length([x || {_, Ns} <- Spent, Ns =:= Arming * 1000000])).
+
+%% Five minutes, in which two schedulers are busy all the time.
+simulate(_, _, #sim{wall = Wall} = S) when Wall > 300 * ?S -> S;
+simulate(Cost, Arming, #sim{wall = Wall, cpu = Cpu, state = State, spent = Spent, b = B} = S) ->
+    Step = erltrace_budget:next(State, B) * 1000000,
+    Now = {Wall + Step, Cpu + 2 * Step},
+    Ns = case State of armed -> 2 * Step * Cost; paused -> 0 end,
+    B1 = erltrace_budget:pass(Now, 1.0, {State, Ns}, B),
+    S1 = S#sim{wall = Wall + Step, cpu = Cpu + 2 * Step, spent = [{Wall, Ns} | Spent], b = B1},
+    simulate(Cost, Arming, next(State, Arming, S1)).
+
+next(paused, Arming, #sim{wall = Wall, spent = Spent, b = B} = S) ->
+    case erltrace_budget:is_full(B) of
+        true ->
+            {Arming, B1} = erltrace_budget:pay(arm, Arming, B),
+            S#sim{state = armed, spent = [{Wall, Arming} | Spent], b = B1};
+        false -> S
+    end;
+next(armed, _, #sim{b = B} = S) ->
+    case erltrace_budget:is_empty(B) of
+        true -> S#sim{state = paused};
+        false -> S
+    end.
+
+%% Those that want little have it, the others share the rest.
+level_test() ->
+    ?assertEqual(1.0, erltrace_budget:level(0.02, [])),
+    ?assertEqual(1.0, erltrace_budget:level(0.02, [{0.01, 0.001}, {0.01, 0.5}])),
+    ?assertEqual(0.005, erltrace_budget:level(0.02, [{0.01, undefined} || _ <- [1, 2, 3, 4]])),
+    ?assertEqual(0.0095, erltrace_budget:level(0.02, [{0.01, 0.001}, {0.01, 0.5}, {0.01, 0.5}])).
+
+%% ---- prometheus.erl, telemetry, sys ----------------------------------------------------------
+
+%% The one that RabbitMQ ships.
+prometheus_test() ->
+    case filelib:wildcard("/usr/lib/rabbitmq/lib/*/plugins/{prometheus,quantile_estimator}-*/ebin") of
+        [] -> io:format(user, "skipped: no prometheus.erl here~n", []);
+        Paths ->
+            ok = code:add_pathsa(Paths),
+            {ok, Started} = application:ensure_all_started(prometheus),
+            try with([{"a.d", [?COUNT, "BEGIN { @q = quantize(5); @p = percentile(17, 50); }"]}],
+                     fun(_) -> prometheus() end)
+            after
+                [application:stop(A) || A <- lists:reverse(Started)],
+                [code:del_path(P) || P <- Paths]
+            end
+    end.
+
+prometheus() ->
+    armed(<<"a">>),
+    fire(70),
+    shows(<<"erltrace_a_calls_total">>, 70),
+    Text = apply(prometheus_text_format, format, []),
+    Node = <<"node=\"", (atom_to_binary(node()))/binary, "\"">>,
+    [?assertMatch({_, _}, binary:match(Text, <<Line/binary, "\n">>)) ||
+        Line <- [<<"# TYPE erltrace_a_calls_total counter">>,
+                 <<"# HELP erltrace_a_calls_total count() of @calls in a.d">>,
+                 <<"erltrace_a_calls_total{", Node/binary, ",key0=\"k\"} 70">>,
+                 <<"erltrace_a_mean_sum{", Node/binary, "} 210">>,
+                 <<"erltrace_a_q_bucket{", Node/binary, ",le=\"7\"} 1">>,
+                 <<"erltrace_a_q_bucket{", Node/binary, ",le=\"+Inf\"} 1">>,
+                 <<"erltrace_a_p{", Node/binary, ",quantile=\"0.5\"} 17">>,
+                 <<"erltrace_script_up{", Node/binary, ",script=\"a\"} 1">>]].
+
+%% The calls are telemetry's; there is no package of it to be had.
+telemetry_test() ->
+    Self = self(),
+    {ok, telemetry, Code} = compile:forms([{attribute, 1, module, telemetry}, {attribute, 1, export, [{execute, 3}]},
+        {function, 1, execute, 3, [{clause, 1, [{var, 1, 'E'}, {var, 1, 'M'}, {var, 1, 'D'}], [],
+            [{call, 1, {remote, 1, {atom, 1, ?MODULE}, {atom, 1, execute}},
+              [{var, 1, 'E'}, {var, 1, 'M'}, {var, 1, 'D'}]}]}]}]),
+    {module, telemetry} = code:load_binary(telemetry, "telemetry.erl", Code),
+    Table = spawn_link(fun() -> register(telemetry_handler_table, self()), Self ! up, forward(Self) end),
+    receive up -> ok end,
+    with([{"a.d", [?COUNT, "BEGIN { alert(\"slow\", \"%d\", 5); }"]}], fun(_) ->
+        armed(<<"a">>),
+        fire(30),
+        ?assertEqual(#{value => 30}, measured(<<"calls">>)),
+        ?assertEqual(#{sum => 90, count => 30}, measured(<<"mean">>)),
+        receive {[erltrace, alert], _, Alert} ->
+            ?assertMatch(#{script := <<"a">>, name := <<"slow">>, text := <<"5">>}, Alert) after 60000 -> error(none) end,
+        ?assertEqual(1, value(<<"erltrace_alert_calls_total">>))
+    end),
+    unlink(Table),
+    exit(Table, kill),
+    true = code:delete(telemetry).
+
+forward(To) -> receive M -> To ! M, forward(To) end.
+execute(Event, Measurements, Metadata) -> telemetry_handler_table ! {Event, Measurements, Metadata}, ok.
+
+%% Of one tick, since all events came in one or in two: the sum of them.
+measured(Aggregation) ->
+    receive {[erltrace, metric], M, #{aggregation := Aggregation}} ->
+        maps:fold(fun(K, V, Sum) -> Sum#{K => V + maps:get(K, Sum, 0)} end, more(Aggregation), M)
+    after 60000 -> none end.
+
+more(Aggregation) ->
+    timer:sleep(1500),
+    receive {[erltrace, metric], M, #{aggregation := Aggregation}} -> M after 0 -> #{} end.
+
+sys_test() ->
+    with([{"a.d", ?COUNT}], fun(_) ->
+        armed(<<"a">>),
+        [begin
+             ?assertMatch({status, P, _, _}, sys:get_status(P)),
+             ok = sys:suspend(P),
+             ok = sys:resume(P)
+         end || P <- [whereis(erltrace_deploy), whereis(erltrace_metrics), pid(<<"a">>)]],
+        ?assertEqual({error, unknown}, gen_server:call(erltrace_deploy, what)),
+        fire(5),
+        shows(<<"erltrace_a_calls_total">>, 5)
+    end),
+    ?assertEqual({error, not_running}, erltrace:reload()),
+    ?assertEqual([], erltrace:scripts()),
+    ?assertEqual([], erltrace:metrics()).
