@@ -33,23 +33,6 @@ static uint64_t answer_num(
 	return v != NULL && !v->is_text ? (uint64_t)v->num : 0;
 }
 
-/* The arguments that are known one by one, as a list. */
-static void all_args(const struct rp_event *ev, char *buf, size_t size)
-{
-	size_t len = 0;
-
-	for (unsigned i = 0; i < ev->nargs && len < size; i++) {
-		const struct rp_field *f = rp_field(ev, RP_ERLARG, i);
-
-		len += (size_t)snprintf(buf + len, size - len, "%s%s", i > 0 ? "," : "[",
-			f != NULL ? f->term->text->text : "");
-	}
-	if (len < size)
-		snprintf(buf + len, size - len, ev->nargs > 0 ? "]" : "[]");
-	else if (size > 8)
-		memcpy(buf + size - 4, "...", 4);
-}
-
 static const struct et_str *copy(const struct et_str *s, char *buf, size_t size)
 {
 	if (s->len < size)
@@ -81,13 +64,6 @@ static const struct et_str *answer_str(
 			if (slot != 0)
 				rp_term_ops.text(cur, slot, TERM_PRETTY, buf, size, &s);
 			return s;
-		}
-		break;
-	case PBI_ERLARGS:
-		v = rp_field(c->ev, RP_PBI, pbi);
-		if (v == NULL && c->ev->nargs != UINT32_MAX) {
-			all_args(c->ev, buf, size);
-			return NULL;
 		}
 		break;
 	default: v = rp_field(c->ev, RP_PBI, pbi); break;

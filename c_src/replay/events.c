@@ -128,26 +128,30 @@ static uint64_t text_hash(const void *entry)
 	return ((const struct et_str *)entry)->hash;
 }
 
-static const struct et_str *intern(struct reading *r, const char *text, size_t len)
+struct et_str *rp_text(struct rp_file *f, const char *text, size_t len)
 {
-	struct rp_pool *p = r->f->pool;
+	struct rp_pool *p = f->pool;
 	uint64_t hash = et_hash(text, len);
 	size_t at;
 
-	if (!grow((void ***)&p->texts, &p->size, p->ntexts, text_hash)) {
-		no_memory(r);
+	if (!grow((void ***)&p->texts, &p->size, p->ntexts, text_hash))
 		return NULL;
-	}
 	for (at = hash & (p->size - 1); p->texts[at] != NULL; at = (at + 1) & (p->size - 1))
 		if (p->texts[at]->hash == hash && p->texts[at]->len == len &&
 			memcmp(p->texts[at]->text, text, len) == 0)
 			return p->texts[at];
 	p->texts[at] = et_str_new(text, len);
-	if (p->texts[at] == NULL)
-		no_memory(r);
-	else
-		p->ntexts++;
+	p->ntexts += p->texts[at] != NULL;
 	return p->texts[at];
+}
+
+static const struct et_str *intern(struct reading *r, const char *text, size_t len)
+{
+	const struct et_str *s = rp_text(r->f, text, len);
+
+	if (s == NULL)
+		no_memory(r);
+	return s;
 }
 
 /* ---- probes --------------------------------------------------------------------------- */

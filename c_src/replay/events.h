@@ -97,6 +97,7 @@ struct rp_file *rp_file_read(const char *path, struct et_error *e);
 struct rp_file *rp_file_parse(const char *path, char *text, size_t len, struct et_error *e);
 void rp_file_free(struct rp_file *f);
 const struct rp_field *rp_field(const struct rp_event *ev, enum rp_what what, unsigned n);
+struct et_str *rp_text(struct rp_file *f, const char *text, size_t len); /* the same */
 void *rp_alloc(struct rp_file *f, size_t size); /* zeroed, as long as the file; NULL: no memory */
 
 #endif

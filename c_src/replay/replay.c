@@ -273,7 +273,34 @@ static int check_term(struct replay *r, const struct rp_event *ev, struct rp_ter
 	return -1;
 }
 
-static int check_call(struct replay *r, const struct rp_event *ev, struct et_error *e)
+/* Arguments that stand one by one, as a list. */
+static int join_args(struct replay *r, struct rp_event *ev, struct et_error *e)
+{
+	struct rp_term *t = rp_alloc(r->file, sizeof(*t));
+	struct et_str *s = NULL;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (t == NULL || f == NULL)
+		return et_err(e, ET_NOMEM, "out of memory for events");
+	putc('[', f);
+	for (unsigned i = 0; i < ev->nargs; i++)
+		fprintf(f, "%s%s", i > 0 ? "," : "", rp_field(ev, RP_ERLARG, i)->term->text->text);
+	putc(']', f);
+	if (fclose(f) == 0)
+		s = rp_text(r->file, text, len);
+	free(text);
+	if (s == NULL)
+		return et_err(e, ET_NOMEM, "out of memory for events");
+	t->text = s;
+	/* there is room: "at" and "probe" have no field */
+	ev->fields[ev->nfields++] =
+		(struct rp_field){.what = RP_PBI, .n = PBI_ERLARGS, .is_text = true, .term = t};
+	return check_term(r, ev, t, "erlargs", e);
+}
+
+static int check_call(struct replay *r, struct rp_event *ev, struct et_error *e)
 {
 	uint32_t pbis = ev->probe->probe->uses.pbis;
 	const struct rp_field *all = rp_field(ev, RP_PBI, PBI_ERLARGS);
@@ -298,7 +325,7 @@ static int check_call(struct replay *r, const struct rp_event *ev, struct et_err
 		if (i >= PBI_ARGS && (ev->nargs == UINT32_MAX || i >= ev->nargs))
 			break;
 	}
-	return 0;
+	return pbis >> PBI_ERLARGS & 1 ? join_args(r, ev, e) : 0;
 }
 
 static const struct {
@@ -329,7 +356,7 @@ static int check_builtins(struct replay *r, const struct rp_event *ev, struct et
 	return 0;
 }
 
-static int check_event(struct replay *r, const struct rp_event *ev, struct et_error *e)
+static int check_event(struct replay *r, struct rp_event *ev, struct et_error *e)
 {
 	const struct en_probe *p = ev->probe->probe;
 	const struct prog_uses *u = &p->uses;
@@ -408,7 +435,7 @@ static int ready(struct en *en, void *data, struct et_error *e)
 			return -1;
 	}
 	for (size_t i = 0; i < r->file->nevents; i++) {
-		const struct rp_event *ev = &r->file->events[i];
+		struct rp_event *ev = &r->file->events[i];
 
 		if (ev->probe->probe != NULL && en_enabled(ev->probe->probe) && check_event(r, ev, e) < 0)
 			return -1;
