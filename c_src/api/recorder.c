@@ -20,7 +20,7 @@
 enum { STRSIZE = 8192 }; /* so that few terms are cut */
 
 struct clause {
-	const char *prov, *mod, *func; /* as the script has them */
+	const char *prov, *mod, *func, *name; /* as the script has them; the name is no glob */
 	const struct en_probe *probe;  /* one that they mean: its name, arguments and built-ins */
 	struct prog_uses uses;
 };
@@ -60,15 +60,17 @@ static void add(void *arg, struct en_probe *p)
 	struct recorder *r = arg;
 	struct prog_uses u = r->of->default_action ? everything(p) : r->of->uses;
 	bool is_erlang = strncmp(p->prov->text, "erlang", 6) == 0;
-	struct clause c = {.mod = r->desc->mod, .func = r->desc->func, .probe = p, .uses = u};
+	struct clause c = {.mod = r->desc->mod, .func = r->desc->func, .name = p->name->text, .probe = p, .uses = u};
 	unsigned i = 0;
 
 	if (!is_recorded(p, &u))
 		return;
 	c.prov = !is_erlang ? p->prov->text : strncmp(r->desc->prov, "erlang", 6) == 0 ? r->desc->prov : "erlang*";
+	if (strncmp(r->desc->name, "user_trace-n", 12) == 0)
+		c.name = r->desc->name; /* one probe for all of them */
 	while (i < r->n && (strcmp(r->v[i].prov, c.prov) != 0 || strcmp(r->v[i].mod, c.mod) != 0 ||
 				   strcmp(r->v[i].func, c.func) != 0 ||
-				   r->v[i].probe->name != p->name))
+				   strcmp(r->v[i].name, c.name) != 0))
 		i++;
 	if (i < r->n)
 		uses_add(&r->v[i].uses, &u);
@@ -190,7 +192,7 @@ static void put_clause(FILE *f, const struct clause *c)
 	fclose(o.formats);
 	fclose(o.values);
 	fprintf(f, "%s:%s:%s:%s\n{\n\tprintf(\"%%s%s\\n\", \"%s\"%s);\n}\n\n", c->prov, c->mod, c->func,
-		c->probe->name->text, text[1], text[0][0] == ' ' ? text[0] + 1 : "", text[2]);
+		c->name, text[1], text[0][0] == ' ' ? text[0] + 1 : "", text[2]);
 	for (int i = 0; i < 3; i++)
 		free(text[i]);
 }

@@ -253,6 +253,41 @@ static char *probe_json(const struct js *js)
 
 /* ---- lines of the child --------------------------------------------------------------- */
 
+/* The script as the file names it: relative to the file's folder. The caller frees it. */
+static char *script_name(const struct cli *c)
+{
+	const struct cli_script *s = &c->scripts[0];
+	const char *slash = c->output != NULL ? strrchr(c->output, '/') : NULL;
+	char *folder, *from = NULL, *to = NULL, *name = NULL;
+	size_t same = 0, at = 0, len = 0;
+	FILE *f;
+
+	if (s->found != NULL) /* of the library */
+		return strdup(strrchr(s->found, '/') + 1);
+	folder = slash == NULL ? strdup(".") : strndup(c->output, (size_t)(slash - c->output) + 1);
+	from = folder != NULL ? realpath(folder, NULL) : NULL;
+	to = realpath(s->arg, NULL);
+	f = from != NULL && to != NULL ? open_memstream(&name, &len) : NULL;
+	if (f != NULL) {
+		for (; from[at] == to[at] && from[at] != '\0'; at++)
+			if (from[at] == '/')
+				same = at;
+		if (from[at] == '\0' && to[at] == '/')
+			same = at;
+		else
+			fputs("../", f);
+		for (const char *up = from + same + 1; from[same] != '\0' && *up != '\0'; up++)
+			if (*up == '/')
+				fputs("../", f);
+		fputs(to + same + 1, f);
+		fclose(f);
+	}
+	free(folder);
+	free(from);
+	free(to);
+	return name != NULL ? name : strdup(s->arg);
+}
+
 /* Those of -x. */
 static void put_options(struct recording *r)
 {
@@ -283,9 +318,11 @@ static void begin(struct recording *r, const struct js *js, const struct js_node
 	r->start = r->last = number_of(js, "timestamp");
 	fputs("{\"erltrace\":\"events\",\"version\":1", r->out);
 	if (c->nscripts == 1 && c->scripts[0].flag == 's') {
+		char *name = script_name(c);
+
 		fputs(",\"script\":", r->out);
-		put_text(r->out, c->scripts[0].found != NULL ? strrchr(c->scripts[0].found, '/') + 1
-							     : c->scripts[0].arg);
+		put_text(r->out, name != NULL ? name : "");
+		free(name);
 	}
 	for (int i = 0; i < c->nargs; i++) {
 		fputs(i == 0 ? ",\"args\":[" : ",", r->out);
@@ -345,7 +382,7 @@ static void on_record(struct recording *r, const struct js *js)
 		r->last = ts > r->last ? ts : r->last;
 		return;
 	}
-	if (r->full || ts < r->start)
+	if (ts < r->start)
 		return;
 	if (!r->open) {
 		r->open = true;
@@ -463,10 +500,9 @@ static int read_child(struct recording *r, FILE *f)
 		if (len < 0)
 			break;
 		on_line(r, line, (size_t)len - (line[len - 1] == '\n'), &js);
-		if (r->events + r->open >= r->most && !r->full) {
-			close_event(r);
+		if (r->events + r->open >= r->most) {
 			r->full = true;
-			kill(child, SIGINT);
+			break; /* nobody reads any more: it ends */
 		}
 	}
 	close_event(r);
@@ -531,6 +567,7 @@ static char *make_script(struct cli *c, unsigned seconds)
 		}
 	erltrace_setopt(c->h, "quiet", NULL, NULL); /* of what was matched, the child will tell */
 	c->quiet = true;
+	c->show_code = false;
 	cli_scan(c);
 	if (cli_scripts(c) != CLI_OK)
 		return NULL;
@@ -543,19 +580,22 @@ static char *make_script(struct cli *c, unsigned seconds)
 static int record(struct cli *c, unsigned seconds, uint64_t most)
 {
 	struct recording r = {.c = c, .most = most};
+	bool show = c->show_code;
 	char *script = make_script(c, seconds);
 	FILE *f = NULL;
 	int status = CLI_ERROR;
 
-	if (script != NULL && c->show_code) {
+	if (script != NULL && show) {
 		fputs(script, stdout);
 		free(script);
 		return CLI_OK;
 	}
+	if (script == NULL)
+		return CLI_ERROR;
 	r.out = c->output != NULL ? fopen(c->output, "we") : stdout;
 	if (r.out == NULL)
 		cli_say("cannot write %s: %s", c->output, strerror(errno));
-	else if (script != NULL)
+	else
 		f = start_child(c, script);
 	free(script);
 	if (f == NULL)
@@ -571,6 +611,8 @@ static int record(struct cli *c, unsigned seconds, uint64_t most)
 		cli_say("cannot write %s: %s", c->output != NULL ? c->output : "the events", strerror(errno));
 		return CLI_ERROR;
 	}
+	if (r.full)
+		status = CLI_OK; /* of one that could not write */
 	if (!r.begun)
 		return status != 0 ? status : CLI_ERROR;
 	cli_say("%llu events%s", (unsigned long long)r.events, r.full ? ", as many as --events says" : "");

@@ -172,8 +172,8 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 		return -1;
 	if (!en_glob(d->prov, r->prov))
 		return 0;
-	if (strncmp(d->name, "user_trace-n", 12) == 0 && strpbrk(d->name, "*?[") == NULL &&
-		add_erlang(r, "", "", d->name, e) == NULL)
+	if (strncmp(d->name, "user_trace-n", 12) == 0 && *d->mod == '\0' && *d->func == '\0' &&
+		add_erlang(r, "", "", strpbrk(d->name, "*?[") == NULL ? d->name : "user_trace-n0", e) == NULL)
 		return -1;
 	for (unsigned i = 0; i < NDEFS; i++)
 		if (defs[i].of_functions && en_glob(d->name, defs[i].name) &&
