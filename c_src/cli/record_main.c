@@ -288,7 +288,7 @@ static char *script_name(const struct cli *c)
 	return name != NULL ? name : strdup(s->arg);
 }
 
-/* Those of -x. */
+/* Those of -x, and flags that are options by another name. */
 static void put_options(struct recording *r)
 {
 	const struct cli *c = r->c;
@@ -298,7 +298,7 @@ static void put_options(struct recording *r)
 		const struct cli_setting *s = &c->settings[i];
 		char *text;
 
-		if (s->flag != 'x' || asprintf(&text, "%s%s%s", s->name, s->value != NULL ? "=" : "",
+		if (strchr("xqFb", s->flag) == NULL || asprintf(&text, "%s%s%s", s->name, s->value != NULL ? "=" : "",
 					      s->value != NULL ? s->value : "") < 0)
 			continue;
 		fputs(n++ == 0 ? ",\"options\":[" : ",", r->out);
@@ -335,6 +335,7 @@ static void begin(struct recording *r, const struct js *js, const struct js_node
 	put_text(r->out, v[2].kind == JS_TEXT ? v[2].text : "");
 	fprintf(r->out, ",\"timestamp\":%llu,\"walltimestamp\":%llu}\n", (unsigned long long)r->start,
 		(unsigned long long)number_of(js, "walltimestamp"));
+	fflush(r->out); /* it has begun */
 }
 
 /* Several clauses of one event have the same time, and read the same process; none comes twice. */
@@ -410,7 +411,7 @@ static void on_line(struct recording *r, char *line, size_t len, struct js *js)
 		on_record(r, js);
 	else if (strcmp(type, "drop") == 0)
 		r->drops += number_of(js, "drops");
-	else if (strcmp(type, "fault") == 0 || strcmp(type, "error") == 0)
+	else if (strcmp(type, "fault") == 0)
 		cli_say("%s", text_of(js, "message"));
 }
 
@@ -442,6 +443,8 @@ static const char **child_args(const struct cli *c)
 		v[n++] = "--cookie-file";
 		v[n++] = c->cookie_file;
 	}
+	if (c->zero_matches)
+		v[n++] = "-Z";
 	v[n++] = "-s";
 	v[n++] = "/dev/stdin";
 	return v;
@@ -462,6 +465,8 @@ static FILE *start_child(const struct cli *c, const char *script)
 	child = fork();
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGINT);
+		signal(SIGINT, SIG_DFL); /* who was started by a shell's & ignores it */
+		signal(SIGTERM, SIG_DFL);
 		setpgid(0, 0); /* the terminal's ^C is ours, which we pass on */
 		if (lseek(fileno(text), 0, SEEK_SET) < 0 || dup2(fileno(text), 0) < 0 || dup2(out[1], 1) < 0)
 			_exit(1);

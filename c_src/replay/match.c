@@ -110,6 +110,8 @@ static int same(struct walk *w, const struct rp_value *a, const struct rp_value 
 	if (deep >= DEEP || w->left == 0)
 		return -1;
 	w->left--;
+	if (is_term(a) && is_term(b) && a->of == b->of && a->node == b->node)
+		return 1;
 	if (rp_bits_of(a, &ba))
 		return rp_bits_of(b, &bb) ? same_bits(w, &ba, &bb) : 0;
 	if (rp_bits_of(b, &bb))
