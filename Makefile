@@ -130,7 +130,7 @@ HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
 
 # ---- sources ------------------------------------------------------------------------------
 
-LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider symbols consume json api)
+LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider replay symbols consume json api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 
 # The kernel engine: its half in the kernel is built by clang (KERNEL=: without). The linker of
@@ -179,7 +179,9 @@ BEAM_SRC := $(sort $(wildcard c_src/beam/*.c))
 BEAM_TEST_SRC := $(sort $(wildcard test/beam/*.c))
 # The core of the fast way to function probes, a library inside of that: for one kind of processor.
 CORE := $(if $(filter x86_64,$(shell uname -m)),$(BUILD)/erltrace_core.so)
-NIF_SRC := $(filter-out %/provider/providers.c,$(LIB_SRC)) $(BEAM_SRC)
+# Events from files are for the command and the library outside of nodes.
+NIF_SRC := $(filter-out %/provider/providers.c c_src/replay/% c_src/api/replay.c c_src/api/recorder.c \
+	c_src/json_read.c,$(LIB_SRC)) $(BEAM_SRC)
 NIF_OBJ := $(NIF_SRC:%.c=$(BUILD)/%.o)
 NIFSAN_OBJ := $(NIF_SRC:%.c=$(NIFSAN)/%.o)
 

@@ -37,6 +37,7 @@ struct et_options {
 	bool running;	       /* after go: only PH_RUN options may change */
 	bool trusts;	       /* -w: scripts may set OPT_USER options */
 	bool inside;	       /* inside the traced program: an Erlang node */
+	bool replay;	       /* events come from a file (replay/): time is that of the file */
 	int64_t target;	       /* $target; 0: none */
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
 };

@@ -244,6 +244,37 @@ void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *a
 int erltrace_set_record(
 	erltrace_t *h, const char *name, const char *const *fields, erltrace_error_t *err);
 
+/* ---- events from a file --------------------------------------------------------------- */
+
+/*
+ * Events come from a file (doc/events.md), not from this machine: no node, no kernel and no privileges
+ * are needed, and the results are the same each time. Before compile, once. Options, arguments and the
+ * name of the script that the file has are for the caller: erltrace_events(). Of the script, what
+ * cannot be replayed, or is not in the file, is an error of go, ET_REPLAY. path NULL: there are no
+ * events; probes of nodes can be named all the same, for erltrace_recorder().
+ */
+int erltrace_replay(erltrace_t *h, const char *path, erltrace_error_t *err);
+
+/* What the first line of the file says; NULL: it does not say it. Valid as long as the handle. */
+typedef struct {
+	size_t size;	    /* set by the caller */
+	const char *script; /* relative to the folder of the file */
+	unsigned nargs, noptions;
+	const char *const *args;
+	const char *const *options; /* "aggsortrev=1" */
+	uint64_t drops;		    /* events that were lost while it was recorded */
+	uint64_t events;
+} erltrace_events_t;
+int erltrace_events(erltrace_t *h, erltrace_events_t *events);
+
+/*
+ * A script, D, that records what the compiled ones read of their events: each of them is a printf()
+ * whose first value names the others, which follow in that order: "arg0 erlpid erlarg1 ->mailbox stack".
+ * The caller frees it. The handle is one of erltrace_replay(h, NULL). seconds: how long; 0: until it is
+ * stopped. What cannot be recorded is an error, ET_REPLAY. (erltrace record makes a file of it.)
+ */
+char *erltrace_recorder(erltrace_t *h, unsigned seconds, erltrace_error_t *err);
+
 /* ---- results -------------------------------------------------------------------------- */
 
 typedef enum {

@@ -332,6 +332,8 @@ int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_e
 		if (rc != 0)
 			return rc;
 	}
+	if (h->replay != NULL)
+		return h->replay(h, handlers);
 	if (ended(h))
 		return finish(h, handlers);
 	if (now >= h->next_clean) {
@@ -358,7 +360,7 @@ void erltrace_sleep(erltrace_t *h)
 	uint64_t now = en_now(), until = now + POLL_NS;
 	struct timespec ts;
 
-	if (h->done || (h->co != NULL && ended(h)))
+	if (h->done || h->replay != NULL || (h->co != NULL && ended(h)))
 		return;
 	if (h->next_switch > now && h->next_switch < until)
 		until = h->next_switch;

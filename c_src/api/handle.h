@@ -6,6 +6,7 @@
  *   probes.c  listing probes; probes of the program's own
  *   tables.c  errors as text; tables for help and manuals
  *   scanner.c what a script uses, before it is compiled
+ *   replay.c  events from a file; recorder.c: a script that records what another reads
  *   in_node.c what the side inside a node needs besides
  */
 #ifndef API_HANDLE_H
@@ -32,6 +33,7 @@ struct erltrace {
 	bool hold;  /* the end is held back: results of others are still to come */
 	bool unread; /* the same: firings that somebody else counts are still to be read */
 	bool done;  /* work() has given ERLTRACE_DONE */
+	int (*replay)(erltrace_t *h, const erltrace_handlers_t *handlers); /* work, or NULL: as usual */
 	uint64_t next_switch, next_status, next_clean, next_look; /* ns, when they are due */
 };
 

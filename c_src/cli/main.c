@@ -18,6 +18,7 @@
 #include "placement.h"
 #include "run.h"
 #include "script_library.h"
+#include "subcommands.h"
 
 static int settings(struct cli *c)
 {
@@ -139,6 +140,10 @@ int main(int argc, char **argv)
 		return web_main(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "serve") == 0)
 		return serve_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "record") == 0)
+		return record_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "test") == 0)
+		return test_main(argc - 1, argv + 1);
 	status = cli_args(&c, argc, argv);
 	if (status == -1)
 		status = run(&c);

@@ -290,7 +290,7 @@ static void fill_event(struct co_rec *r)
 	if (r->head == NULL)
 		return;
 	r->ev.epid = r->head->epid;
-	r->ev.cpu = r->head->cpu;
+	r->ev.cpu = r->co->opts->replay ? 0 : r->head->cpu;
 	r->ev.timestamp = r->head->ts;
 	r->ev.walltimestamp = en_wall(r->co->en, r->head->ts);
 }

@@ -7,6 +7,7 @@
  *   engine.c    life cycle: new, go, stop, free; load.c: verify, JIT, memory, clauses of probes
  *   slot.c      the threads' slots; barrier and grace period
  *   fire.c      THE PROBE PATH: fire a probe, run its clauses; faults and ERROR (fire_path.h)
+ *   fire_at.c   a firing at a time that somebody else says: replay/
  *   times.c     many firings at once, which somebody else has counted
  *   ring.c      trace buffers: one writer, one reader (probe path: the writing half)
  *   read.c      the records of all slots, in order of time

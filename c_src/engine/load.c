@@ -738,6 +738,8 @@ void en_note_clocks(struct en *en)
 {
 	int64_t wall = clock_wall();
 
+	if (en->opts->replay) /* it has been set to that of the file */
+		return;
 	if (atomic_load_explicit(&en->wall, memory_order_relaxed) != wall) /* the line is shared */
 		atomic_store_explicit(&en->wall, wall, memory_order_relaxed);
 }

@@ -297,6 +297,8 @@ static bool matches_module(const struct en_probe *p, const char *glob)
 
 static bool matches(const struct en_probe *p, const struct d_pdesc *d)
 {
+	if (p->en->opts->replay && p->pv != NULL && !p->pv->replays)
+		return false;
 	if (d->id != 0)
 		return p->id == d->id;
 	return en_glob(d->name, p->name->text) &&
@@ -310,6 +312,7 @@ int en_probe_match(
 {
 	for (unsigned i = 0; i < en->providers.n && desc->id == 0; i++)
 		if (et_providers[i]->provide != NULL &&
+			(et_providers[i]->replays || !en->opts->replay) &&
 			et_providers[i]->provide(en, en->providers.data[i], desc, e) < 0)
 			return -1;
 	return en_probe_match_from(en, 0, desc, cb, arg);

@@ -69,6 +69,12 @@ void en_fire(struct en_probe *p, const uint64_t *arg, unsigned strmask, const st
  */
 bool en_fire_times(struct en_probe *p, const uint64_t *arg, unsigned strmask,
 	const struct en_current *cur, uint64_t times);
+/*
+ * Fire at another time than now; not on the probe path. phase:
+ * of state.h. fire_at.c
+ */
+void en_fire_at(struct en_probe *p, const uint64_t *arg, unsigned strmask,
+	const struct en_current *cur, uint64_t ts, unsigned phase);
 void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase); /* BEGIN and END */
 bool en_countable(struct en_probe *p);
 bool en_repeatable(struct en_probe *p); /* en_fire_times() does, if all is as at one event */

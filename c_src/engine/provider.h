@@ -19,6 +19,7 @@ struct provider {
 	 * it does not.
 	 */
 	const char *const *kernel_names;
+	bool replays; /* its probes can fire from a file of events, too: replay/ */
 	/* Add the probes that always exist. *data is the provider's state in this engine. */
 	int (*init)(struct en *en, void **data, struct et_error *e);
 	/* Add probes that exist on demand, as the description asks (tick-1s). May be NULL. */

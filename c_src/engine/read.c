@@ -128,7 +128,8 @@ void en_consume_until(struct en *en, uint64_t ns)
 int en_consume(struct en *en, en_rec_cb cb, void *arg)
 {
 	bool over = en->state == EN_STOPPED, temporal = en->opts->val[OPT_TEMPORAL];
-	bool wait = !over && (temporal || en->spec.n > 0); /* a commit waits for all slots */
+	/* a commit waits for all slots; a replay has one thread, and another time */
+	bool wait = !over && !en->opts->replay && (temporal || en->spec.n > 0);
 	uint64_t cutoff = wait ? en_now() : UINT64_MAX;
 	uint32_t n = atomic_load(&en->nslots);
 	struct heap h = {0};

@@ -409,15 +409,56 @@ static int parens(struct pat_text *p, unsigned deep)
 	return pattern(p, deep + 1) < 0 ? -1 : pat_expect(p, ")", "parentheses");
 }
 
-static int operand(struct pat_text *p, unsigned deep)
+/* A pid, port, reference or fun, as far as it goes: <0.1.0>, #Ref<0.1.2.3>, fun lists:seq/2. */
+static int opaque(struct pat_text *p)
+{
+	struct pat_node node = {.op = PAT_OPAQUE};
+	const char *text = p->text + p->at, *end;
+	size_t left = p->len - p->at;
+	char *copy;
+
+	if (*text == 'f') {
+		end = memchr(text, '/', left);
+		if (end != NULL)
+			do
+				end++;
+			while (end < p->text + p->len && *end >= '0' && *end <= '9');
+	} else {
+		end = memchr(text, '>', left);
+		if (end != NULL)
+			end++;
+	}
+	if (end == NULL)
+		return pat_fail(p, p->at, "the pattern ends within a pid, reference or fun");
+	node.len = (uint32_t)(end - text);
+	copy = pat_alloc(p, node.len + 1);
+	if (copy == NULL)
+		return -1;
+	memcpy(copy, text, node.len);
+	copy[node.len] = '\0';
+	node.text = copy;
+	p->at += node.len;
+	return pat_add(p, node);
+}
+
+static bool sees_opaque(struct pat_text *p)
+{
+	return p->r->printed &&
+	       ((pat_peek(p, 0) == '<' && pat_peek(p, 1) >= '0' && pat_peek(p, 1) <= '9') ||
+		       pat_sees(p, "#Ref<") || pat_sees(p, "#Port<") || pat_sees(p, "#Fun<") ||
+		       pat_sees(p, "fun "));
+}
+
+static int term(struct pat_text *p, unsigned deep)
 {
 	unsigned char c;
 
-	pat_skip(p);
 	if (p->at >= p->len)
 		return pat_fail(p, p->at, "the pattern ends where a term is expected");
 	if (deep > PAT_DEEP)
 		return pat_fail(p, p->at, "the pattern is nested deeper than %d", PAT_DEEP);
+	if (sees_opaque(p))
+		return opaque(p);
 	c = pat_peek(p, 0);
 	switch (c) {
 	case '{': return parts(p, PAT_TUPLE, pattern, "a tuple", deep);
@@ -444,6 +485,20 @@ static int operand(struct pat_text *p, unsigned deep)
 	if (c > ' ' && c < 127)
 		return pat_fail(p, p->at, "a term cannot begin with %c", c);
 	return pat_fail(p, p->at, "this character cannot begin a term");
+}
+
+static int operand(struct pat_text *p, unsigned deep)
+{
+	unsigned node = p->out->n;
+	size_t from;
+
+	pat_skip(p);
+	from = p->at;
+	if (term(p, deep) < 0)
+		return -1;
+	p->out->nodes[node].from = (uint32_t)from;
+	p->out->nodes[node].to = (uint32_t)p->at;
+	return 0;
 }
 
 /* Two children of the same term: the nodes from here on are the first. */

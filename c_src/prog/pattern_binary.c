@@ -190,7 +190,7 @@ static int const_int(struct pat_text *p, struct binary *b, const struct seg_spec
 			      : v < 0 || (bits < 64 && v >> bits != 0))
 		return pat_fail(p, s->at, "%lld does not fit into %u bits: it would never match",
 			(long long)v, bits);
-	if (bits % 8 != 0 && p->key)
+	if (bits % 8 != 0 && p->key && !p->r->printed)
 		return pat_fail(p, s->at, "a binary in the key of a map has whole bytes");
 	for (unsigned i = 0; bits % 8 == 0 && i < bits; i += 8)
 		if (put_byte(p, b, (uint8_t)(v >> (is_little(s) ? i : bits - 8 - i))) < 0)

@@ -67,6 +67,8 @@ enum pat_op {
 	SEG_INT,    /* n: bits; num: SEG_LITTLE, SEG_SIGNED; one child: PAT_INT, PAT_VAR or PAT_ANY */
 	SEG_PART,   /* n: bits; one child: PAT_VAR or PAT_ANY */
 	SEG_REST,   /* the same for all that is left; n: it is a multiple of so many bits */
+	/* of terms only */
+	PAT_OPAQUE, /* text: a pid, port, reference or fun, as it is printed */
 };
 enum { SEG_LITTLE = 1, SEG_SIGNED = 2 };
 
@@ -74,6 +76,7 @@ struct pat_node {
 	uint8_t op;
 	uint32_t n;
 	uint32_t end; /* index of the node after this one and its children */
+	uint32_t from, to; /* where it stands in the text; both 0: not by itself */
 	union {
 		int64_t num;
 		double real;
@@ -116,6 +119,7 @@ static inline bool pat_is_ground(const struct pat *pat)
  */
 struct pat_reader {
 	bool key; /* it is a key: a term that is made, without variables */
+	bool printed; /* a term as it is printed: such a key, or with pids, bits and the like */
 	void *(*alloc)(void *ctx, size_t size);
 	const char *const *(*record)(void *ctx, const char *name);
 	void *ctx;

@@ -31,5 +31,6 @@ static int init(struct en *en, void **data, struct et_error *e)
 
 const struct provider dtrace_provider = {
 	.name = "dtrace",
+	.replays = true,
 	.init = init,
 };

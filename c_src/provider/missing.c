@@ -115,6 +115,8 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 		if (why != NULL)
 			snprintf(buf, size, "%s", why);
 	}
+	if (en->opts->replay && len > 0 && en_is_kernel(d->prov))
+		snprintf(buf, size, "probes of the kernel and of other programs cannot be recorded and replayed");
 	if (d->id != 0 || len == 0 || is_known(en, d->prov))
 		return;
 	if (strncmp(d->prov, "erlang", 6) == 0) {

@@ -264,7 +264,7 @@ static bool wants_arena(struct en *en)
 	struct et_error e = {0};
 	bool found = false;
 
-	if (et_sampler == NULL || en->opts->inside || !en->opts->val[OPT_KERNEL])
+	if (et_sampler == NULL || en->opts->inside || en->opts->replay || !en->opts->val[OPT_KERNEL])
 		return false;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
 		const struct prog_clause *c = en->prog->clauses[i];
@@ -327,6 +327,8 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 	struct timer *t = p->pvdata;
 
 	(void)data;
+	if (en->opts->replay) /* it has no timers of ours: the file says when they fire */
+		return 0;
 	if (t->wall) {
 		if (en->opts->inside && et_sampler != NULL && et_sampler->wall != NULL)
 			return et_sampler->wall(en, p, t->period, e);
@@ -458,6 +460,7 @@ static void fini(struct en *en, void *data)
 
 const struct provider profile_provider = {
 	.name = "profile",
+	.replays = true,
 	.init = init,
 	.provide = provide,
 	.why_none = why_none,

@@ -14,6 +14,7 @@ extern const struct provider usdt_provider;    /* kernel/usdt.c */
 extern const struct provider begin_end_provider; /* test/hooks/begin_end.c */
 extern const struct provider sched_provider;  /* kernel/sched_proc.c */
 extern const struct provider tasks_provider;  /* kernel/tasks.c */
+extern const struct provider replay_provider;  /* replay/replay.c */
 extern const struct en_sampler k_sampler;       /* kernel/sampler.c */
 
 #ifdef HAVE_KERNEL
@@ -25,6 +26,7 @@ const struct en_sampler *const et_sampler;
 const struct provider *const et_providers[] = {
 	&dtrace_provider,
 	&profile_provider,
+	&replay_provider,
 #ifdef HAVE_KERNEL
 	&syscall_provider,
 	&pid_provider,
