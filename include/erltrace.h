@@ -302,6 +302,22 @@ typedef struct {
 	const char *message;	/* as DTrace words it */
 } erltrace_fault_t;
 
+/*
+ * A snapshot: what a script with bufpolicy=ring had recorded when it called snapshot() or alert(), or
+ * when erltrace_take_snapshot() was called. Option snapshotdir says where it is written.
+ */
+typedef struct {
+	const char *why;
+	const char *form;	/* "text", "json", "timeline" */
+	uint64_t walltimestamp; /* when it was taken */
+	uint64_t events;
+	uint64_t overwritten;	/* events before them, which are lost */
+	const char *file;	/* it is there now; NULL: not yet, or snapshotdir is "-" */
+	const char *bytes;	/* snapshotdir is "-": the next part of it; NULL: that was all */
+	size_t len;
+	const char *error;	/* it is not written, for this reason; or NULL */
+} erltrace_snapshot_t;
+
 struct erltrace_agg;
 
 typedef struct {
@@ -324,6 +340,8 @@ typedef struct {
 	/* For a caller that does system() and freopen() ("": back) itself; NULL: the library does. */
 	int (*system)(void *arg, const char *command);
 	int (*reopen)(void *arg, const char *path);
+	/* A snapshot was written, or a part of one, or could not be. */
+	int (*snapshot)(void *arg, const erltrace_snapshot_t *s);
 } erltrace_handlers_t;
 
 #define ERLTRACE_OK   0 /* work(): go on */
@@ -336,6 +354,13 @@ typedef struct {
 int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err);
 /* Wait until the next call of work is due (by the rates), a record is there, or a signal comes. */
 void erltrace_sleep(erltrace_t *h);
+
+/*
+ * Take a snapshot now and write it, while tracing goes on; handlers as those of erltrace_work(), of
+ * which only snapshot is called. The limit snapshotrate is for what scripts ask for, not for this.
+ */
+int erltrace_take_snapshot(erltrace_t *h, const char *why, const erltrace_handlers_t *handlers,
+	erltrace_error_t *err);
 
 typedef enum {
 	ERLTRACE_IDLE,	  /* not started */
