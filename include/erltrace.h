@@ -315,6 +315,7 @@ typedef struct {
 	const char *file;	/* it is there now; NULL: not yet, or snapshotdir is "-" */
 	const char *bytes;	/* snapshotdir is "-": the next part of it; NULL: that was all */
 	size_t len;
+	unsigned part;		/* its number, from 0 */
 	const char *error;	/* it is not written, for this reason; or NULL */
 } erltrace_snapshot_t;
 

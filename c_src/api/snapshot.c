@@ -180,7 +180,8 @@ static int put_out(erltrace_t *h, const erltrace_handlers_t *hs)
 		s->out.nomem = false;
 	}
 	if (is_handed_on(h) && s->out.len > 0)
-		rc = tell(h, hs, &(erltrace_snapshot_t){.bytes = s->out.p, .len = s->out.len});
+		rc = tell(h, hs, &(erltrace_snapshot_t){.bytes = s->out.p, .len = s->out.len,
+			.part = s->part++});
 	else if (s->out.len > 0)
 		snapshot_file_write(&s->file, s->out.p, s->out.len);
 	s->out.len = 0;
@@ -209,6 +210,7 @@ static void begin_form(erltrace_t *h)
 
 	s->begun = true;
 	s->line = false;
+	s->part = 0;
 	en_recording_rewind(s->rec);
 	if (!is_handed_on(h))
 		snapshot_file_open(&s->file, &(struct snapshot_name){.dir = dir_of(h),

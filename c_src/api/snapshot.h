@@ -23,6 +23,7 @@ struct api_snapshot {
 	unsigned form;	    /* the one that is being written */
 	bool begun;	    /* its head is written */
 	struct co_buf out;  /* not yet handed on */
+	unsigned part;	    /* how many have been handed on */
 	bool line;	    /* text: a line is open */
 	struct co_json json;
 	struct co_timeline timeline;

@@ -17,7 +17,7 @@
 #include "script_library.h"
 
 enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS,
-	OPT_FOLDED, OPT_SPEEDSCOPE, OPT_PPROF };
+	OPT_FOLDED, OPT_SPEEDSCOPE, OPT_PPROF, OPT_SNAPSHOTS };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
 static const struct option longs[] = {
@@ -29,6 +29,7 @@ static const struct option longs[] = {
 	{"live", required_argument, NULL, OPT_LIVE},
 	{"pprof", required_argument, NULL, OPT_PPROF},
 	{"scripts", no_argument, NULL, OPT_SCRIPTS},
+	{"snapshots", required_argument, NULL, OPT_SNAPSHOTS},
 	{"speedscope", required_argument, NULL, OPT_SPEEDSCOPE},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -38,7 +39,7 @@ static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
 	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--json [--live=HZ]] [--help] [--version]\n"
-	"	[--folded file] [--speedscope file] [--pprof file]\n"
+	"	[--folded file] [--speedscope file] [--pprof file] [--snapshots dir]\n"
 	"       erltrace --scripts [name ...]\n"
 	"       erltrace web [--help]\n"
 	"\n"
@@ -90,6 +91,7 @@ static const char help[] =
 	"	--help     this text\n"
 	"	--pprof F  the same as --folded for pprof, in gzip's format\n"
 	"	--scripts  list the library; with names of scripts: what these are for\n"
+	"	--snapshots D  with bufpolicy=ring: snapshots go to the folder D; SIGUSR1 takes one\n"
 	"	--speedscope F  the same as --folded for speedscope, as JSON\n"
 	"	--version  print the version\n"
 	"\n"
@@ -304,6 +306,7 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case OPT_FOLDED: return cli_stacks_option(c, STACK_FOLDED, arg);
 	case OPT_SPEEDSCOPE: return cli_stacks_option(c, STACK_SPEEDSCOPE, arg);
 	case OPT_PPROF: return cli_stacks_option(c, STACK_PPROF, arg);
+	case OPT_SNAPSHOTS: add_setting(c, 'x', "snapshotdir", arg); return -1;
 	case OPT_COOKIE_FILE: c->cookie_file = arg; return -1;
 	default: return bad_usage(); /* getopt has said why */
 	}

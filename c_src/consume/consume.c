@@ -296,7 +296,7 @@ static int rec_one(void *arg, unsigned thread, const struct rec_head *head)
 		te_fault(&r);
 	else
 		rec_data(&r);
-	if (co_text_unread(r.co))
+	if (co_text_unread(r.co) || r.co->mode == CO_REPLAY)
 		r.co->out.len = 0;
 	return co_room(r.co);
 }
