@@ -32,6 +32,13 @@
 #endif
 #endif
 
+/* Stores before it are seen before those behind it; a BPF program runs on one processor. */
+#if defined(__bpf__) || defined(EN_TSAN)
+#define STORES_IN_ORDER() atomic_signal_fence(memory_order_seq_cst)
+#else
+#define STORES_IN_ORDER() atomic_thread_fence(memory_order_release)
+#endif
+
 static inline uint64_t align_up(uint64_t n, uint64_t to)
 {
 	return (n + to - 1) / to * to;

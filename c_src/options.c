@@ -53,10 +53,11 @@ static const struct {
 /* OK_WORD: the value is the index of the word. */
 static const struct word_option {
 	int opt;
-	const char *form, *word[3];
+	const char *form, *word[4];
 } word_options[] = {
 	{OPT_BUFPOLICY, "switch, ring or fill", {"switch", "ring", "fill"}},
 	{OPT_CALLS, "auto, fast or traced", {"auto", "fast", "traced"}},
+	{OPT_SNAPSHOTFORM, "text, json, timeline or all", {"text", "json", "timeline", "all"}},
 };
 
 static const struct word_option *words_of(const struct et_optdef *d)
@@ -171,7 +172,7 @@ static void show(const struct et_optdef *d, uint64_t v, char *buf, size_t size)
 	case OK_SIZE: show_size(v, buf, size); break;
 	case OK_RATE: show_rate(v, buf, size); break;
 	case OK_BOOL: snprintf(buf, size, "%s", v ? "on" : "off"); break;
-	case OK_WORD: snprintf(buf, size, "%s", v < 3 ? words_of(d)->word[v] : "?"); break;
+	case OK_WORD: snprintf(buf, size, "%s", v <= d->max ? words_of(d)->word[v] : "?"); break;
 	default: snprintf(buf, size, "%llu", (unsigned long long)v);
 	}
 }
@@ -321,7 +322,7 @@ static int parse_value(const struct et_optdef *d, const char *value, uint64_t *v
 	case OK_SIZE: return parse_size(value, v);
 	case OK_RATE: return parse_rate(value, v);
 	default:
-		for (*v = 0; *v < 3; ++*v)
+		for (*v = 0; *v <= d->max; ++*v)
 			if (strcmp(value, words_of(d)->word[*v]) == 0)
 				return 0;
 		return -1;
@@ -349,6 +350,8 @@ static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
 	case OPT_WATCHTIME:
 	case OPT_MAXTHREADS:
 	case OPT_NSPEC: return v <= (d->def < 16 ? 16 : d->def);
+	case OPT_SNAPSHOTMAX: return v <= d->def;
+	case OPT_SNAPSHOTRATE:
 	case OPT_CLEANRATE:
 	case OPT_STATUSRATE: return v >= d->def / 10;
 	default: return d->kind != OK_SIZE || v <= (d->def < 16 << 20 ? 16 << 20 : d->def);
@@ -384,6 +387,8 @@ static bool loosens(const struct et_options *o, int i, uint64_t v)
 	case OPT_WATCHDOG:
 	case OPT_WATCHTIME: return o->val[i] != 0 && (v == 0 || v > o->val[i]);
 	case OPT_CALLS: return o->val[i] == CALLS_TRACED && v != CALLS_TRACED;
+	case OPT_SNAPSHOTMAX: return o->set[i] && v > o->val[i];
+	case OPT_SNAPSHOTRATE: return o->set[i] && v < o->val[i];
 	default: return false;
 	}
 }

@@ -333,6 +333,23 @@ typedef struct {
 	const char *message;	/* as DTrace words it */
 } erltrace_fault_t;
 
+/*
+ * A snapshot: what a script with bufpolicy=ring had recorded when it called snapshot() or alert(), or
+ * when erltrace_take_snapshot() was called. Option snapshotdir says where it is written.
+ */
+typedef struct {
+	const char *why;
+	const char *form;	/* "text", "json", "timeline" */
+	uint64_t walltimestamp; /* when it was taken */
+	uint64_t events;
+	uint64_t overwritten;	/* events before them, which are lost */
+	const char *file;	/* it is there now; NULL: not yet, or snapshotdir is "-" */
+	const char *bytes;	/* snapshotdir is "-": the next part of it; NULL: that was all */
+	size_t len;
+	unsigned part;		/* its number, from 0 */
+	const char *error;	/* it is not written, for this reason; or NULL */
+} erltrace_snapshot_t;
+
 struct erltrace_agg;
 
 typedef struct {
@@ -357,6 +374,8 @@ typedef struct {
 	int (*reopen)(void *arg, const char *path);
 	/* flowtrace(), instead of record(): such an action prints nothing, nor does a clause of only these. */
 	int (*flow)(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec);
+	/* A snapshot was written, or a part of one, or could not be. */
+	int (*snapshot)(void *arg, const erltrace_snapshot_t *s);
 } erltrace_handlers_t;
 
 #define ERLTRACE_OK   0 /* work(): go on */
@@ -369,6 +388,13 @@ typedef struct {
 int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err);
 /* Wait until the next call of work is due (by the rates), a record is there, or a signal comes. */
 void erltrace_sleep(erltrace_t *h);
+
+/*
+ * Take a snapshot now and write it, while tracing goes on; handlers as those of erltrace_work(), of
+ * which only snapshot is called. The limit snapshotrate is for what scripts ask for, not for this.
+ */
+int erltrace_take_snapshot(erltrace_t *h, const char *why, const erltrace_handlers_t *handlers,
+	erltrace_error_t *err);
 
 typedef enum {
 	ERLTRACE_IDLE,	  /* not started */

@@ -32,7 +32,7 @@
 -module(erltrace).
 -export([open/0, close/1, script/1, script/2, compile/2, compile/3, set_record/3, setopt/3, go/1, stop/1,
          status/1, controlling_process/2]).
--export([walk/1, consume/1, aggregations/1, output/1]).
+-export([walk/1, consume/1, aggregations/1, output/1, snapshot/2]).
 -export([subscribe/1, subscribe/2, ack/1, unsubscribe/2]).
 -export([probes/0, probes/1, options/0, format_error/1, format_error/2]).
 -export([scripts/0, reload/0, metrics/0]).
@@ -248,6 +248,19 @@ item_text({text, Text}) -> [Text];
 item_text({drop, _, _, Text}) -> [Text, $\n];
 item_text({fault, Text}) -> [Text, $\n];
 item_text({warning, Text}) -> [Text, $\n].
+
+%% @doc Writes what a script with `bufpolicy=ring' has recorded to files in the folder of the option
+%% `snapshotdir', while it goes on; `Why' is in their names. (`snapshot()' of a script does the same.)
+-spec snapshot(handle(), Why :: iodata()) -> {ok, [file:filename()]} | {error, reason()}.
+snapshot(H, Why) ->
+    case call(H, {snapshot, unicode:characters_to_binary(Why), text}, [H, Why]) of
+        {ok, Items} ->
+            case [Text || {warning, Text} <- Items] of
+                [] -> {ok, [unicode:characters_to_list(F) || {snapshot, F} <- Items]};
+                [Text | _] -> {error, {dtrace, <<"ET_FILE">>, 0, 0, Text}}
+            end;
+        Error -> Error
+    end.
 
 %% Binaries become strings, wherever they are in results.
 strings(B) when is_binary(B) -> binary_to_list(B);

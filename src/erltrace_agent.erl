@@ -7,10 +7,11 @@
 %% reader costs no memory here. The worker is `sensitive': a script never sees it.
 %%
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File,
-%% Source}}}', `{batch, [{text | err | system | reopen | truncate, Binary}]}', `{rows, [Probe |
+%% Source}}}', `{batch, [{text | err | system | reopen | truncate | snapopen | snap | snapend, Binary}]}', `{rows, [Probe |
 %% Brief]}', `{code, Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node
 %% die), `{stacks, [{Name, Function, Keys, Value}]}', `{flows, [{Name, Monotonic, Wall, [Value]}]}', `{ping, 0}', `{done, ExitCode}' (-1: not by
-%% exit()). From it: `go', `more', `stop', `alive', `{key, {Byte, Rows, Columns}}'.
+%% exit()). From it: `go', `more', `stop', `alive', `snapshot' (SIGUSR1), `{key, {Byte, Rows,
+%% Columns}}'.
 %%
 %% With several nodes the command tells one `go_first' and the others `go_other'. The others send
 %% what they gathered as `{part, Binary}', which the command passes to the first as
@@ -145,6 +146,11 @@ handle_event(info, finish, running, Data) ->
 handle_event(info, lead, running, Data) ->
     _ = ask({role, first}, Data),
     work_now(Data#data{role = first});
+handle_event(info, snapshot, running, Data) ->
+    case ask({snapshot, <<"signal">>, Data#data.form}, Data) of
+        {ok, Items} -> give([{give, {batch, [item(I) || I <- Items]}}], {running, 0}, Data);
+        {error, Reason} -> give([{give, {batch, [{err, no_snapshot(Reason)}]}}], {running, 0}, Data)
+    end;
 handle_event(info, {key, Key}, running, Data) ->
     _ = ask({key, Key}, Data),
     keep_state_and_data;
@@ -331,6 +337,9 @@ item({drop, _Kind, _N, Message}) -> {err, Message};
 item({warning, Message}) -> {err, Message};
 item({fault, Message}) -> {err, Message};
 item(Other) -> Other.
+
+no_snapshot({dtrace, _, _, _, Text}) -> <<"no snapshot: ", Text/binary>>;
+no_snapshot(_) -> <<"no snapshot: the script has ended">>.
 
 exit_code({exited, Code}) -> Code;
 exit_code(_) -> -1.

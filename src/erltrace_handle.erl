@@ -18,6 +18,8 @@
 -export([start/1, start_link/1, call/2, close/1]).
 -export([init/1, callback_mode/0, handle_event/4, terminate/3, code_change/4, format_status/1]).
 
+-define(SNAPSHOTS, 100). % ms between two looks whether a script wants a snapshot
+-define(KEPT, 1000). % items that are kept of scripts that record, until somebody reads them
 -define(CHECK, 1000). % ms between two checks whether a script has ended by itself
 
 -type state() :: open | running | stopped | done.
@@ -91,9 +93,9 @@ init(Owner) ->
 handle_event(enter, _, running, Data) ->
     {keep_state_and_data,
      [{{timeout, check}, ?CHECK, []}, {{timeout, clean}, 0, []}
-      | code_timer(Data) ++ sweep_timer(Data) ++ timers(Data)]};
+      | code_timer(Data) ++ sweep_timer(Data) ++ snapshot_timer(Data) ++ timers(Data)]};
 handle_event(enter, _, _, _) ->
-    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, code, sweep, rearm, counts]]};
+    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, code, snapshots, sweep, rearm, counts]]};
 handle_event({call, From}, close, State, Data) ->
     {stop_and_reply, normal, {reply, From, ok}, finish(State, Data)};
 handle_event({call, From}, Request, State, Data) ->
@@ -251,6 +253,8 @@ request({walk, false}, State, Data) ->
 %% Nothing fires any more, but the script has not ended: the first of several nodes, until all have.
 request(disarm, State, Data) ->
     {ok, stopped(State), disarm(Data)};
+request({snapshot, Why, Form}, State, Data) ->
+    {erltrace_compile:reply(erltrace_nif:snapshot(Data#data.nif, Why, Form)), State, Data};
 request(stop, State, Data) ->
     Data1 = disarm(Data),
     Reply = erltrace_compile:reply(erltrace_nif:stop(Data#data.nif)),
@@ -385,6 +389,8 @@ event({timeout, check}, _, running, Data) ->
 event({timeout, clean}, _, running, #data{nif = Nif}) ->
     %% Deleted variables give their memory back, whether somebody reads records or not.
     {keep_state_and_data, {{timeout, clean}, erltrace_nif:clean(Nif), []}};
+event({timeout, snapshots}, _, running, Data) ->
+    snapshots(Data);
 event({timeout, sweep}, _, running, #data{nif = Nif}) ->
     {keep_state_and_data, {{timeout, sweep}, erltrace_nif:sweep(Nif), []}};
 event({timeout, code}, _, running, Data) ->
@@ -420,6 +426,27 @@ event(_, _, _, _) ->
 
 timers(#data{arming = Arming}) ->
     [{{timeout, rearm}, erltrace_arming:rearm_interval(Arming), []} | counts_timer(Arming)].
+
+%% A script that records and writes snapshots itself does so whether somebody reads or not. What it
+%% says besides is kept, the latest of it.
+snapshot_timer(#data{nif = Nif}) ->
+    [{{timeout, snapshots}, ?SNAPSHOTS, []} || erltrace_nif:recorder(Nif)].
+
+snapshots(#data{sub = Sub} = Data) when Sub =/= undefined ->
+    {keep_state_and_data, snapshot_timer(Data)}; % its ticks do
+snapshots(#data{nif = Nif, kept = Kept} = Data) ->
+    case erltrace_nif:work(Nif, both) of
+        {ok, []} ->
+            {keep_state_and_data, snapshot_timer(Data)};
+        {ok, Items} ->
+            All = Kept ++ Items,
+            {keep_state, Data#data{kept = lists:nthtail(max(0, length(All) - ?KEPT), All)},
+             snapshot_timer(Data)};
+        {done, Items} ->
+            {next_state, done, disarm(Data#data{kept = Kept ++ Items})};
+        _ ->
+            {keep_state_and_data, snapshot_timer(Data)} % out of memory: try again
+    end.
 
 %% What is kept of processes is freed by a sweep where their exits are not traced.
 sweep_timer(#data{arming = Arming}) ->

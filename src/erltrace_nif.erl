@@ -164,6 +164,12 @@ work(_, _) -> erlang:nif_error(not_loaded).
 tick(_, _) -> erlang:nif_error(not_loaded).
 
 %% What aggregations by stack gathered since the last call; `more': there is more of it.
+-spec snapshot(nif(), Why :: iodata(), Form :: atom()) -> {ok, [tuple()]} | failure().
+snapshot(_, _, _) -> erlang:nif_error(not_loaded).
+
+-spec recorder(nif()) -> boolean().
+recorder(_) -> erlang:nif_error(not_loaded).
+
 -spec stacks(nif()) -> {ok | more, [tuple()]} | failure().
 stacks(_) -> erlang:nif_error(not_loaded).
 

@@ -70,6 +70,7 @@ void erltrace_close(erltrace_t *h)
 		return;
 	if (h->en != NULL && en_state(h->en) == EN_RUNNING)
 		en_stop(h->en);
+	api_snapshot_free(h);
 	co_free(h->co);
 	if (!en_free(h->en))
 		return;
@@ -77,6 +78,7 @@ void erltrace_close(erltrace_t *h)
 	api_scan_free(h->scan);
 	et_options_free(&h->opts);
 	free(h->tree);
+	free(h->script);
 	free(h);
 }
 
@@ -163,6 +165,8 @@ int erltrace_compile_n(erltrace_t *h, const char *text, size_t len,
 	argv = api_argv(&o);
 	if (argv == NULL)
 		return api_fail(err, ET_NOMEM, "out of memory");
+	if (h->script == NULL && o.file != NULL)
+		h->script = strdup(o.file);
 	free(h->tree);
 	h->tree = NULL;
 	if (h->opts.val[OPT_TREE] != 0)
@@ -275,6 +279,8 @@ int erltrace_go(erltrace_t *h, erltrace_error_t *err)
 
 	if (en_state(h->en) != EN_IDLE)
 		return api_fail(err, ET_RUNNING, "go was called before");
+	if (api_snapshot_may(h, err) < 0)
+		return -1;
 	if (h->comp->prog.strsize == 0)
 		h->comp->prog.strsize = d_str_bytes(&h->opts);
 	h->co = co_new(h->en, &h->comp->prog, &h->opts, &e);
@@ -311,7 +317,11 @@ static int finish(erltrace_t *h, const erltrace_handlers_t *handlers)
 
 	if (en_state(h->en) == EN_RUNNING)
 		en_stop(h->en);
-	rc = co_work(h->co, handlers, true);
+	rc = co_look(h->co, handlers); /* before the buffers are emptied */
+	if (rc == 0)
+		rc = api_snapshots(h, handlers, true);
+	if (rc == 0)
+		rc = co_work(h->co, handlers, true);
 	h->done = true;
 	return rc != 0 ? rc : ERLTRACE_DONE;
 }
@@ -348,6 +358,8 @@ int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_e
 	if (now < h->next_switch)
 		return ERLTRACE_OK;
 	rc = co_work(h->co, handlers, false);
+	if (rc == 0)
+		rc = api_snapshots(h, handlers, false);
 	if (rc != 0)
 		return rc;
 	if (h->opts.val[OPT_SWITCHRATE] != 0)

@@ -7,6 +7,7 @@
  *   tables.c  errors as text; tables for help and manuals
  *   scanner.c what a script uses, before it is compiled
  *   replay.c  events from a file; recorder.c: a script that records what another reads
+ *   snapshot.c snapshots of bufpolicy=ring, from the wish to the file
  *   in_node.c what the side inside a node needs besides
  */
 #ifndef API_HANDLE_H
@@ -16,6 +17,7 @@
 #include "consume/consume.h"
 #include "d/d.h"
 #include "engine/engine.h"
+#include "snapshot.h"
 
 struct api_scan;
 
@@ -29,6 +31,8 @@ struct erltrace {
 	char *tree; /* -xtree: of the last script */
 	struct api_scan *scan; /* what scans share, or NULL */
 	erltrace_bridge_t bridge; /* en->bridge, or all NULL */
+	char *script; /* the file of the first script, or NULL */
+	struct api_snapshot snap;
 	bool begun; /* the header has been printed */
 	bool hold;  /* the end is held back: results of others are still to come */
 	bool unread; /* the same: firings that somebody else counts are still to be read */

@@ -76,6 +76,7 @@ struct results {
 	ERL_NIF_TERM name_term, function;
 	ERL_NIF_TERM probe; /* of an event that no record has followed yet */
 	bool bare;
+	bool files; /* names of snapshots are wanted */
 };
 
 static void push(struct results *r, ERL_NIF_TERM t)
@@ -121,7 +122,7 @@ static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_recor
 	static const char *const texts[] = {"printf", "printa", "print"};
 	static const char *const silent[] = {"exit", "commit", "discard", "speculate", "setopt",
 		"system", "freopen", "ftruncate", "raise", "stop", "chill", "panic", "breakpoint",
-		"clear", "trunc", "normalize", "denormalize"};
+		"clear", "trunc", "normalize", "denormalize", "snapshot"};
 	struct results *r = arg;
 
 	(void)ev;
@@ -215,6 +216,37 @@ static int on_flow(void *arg, const erltrace_event_t *ev, const erltrace_record_
 	return 0;
 }
 
+/*
+ * For the command: {snapopen, <<"FORM NS WHY">>}, {snap, Bytes}.., {snapend, <<>>}; else {snapshot, File}
+ * where somebody waits for it. What went wrong is a warning.
+ */
+static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
+{
+	struct results *r = arg;
+	char head[512];
+
+	if (s->error != NULL) {
+		snprintf(head, sizeof(head), "snapshot '%.150s': %.300s", s->why, s->error);
+		push(r, enif_make_tuple2(r->env, atom_warning, text(r->env, head)));
+	} else if (s->file != NULL) {
+		if (r->files)
+			push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "snapshot"),
+					text(r->env, s->file)));
+	} else if (s->bytes == NULL) {
+		push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "snapend"), text(r->env, "")));
+	} else {
+		if (s->part == 0) {
+			snprintf(head, sizeof(head), "%s %llu %s", s->form,
+				(unsigned long long)s->walltimestamp, s->why);
+			push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "snapopen"),
+					text(r->env, head)));
+		}
+		push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "snap"),
+				binary(r->env, s->bytes, s->len)));
+	}
+	return 0;
+}
+
 /* The handlers of JSON have a state of their own. */
 static int on_json_flow(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
 {
@@ -236,6 +268,11 @@ static int on_json_truncate(void *arg)
 	return on_truncate(((struct co_json *)arg)->arg);
 }
 
+static int on_json_snapshot(void *arg, const erltrace_snapshot_t *s)
+{
+	return on_snapshot(((struct co_json *)arg)->arg, s);
+}
+
 /*
  * How results are wanted: text, terminal, json, records, both (text and records); the first three
  * with cmd_ before them for the command, which runs programs and opens files itself.
@@ -252,7 +289,8 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	*json = (struct co_json){
 		.text = on_text, .arg = r, .quiet = api_option(b->h, OPT_QUIET) != 0};
 	*hs = (erltrace_handlers_t){
-		.size = sizeof(*hs), .arg = r, .drop = on_drop, .fault = on_fault};
+		.size = sizeof(*hs), .arg = r, .drop = on_drop, .fault = on_fault,
+		.snapshot = on_snapshot};
 	hs->terminal = strcmp(f, "terminal") == 0;
 	if (strcmp(f, "records") == 0 || strcmp(f, "both") == 0) {
 		hs->event = on_event;
@@ -268,6 +306,7 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	}
 	if (strcmp(f, "json") != 0)
 		return 0;
+	hs->snapshot = on_json_snapshot;
 	if (command) {
 		hs->system = on_json_system;
 		hs->reopen = on_json_reopen;
@@ -302,6 +341,45 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	end_event(&r);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, rc == ERLTRACE_DONE ? atom_done : atom_ok, items);
+}
+
+/* snapshot(Handle, Why, Form) -> {ok, [Item]} */
+ERL_NIF_TERM nif_snapshot(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct results r = {.env = env, .list = enif_make_list(env, 0), .files = true};
+	erltrace_handlers_t hs;
+	struct co_json json;
+	erltrace_error_t e = {.tag = ""};
+	ERL_NIF_TERM items;
+	char *why;
+	int rc = -1;
+
+	WITH_HANDLE(b)
+	why = beam_get_text(env, argv[1], NULL);
+	if (why != NULL && handlers(env, b, argv[2], &r, &json, &hs) == 0) {
+		rc = erltrace_take_snapshot(b->h, why, &hs, &e);
+		co_json_free(&json);
+	}
+	enif_mutex_unlock(b->lock);
+	free(why);
+	if (rc < 0)
+		return beam_error(env, &e);
+	enif_make_reverse_list(env, r.list, &items);
+	return enif_make_tuple2(env, atom_ok, items);
+}
+
+/* recorder(Handle) -> boolean(): does it write snapshots itself? */
+ERL_NIF_TERM nif_recorder(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char dir[8] = "";
+	bool is;
+
+	WITH_HANDLE(b)
+	is = api_option(b->h, OPT_BUFPOLICY) == BUFPOLICY_RING &&
+	     erltrace_getopt(b->h, "snapshotdir", dir, sizeof(dir), NULL) == 0 && dir[0] != '\0' &&
+	     strcmp(dir, "-") != 0;
+	enif_mutex_unlock(b->lock);
+	return is ? atom_true : atom_false;
 }
 
 /* preview(Handle, Form) -> {ok, [Item]} | same: the aggregations as the end would print them */

@@ -17,7 +17,7 @@
 #include "script_library.h"
 
 enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS,
-	OPT_FOLDED, OPT_SPEEDSCOPE, OPT_PPROF, OPT_FOLLOW, OPT_PERFETTO, OPT_OTLP, OPT_FLOWS };
+	OPT_FOLDED, OPT_SPEEDSCOPE, OPT_PPROF, OPT_FOLLOW, OPT_PERFETTO, OPT_OTLP, OPT_FLOWS, OPT_SNAPSHOTS };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
 static const struct option longs[] = {
@@ -33,6 +33,7 @@ static const struct option longs[] = {
 	{"perfetto", required_argument, NULL, OPT_PERFETTO},
 	{"pprof", required_argument, NULL, OPT_PPROF},
 	{"scripts", no_argument, NULL, OPT_SCRIPTS},
+	{"snapshots", required_argument, NULL, OPT_SNAPSHOTS},
 	{"speedscope", required_argument, NULL, OPT_SPEEDSCOPE},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -42,7 +43,7 @@ static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
 	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--json [--live=HZ]] [--help] [--version]\n"
-	"	[--folded file] [--speedscope file] [--pprof file]\n"
+	"	[--folded file] [--speedscope file] [--pprof file] [--snapshots dir]\n"
 	"	[--follow module:function] [--perfetto file] [--otlp url]\n"
 	"       erltrace --scripts [name ...]\n"
 	"       erltrace web [--help]\n"
@@ -99,6 +100,7 @@ static const char help[] =
 	"	--perfetto F  the requests that are followed for Perfetto, as a Chrome trace\n"
 	"	--pprof F  the same as --folded for pprof, in gzip's format\n"
 	"	--scripts  list the library; with names of scripts: what these are for\n"
+	"	--snapshots D  with bufpolicy=ring: snapshots go to the folder D; SIGUSR1 takes one\n"
 	"	--speedscope F  the same as --folded for speedscope, as JSON\n"
 	"	--version  print the version\n"
 	"\n"
@@ -329,6 +331,7 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case OPT_PERFETTO: c->flow_options.perfetto = arg; return -1;
 	case OPT_OTLP: c->flow_options.otlp = arg; return -1;
 	case OPT_FLOWS: c->flow_options.objects = true; return -1;
+	case OPT_SNAPSHOTS: add_setting(c, 'x', "snapshotdir", arg); return -1;
 	case OPT_COOKIE_FILE: c->cookie_file = arg; return -1;
 	default: return bad_usage(); /* getopt has said why */
 	}

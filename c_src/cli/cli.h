@@ -18,6 +18,7 @@
  *   node_start.c      -N: scripts sent to Erlang nodes; node_find.c: to which;
  *   node_talk.c       ... messages there and back; node_run.c: their results printed;
  *   node_stacks.c     ... and their stacks gathered; node_keys.c: keys pressed in the terminal
+ *   snapshots.c       snapshots of bufpolicy=ring
  *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
  *   flow_files.c      --follow, --perfetto, --otlp, --flows; flows.h: requests and the formats
  *   bridge.c          nodes of a script that runs in the kernel

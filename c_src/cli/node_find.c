@@ -5,6 +5,7 @@
  * cookie it is. No other node gets so much as a connection.
  */
 #include "targets.h"
+#include "snapshots.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -415,6 +416,7 @@ void node_leave(struct nodes *ns)
 		nd_close(ns->v[i].nd);
 		ei_x_free(&ns->v[i].preview);
 		free(ns->v[i].raw);
+		cli_snapshot_free(ns->v[i].snapshot);
 	}
 	memset(&ns->cookie, 0, sizeof(ns->cookie));
 	free(ns->v);

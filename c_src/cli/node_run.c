@@ -22,6 +22,7 @@
 #include "node/etf.h"
 #include "output.h"
 #include "run.h"
+#include "snapshots.h"
 
 /* ---- telling nodes ----------------------------------------------------------------------- */
 
@@ -191,6 +192,8 @@ static void print_item(
 		write_json(ns, t, text, len);
 	} else if (strcmp(kind, "text") == 0) {
 		cli_write_foreign(ns->c, text, (size_t)len);
+	} else if (cli_snapshot_part(ns->c, &t->snapshot, t->nd->name, kind, text, len)) {
+		return;
 	} else if (!may_ask(ns->c, kind, text, len)) {
 		cli_say("node %s: a command or a file that no script asked for (-w): refused",
 			t->nd->name);
@@ -500,6 +503,14 @@ static void tell_waiting(struct nodes *ns)
 				ns->v[i].nd->name);
 }
 
+/* SIGUSR1 */
+static void tell_snapshot(struct nodes *ns)
+{
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state == RUNNING)
+			node_tell(&ns->v[i], "snapshot");
+}
+
 static void run(struct nodes *ns)
 {
 	bool stopped = false, waits = false;
@@ -523,6 +534,8 @@ static void run(struct nodes *ns)
 			waits = true;
 			tell_waiting(ns);
 		}
+		if (cli_snapshot_asked())
+			tell_snapshot(ns);
 		node_keys(ns);
 		cli_flows_look(ns->c, node_ms());
 		node_receive(ns, ns->c->nprocs > 0 ? 100 : 1000);

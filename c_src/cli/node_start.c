@@ -117,6 +117,12 @@ static void put_peers(ei_x_buff *x, const struct nodes *ns)
 	free(text);
 }
 
+/* Snapshots come here: the node need not know where they go. */
+static const char *sent_value(const char *name, const char *value)
+{
+	return strcmp(name, "snapshotdir") == 0 ? "-" : value;
+}
+
 /* The command's environment, which the node does not see, then its arguments. */
 static void put_settings(ei_x_buff *x, const struct nodes *ns)
 {
@@ -127,10 +133,11 @@ static void put_settings(ei_x_buff *x, const struct nodes *ns)
 	put_peers(x, ns);
 	for (char **p = environ; p != NULL && *p != NULL; p++)
 		if (et_env_option(*p, &opt) && !is_for_cpp(opt.name))
-			put_setting(x, opt.name, opt.value);
+			put_setting(x, opt.name, sent_value(opt.name, opt.value));
 	for (int i = 0; i < c->nsettings; i++)
 		if (!is_for_cpp(c->settings[i].name))
-			put_setting(x, c->settings[i].name, c->settings[i].value);
+			put_setting(x, c->settings[i].name,
+				sent_value(c->settings[i].name, c->settings[i].value));
 	if (c->zero_matches || c->mode == MODE_LIST)
 		put_setting(x, "zdefs", NULL);
 	ei_x_encode_empty_list(x);

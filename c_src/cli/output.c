@@ -19,6 +19,7 @@
 #include "escape.h"
 #include "hash.h"
 #include "output.h"
+#include "snapshots.h"
 
 int cli_output_open(struct cli *c)
 {
@@ -256,7 +257,13 @@ static int on_truncate(void *arg)
 	return 0;
 }
 
-/* The handlers of JSON have a state of their own in h->arg; these two need the command's. */
+static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
+{
+	cli_snapshot_told(arg, s);
+	return 0;
+}
+
+/* The handlers of JSON have a state of their own in h->arg; these need the command's. */
 static int on_json_flush(void *arg)
 {
 	return on_flush(((struct co_json *)arg)->arg);
@@ -265,6 +272,11 @@ static int on_json_flush(void *arg)
 static int on_json_truncate(void *arg)
 {
 	return on_truncate(((struct co_json *)arg)->arg);
+}
+
+static int on_json_snapshot(void *arg, const erltrace_snapshot_t *s)
+{
+	return on_snapshot(((struct co_json *)arg)->arg, s);
 }
 
 int cli_handlers(struct cli *c, erltrace_handlers_t *h)
@@ -276,6 +288,7 @@ int cli_handlers(struct cli *c, erltrace_handlers_t *h)
 		.fault = on_fault,
 		.flush = on_flush,
 		.truncate = on_truncate,
+		.snapshot = on_snapshot,
 		.terminal = c->terminal};
 	c->droptags = cli_option_on(c, "droptags");
 	if (!c->json)
@@ -289,6 +302,7 @@ int cli_handlers(struct cli *c, erltrace_handlers_t *h)
 	}
 	h->flush = on_json_flush;
 	h->truncate = on_json_truncate;
+	h->snapshot = on_json_snapshot;
 	return CLI_OK;
 }
 

@@ -6,7 +6,8 @@
  *
  * The first SIGINT, SIGTERM or SIGHUP stops; one that comes a second later or more ends the command
  * at once, by that signal. Within that second it is not somebody's impatience: timeout(1) signals
- * its child and then the whole group, and a shell may send a SIGHUP of its own.
+ * its child and then the whole group, and a shell may send a SIGHUP of its own. SIGUSR1 takes a
+ * snapshot.
  */
 #include "cli.h"
 
@@ -20,7 +21,7 @@
 #include "output.h"
 #include "run.h"
 
-static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t interrupts, snapshots;
 static const struct cli *running; /* for the second signal */
 static void (*before_death)(void); /* likewise, or NULL */
 static pid_t main_tid;
@@ -69,6 +70,26 @@ static void on_child(int sig)
 	errno = saved;
 }
 
+/* SIGUSR1: a snapshot. */
+static void on_snapshot(int sig)
+{
+	int saved = errno;
+
+	if ((pid_t)syscall(SYS_gettid) != main_tid)
+		syscall(SYS_tgkill, getpid(), main_tid, sig);
+	else
+		snapshots = 1;
+	errno = saved;
+}
+
+bool cli_snapshot_asked(void)
+{
+	bool asked = snapshots != 0;
+
+	snapshots = 0;
+	return asked;
+}
+
 void cli_catch_signals(const struct cli *c)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -82,6 +103,8 @@ void cli_catch_signals(const struct cli *c)
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &sa, NULL);
 	}
+	sa.sa_handler = on_snapshot;
+	sigaction(SIGUSR1, &sa, NULL);
 	sa.sa_handler = on_child;
 	sa.sa_flags = SA_NOCLDSTOP;
 	sigaction(SIGCHLD, &sa, NULL);
@@ -145,6 +168,8 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 			if (erltrace_stop(c->h, &err) < 0)
 				return -cli_fail(c, &err, "couldn't stop tracing");
 		}
+		if (cli_snapshot_asked() && erltrace_take_snapshot(c->h, "signal", handlers, &err) < 0)
+			cli_say("no snapshot: %s", err.text);
 		r = erltrace_work(c->h, handlers, &err);
 		cli_flush(c);
 		cli_more_errors(c, false);

@@ -25,6 +25,7 @@ struct target {
 	ei_x_buff preview; /* should it die: the aggregations as they were; buff NULL: none */
 	char *raw;	   /* the same for another node */
 	long rawlen;
+	struct cli_snapshot *snapshot; /* that it is sending, or NULL */
 	int64_t began_at, preview_at; /* ms */
 	bool silent; /* it has ended the script because we stood still */
 };

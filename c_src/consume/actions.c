@@ -203,6 +203,18 @@ static void act_alert(struct co *co, const struct prog_action *a, const struct c
 	fm_printf(co, &co->out, a->fmt, v + 1, a->nvals - 1u);
 	if (!co->telling)
 		cb_str(&co->out, "\n");
+	if (co->mode == CO_NOTICED)
+		co_want(co, "alert ", &v[0]);
+}
+
+static void act_snapshot(struct co *co, const struct prog_action *a, const struct co_val *v)
+{
+	if (a->nvals > 0 && v[0].v->kind == V_STR && co->mode == CO_NOTICED)
+		co_want(co, "", &v[0]);
+	if (co->mode == CO_REPLAY && a->nvals > 0 && v[0].len > 0) {
+		cb_str(&co->out, "snapshot ");
+		cb_put(&co->out, v[0].p, v[0].len);
+	}
 }
 
 static int perform(struct co_rec *r, const struct prog_action *a, const struct co_val *v)
@@ -216,6 +228,7 @@ static int perform(struct co_rec *r, const struct prog_action *a, const struct c
 			fm_printf(co, &co->out, a->fmt, v, a->nvals);
 		return 0;
 	case ACT_ALERT: act_alert(co, a, v); return 0;
+	case ACT_SNAPSHOT: act_snapshot(co, a, v); return 0;
 	case ACT_PRINTA: return pa_printa(co, a);
 	case ACT_PRINT:
 		if (a->nvals > 0)
@@ -277,6 +290,30 @@ static bool was_reached(const struct co_rec *r, const struct prog_action *a)
 	return at < r->head->size && ((const uint8_t *)r->head)[at] != 0;
 }
 
+/* What a snapshot shows again has been done before; what acts at once is not done again at the end. */
+static bool is_due(const struct co *co, const struct prog_action *a)
+{
+	bool at_once = a->act == ACT_ALERT || a->act == ACT_SNAPSHOT;
+
+	switch (co->mode) {
+	case CO_NOTICED: return at_once;
+	case CO_ALL: return !at_once || !en_is_noted(co->en);
+	default: break;
+	}
+	switch (a->act) {
+	case ACT_SYSTEM:
+	case ACT_FREOPEN:
+	case ACT_FTRUNCATE:
+	case ACT_SETOPT:
+	case ACT_PRINTA:
+	case ACT_CLEAR:
+	case ACT_TRUNC:
+	case ACT_NORMALIZE:
+	case ACT_DENORMALIZE: return false;
+	default: return true;
+	}
+}
+
 int ac_perform(struct co_rec *r)
 {
 	const struct prog_clause *c = r->ecb->clause;
@@ -287,7 +324,7 @@ int ac_perform(struct co_rec *r)
 		const struct prog_action *a = &c->actions[i];
 		size_t start = co->out.len;
 		uint64_t flushes = co->flushes;
-		struct co_val *v = was_reached(r, a) ? action_values(r, a) : NULL;
+		struct co_val *v = is_due(co, a) && was_reached(r, a) ? action_values(r, a) : NULL;
 
 		if (v == NULL)
 			continue;
@@ -297,7 +334,7 @@ int ac_perform(struct co_rec *r)
 			continue;
 		}
 		co->telling = co->h.record != NULL && co->fd < 0;
-		if (!jo_elsewhere(r, a, v))
+		if (co->mode == CO_REPLAY || !jo_elsewhere(r, a, v))
 			perform(r, a, v);
 		co->telling = false;
 		if (co->h.record != NULL && co->rv == 0)

@@ -125,7 +125,7 @@ int co_room(struct co *co)
 }
 
 /* The handlers of a call; a caller built against an older header has fewer of them. */
-static void begin_call(struct co *co, const erltrace_handlers_t *h)
+void co_begin_call(struct co *co, const erltrace_handlers_t *h)
 {
 	memset(&co->h, 0, sizeof(co->h));
 	if (h != NULL)
@@ -233,7 +233,7 @@ static int row_put(struct co_rec *r)
 {
 	struct co *co = r->co;
 	struct co_thread *t = co_thread_of(co, r->thread);
-	bool indents = co_opt(co, OPT_FLOWINDENT) && t != NULL;
+	bool indents = co_opt(co, OPT_FLOWINDENT) && t != NULL && co->mode == CO_ALL;
 
 	if (indents)
 		flow(r, t);
@@ -264,7 +264,7 @@ static bool is_of_flows(const struct co_rec *r)
 
 static int rec_data(struct co_rec *r)
 {
-	if (jo_silent(r))
+	if (r->co->mode != CO_REPLAY && jo_silent(r))
 		return r->co->rv;
 	if (is_of_flows(r))
 		return ac_perform(r);
@@ -309,9 +309,14 @@ static int rec_one(void *arg, unsigned thread, const struct rec_head *head)
 		te_fault(&r);
 	else
 		rec_data(&r);
-	if (co_text_unread(r.co))
+	if (co_text_unread(r.co) || r.co->mode == CO_REPLAY)
 		r.co->out.len = 0;
 	return co_room(r.co);
+}
+
+int co_record(struct co *co, unsigned thread, const struct rec_head *rec)
+{
+	return rec_one(co, thread, rec);
 }
 
 /* The file of freopen() is full or gone: say so once, and give up on it. */
@@ -337,11 +342,12 @@ static void check_file(struct co *co)
 
 int co_work(struct co *co, const erltrace_handlers_t *h, bool final)
 {
-	begin_call(co, h);
+	co_begin_call(co, h);
 	sy_watch(co->sy);
 	ag_take(co);
 	jo_take(co);
-	en_consume(co->en, rec_one, co);
+	if (co_notice(co) == 0)
+		en_consume(co->en, rec_one, co);
 	if (co->rv == 0)
 		te_drops(co, final);
 	if (co->rv == 0 && final && co->role != CO_OTHER)
@@ -355,7 +361,7 @@ int co_preview(struct co *co, const erltrace_handlers_t *h)
 {
 	if (co->prog->naggs == 0 || co->previewed == ag_changes(co->ag))
 		return 0;
-	begin_call(co, h);
+	co_begin_call(co, h);
 	co->previewed = ag_changes(co->ag);
 	pa_final(co);
 	co_flush(co);

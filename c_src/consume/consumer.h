@@ -8,10 +8,18 @@
 
 #include "consume.h"
 #include "engine/probe.h"
+#include "recorder.h"
 #include "textbuf.h"
 #include "value.h"
 
 struct ag;
+
+/* Which actions of records are performed. */
+enum co_mode {
+	CO_ALL,
+	CO_NOTICED, /* alert() and snapshot(), while the buffers go on */
+	CO_REPLAY,  /* what only shows */
+};
 
 struct co_thread {
 	uint64_t told[2];   /* drops of DROP_PRINCIPAL and DROP_AGGREGATION reported so far */
@@ -46,6 +54,11 @@ struct co {
 	struct co_buf wishes, incoming; /* join.c */
 	uint64_t previewed;
 	bool telling; /* the text of an action stays whole: its record shows it */
+	enum co_mode mode;
+	uint32_t notices; /* recorder.c: as last seen */
+	int looks;
+	unsigned wants; /* snapshots; why the first one */
+	char why[CO_WHY];
 };
 
 /* A record under way. */
@@ -63,6 +76,8 @@ static inline uint64_t co_opt(const struct co *co, enum et_opt o)
 	return co->opts->val[o];
 }
 int co_flush(struct co *co);
+void co_begin_call(struct co *co, const erltrace_handlers_t *h);
+int co_record(struct co *co, unsigned thread, const struct rec_head *rec); /* as mode says */
 struct co_thread *co_thread_of(struct co *co, unsigned thread);
 /* Hand on what waits if it is much. != 0: stop. */
 int co_room(struct co *co);

@@ -252,6 +252,8 @@ static void act_format(struct cg *g, struct d_node *n)
 		g->action++;
 	}
 	mark_present(g, a);
+	if (name != NULL)
+		cg_call(g, RT_notice);
 }
 
 /* Aggregations among the arguments; numbers after them are evaluated. */
@@ -286,6 +288,8 @@ static void act_values(struct cg *g, struct d_node *n)
 	for (struct d_node *arg = n->list; arg != NULL; arg = arg->next)
 		put(g, a, arg);
 	mark_present(g, a);
+	if (n->ident->id == ACT_SNAPSHOT)
+		cg_call(g, RT_notice);
 }
 
 /* sym(x), stack() and so on as statements: the call itself is the value. */
@@ -410,6 +414,7 @@ void cg_action(struct cg *g, struct d_node *n)
 	case ACT_TRACE:
 	case ACT_PRINT:
 	case ACT_SETOPT:
+	case ACT_SNAPSHOT:
 	case ACT_FTRUNCATE: act_values(g, n); break;
 	case ACT_EXIT: act_exit(g, n); break;
 	case ACT_SPECULATE: act_speculate(g, n); break;

@@ -104,6 +104,7 @@ int en_consume(struct en *en, en_rec_cb cb, void *arg);
  */
 void en_consume_until(struct en *en, uint64_t ns);
 bool en_pending(const struct en *en); /* is there a record to deliver? */
+bool en_is_noted(const struct en *en); /* in cb: has a recording had this record before? */
 
 /*
  * Take what the slots' aggregation tables have gathered since the last call; they continue with

@@ -352,7 +352,9 @@ static int load_memory(struct en *en, struct et_error *e)
 	en->this_end = p->this_end;
 	en->alloca_size = (uint32_t)val[OPT_SCRATCHSIZE];
 	en->policy = (int)val[OPT_BUFPOLICY];
-	en->rate_limit = en->opts->inside ? (uint32_t)val[OPT_MAXRATE] : 0;
+	/* What stays in a ring burdens nobody. */
+	en->rate_limit = en->opts->inside && en->policy != BUFPOLICY_RING ?
+				 (uint32_t)val[OPT_MAXRATE] : 0;
 	atomic_store(&en->rate.at, en_now());
 	atomic_store(&en->rate.left, en->rate_limit);
 	en->only_cpu = val[OPT_CPU];

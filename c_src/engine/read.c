@@ -63,15 +63,17 @@ static bool advance(struct en *en, struct front *f, uint64_t cutoff)
 static int deliver(struct en *en, const struct front *f, en_rec_cb cb, void *arg)
 {
 	const struct rec_head *rec = f->rec;
+	struct ring *r = &en_slot(en, f->thread)->ring;
 	int rc;
 
+	en->delivers_noted = atomic_load_explicit(&r->tail, memory_order_relaxed) < r->noted;
 	if (rec->kind != REC_COMMIT) {
 		rc = cb(arg, f->thread, rec);
-		ring_next(&en_slot(en, f->thread)->ring, rec);
+		ring_next(r, rec);
 		return rc;
 	}
 	en->spec_reading = rec->spec;
-	ring_next(&en_slot(en, f->thread)->ring, rec);
+	ring_next(r, rec);
 	return spec_deliver(en, en->spec_reading, cb, arg);
 }
 
@@ -113,6 +115,11 @@ static bool anything(const struct en *en, uint32_t n)
 			return true;
 	}
 	return false;
+}
+
+bool en_is_noted(const struct en *en)
+{
+	return en->delivers_noted;
 }
 
 bool en_pending(const struct en *en)

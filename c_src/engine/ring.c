@@ -3,8 +3,9 @@
  * Trace buffers: a ring buffer of bytes with one writer, the slot's thread, and one reader. head
  * and tail count bytes since the start. A record does not wrap: if it does not fit before the end,
  * the rest is skipped as a REC_PAD (or is too short for a head). Policies: switch drops records
- * that do not fit; ring overwrites the oldest (the reader must wait until tracing has stopped);
- * fill drops them too, and ends tracing.
+ * that do not fit; ring overwrites the oldest (the reader must wait until tracing has stopped, or
+ * copy them as recording.c does: tail moves before the bytes behind it are overwritten, as the
+ * version of a seqlock does); fill drops them too, and ends tracing.
  */
 #include <string.h>
 
@@ -82,6 +83,9 @@ PROBE_PATH static void forget(struct en_thread *t)
 		return;
 	if (rec->kind == REC_COMMIT)
 		atomic_store(&t->en->spec.tab[rec->spec - 1].state, SPEC_DISCARDING);
+	atomic_store_explicit(&r->overwritten,
+		atomic_load_explicit(&r->overwritten, memory_order_relaxed) + 1,
+		memory_order_relaxed);
 	ring_next(r, rec);
 }
 
@@ -94,10 +98,12 @@ PROBE_PATH static bool make_room(struct en_thread *t, uint64_t need)
 		return true;
 	if (need > r->size)
 		return false;
-	if (t->en->policy == BUFPOLICY_RING) /* bounded: each record is at least a head long */
+	if (t->en->policy == BUFPOLICY_RING) { /* bounded: each record is at least a head long */
 		while (r->size - (head - atomic_load_explicit(&r->tail, memory_order_relaxed)) <
 			need)
 			forget(t);
+		STORES_IN_ORDER();
+	}
 	r->tail_seen = atomic_load_explicit(&r->tail, memory_order_acquire);
 	return r->size - (head - r->tail_seen) >= need;
 }

@@ -19,10 +19,12 @@ struct ring {
 	_Atomic(uint64_t) head; /* bytes written since the start */
 	uint64_t wpos;	       /* head's offset in mem */
 	uint64_t tail_seen;    /* the writer's cached copy of tail */
+	_Atomic(uint64_t) overwritten; /* policy ring: records */
 	char pad[LINE];
 	/* the reader's (policy ring: the writer's until tracing stops) */
 	_Atomic(uint64_t) tail;
 	uint64_t rpos;
+	uint64_t noted; /* up to here alert() and snapshot() have been noticed (recording.c) */
 };
 
 bool ring_put(struct en_thread *t, const void *rec, uint32_t size);

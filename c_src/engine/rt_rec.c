@@ -103,6 +103,13 @@ RTFN(exit)
 	return 0;
 }
 
+/* Policy ring: what the record says must not wait until the end. */
+RTFN(notice)
+{
+	atomic_fetch_add(&FIRE(ctx)->en->notices, 1);
+	return 0;
+}
+
 #ifndef __bpf__
 /* Spin for ns nanoseconds, but leave the program at least half of its time. */
 PROBE_PATH static void chill(struct fire *f, uint64_t ns)

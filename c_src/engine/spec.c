@@ -161,6 +161,8 @@ RTFN(commit)
 
 	if (!end(f, a, SPEC_COMMITTING))
 		return 0;
+	if (en->policy == BUFPOLICY_RING)
+		atomic_fetch_add(&en->notices, 1); /* it may have called alert() or snapshot() */
 	*rec = (struct rec_head){.size = sizeof(*rec),
 		.kind = REC_COMMIT,
 		.cpu = (uint16_t)en_cpu(),
@@ -254,16 +256,12 @@ static const struct rec_head *spec_peek(struct en_thread *t, uint32_t id)
 	return (const struct rec_head *)(const void *)(b->rec + buf->roff);
 }
 
-/* Deliver all records of a committed speculation in order of time, then discard it. */
-int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
+/* All records of a speculation in order of time. */
+static int deliver_all(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
 {
 	uint32_t n = atomic_load(&en->nslots);
 	int rc = 0;
 
-	if (id < 1 || id > en->spec.n) {
-		en->spec_reading = 0;
-		return 0;
-	}
 	while (rc == 0) {
 		const struct rec_head *first = NULL;
 		unsigned thread = 0;
@@ -285,6 +283,36 @@ int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
 		rc = cb(arg, thread, first);
 		en_slot(en, thread)->spec.bufs[id - 1].roff += first->size;
 	}
+	return rc;
+}
+
+bool spec_look(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
+{
+	uint32_t n = atomic_load(&en->nslots);
+	bool done;
+
+	if (id < 1 || id > en->spec.n)
+		return false;
+	done = deliver_all(en, id, cb, arg) == 0;
+	for (unsigned i = 0; i < n; i++)
+		if (atomic_load_explicit(&en_slot(en, i)->ready, memory_order_acquire)) {
+			struct spec_buf *buf = &en_slot(en, i)->spec.bufs[id - 1];
+
+			buf->rblock = buf->roff = 0;
+		}
+	return done;
+}
+
+/* Deliver all records of a committed speculation, then discard it. */
+int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg)
+{
+	int rc;
+
+	if (id < 1 || id > en->spec.n) {
+		en->spec_reading = 0;
+		return 0;
+	}
+	rc = deliver_all(en, id, cb, arg);
 	if (rc == 0) {
 		en->spec_reading = 0;
 		atomic_store(&en->spec.tab[id - 1].state, SPEC_DISCARDING);

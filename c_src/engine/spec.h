@@ -30,6 +30,8 @@ void spec_free(struct en *en);
 bool spec_put(struct en_thread *t, uint32_t id, const void *rec, uint32_t size);
 bool spec_pending(const struct en *en);
 void spec_clean(struct en *en); /* call it a grace period after the last call */
+/* The same, but it stays; false: cb has stopped it, or there is no such speculation. */
+bool spec_look(struct en *en, uint32_t id, en_rec_cb cb, void *arg);
 int spec_deliver(struct en *en, uint32_t id, en_rec_cb cb, void *arg);
 
 #endif

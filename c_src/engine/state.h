@@ -120,6 +120,7 @@ struct en {
 	_Atomic(int) exit_code;
 	_Atomic(uint32_t) exited, filled;
 	_Atomic(uint32_t) halted;
+	_Atomic(uint32_t) notices; /* RT_notice */
 	struct en_rate rate;
 	_Atomic(uint64_t) own_cost;  /* en_own_cost */
 	struct kernel *kernel; /* its state in kernel/, or NULL */
@@ -128,6 +129,7 @@ struct en {
 	_Alignas(LINE) struct et_options *opts;
 	enum en_state state;
 	unsigned spec_reading; /* the speculation that en_consume delivers; 0: none */
+	bool delivers_noted; /* en_is_noted() */
 	size_t slots_size;
 	struct en_registry reg;
 	struct en_ecb **ecbs; /* by epid - 1 */

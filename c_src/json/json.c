@@ -13,6 +13,7 @@
 
 #include "consume/aggs.h"
 #include "consume/percentile.h"
+#include "parts.h"
 
 /* The length of a well-formed UTF-8 sequence at p; 0: there is none. */
 static size_t utf8_length(const uint8_t *p, size_t len)
@@ -37,7 +38,7 @@ static size_t utf8_length(const uint8_t *p, size_t len)
 	return n;
 }
 
-static void js_string(struct co_buf *b, const void *data, size_t len)
+void js_string(struct co_buf *b, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 	size_t i = 0, n;
@@ -65,13 +66,13 @@ static void js_string(struct co_buf *b, const void *data, size_t len)
 	cb_str(b, "\"");
 }
 
-static void js_text(struct co_buf *b, const char *key, const char *s)
+void js_text(struct co_buf *b, const char *key, const char *s)
 {
 	cb_fmt(b, ",\"%s\":", key);
 	js_string(b, s ? s : "", s ? strlen(s) : 0);
 }
 
-static void js_float(struct co_buf *b, double f)
+void js_float(struct co_buf *b, double f)
 {
 	if (f - f != 0) /* JSON has no infinities */
 		cb_str(b, "null");
@@ -119,7 +120,7 @@ static void js_value(struct co_buf *b, const erltrace_value_t *v)
 	}
 }
 
-static void js_values(struct co_buf *b, const char *key, const erltrace_value_t *v, unsigned n)
+void js_values(struct co_buf *b, const char *key, const erltrace_value_t *v, unsigned n)
 {
 	unsigned i;
 
@@ -150,7 +151,7 @@ static int js_end(struct co_json *j)
 	return j->text ? j->text(j->arg, b->p, b->len) : 0;
 }
 
-static void js_event(struct co_buf *b, const erltrace_event_t *ev)
+void js_event(struct co_buf *b, const erltrace_event_t *ev)
 {
 	js_text(b, "provider", ev->probe.provider);
 	js_text(b, "module", ev->probe.module);
@@ -201,6 +202,16 @@ static int js_on_record(void *arg, const erltrace_event_t *ev, const erltrace_re
 		cb_str(j->buf, ",\"text\":");
 		js_string(j->buf, rec->text, rec->len);
 	}
+	return js_end(j);
+}
+
+int co_json_recording(struct co_json *j, const erltrace_snapshot_t *s, uint64_t first, uint64_t last)
+{
+	js_begin(j->buf, "recording");
+	js_text(j->buf, "why", s->why);
+	cb_fmt(j->buf, ",\"walltimestamp\":%llu,\"events\":%llu,\"overwritten\":%llu,\"first\":%llu,\"last\":%llu",
+		(unsigned long long)s->walltimestamp, (unsigned long long)s->events,
+		(unsigned long long)s->overwritten, (unsigned long long)first, (unsigned long long)last);
 	return js_end(j);
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The flight recorder's side of the consumer. With bufpolicy=ring records stay in the buffers until
+ * the end, but alert() and snapshot() shall act at once: each raises a counter of the engine, and if
+ * that has changed, what is new is copied and searched for them. The rings remember how far this has
+ * gone, so that the end does not perform them again.
+ */
+#include "recorder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actions.h"
+#include "consumer.h"
+#include "engine/recording.h"
+#include "options.h"
+
+enum { LOOKS = 100 }; /* rounds that a firing which takes long is waited for */
+
+void co_want(struct co *co, const char *prefix, const struct co_val *why)
+{
+	if (co->wants++ == 0)
+		snprintf(co->why, sizeof(co->why), "%s%.*s", prefix, (int)why->len,
+			why->len > 0 ? (const char *)why->p : "");
+}
+
+bool co_wants_snapshot(struct co *co, char why[CO_WHY], unsigned *more)
+{
+	if (co->wants == 0)
+		return false;
+	memcpy(why, co->why, CO_WHY);
+	*more = co->wants - 1;
+	co->wants = 0;
+	return true;
+}
+
+static bool acts(const struct prog_clause *c)
+{
+	for (unsigned i = 0; i < c->nactions; i++)
+		if (c->actions[i].act == ACT_ALERT || c->actions[i].act == ACT_SNAPSHOT)
+			return true;
+	return false;
+}
+
+int co_notice(struct co *co)
+{
+	uint32_t notices = en_notices(co->en);
+	struct en_recording *c;
+	struct en_recorded about;
+	const struct rec_head *rec;
+	unsigned thread;
+	bool whole;
+
+	if (co_opt(co, OPT_BUFPOLICY) != BUFPOLICY_RING || (notices == co->notices && co->looks == 0))
+		return 0;
+	if (notices != co->notices)
+		co->looks = LOOKS;
+	c = en_record(co->en, EN_NEW, &whole);
+	if (c == NULL)
+		return 0; /* the next round tries again */
+	co->notices = notices;
+	co->looks = whole ? 0 : co->looks - 1;
+	co->mode = CO_NOTICED;
+	while (co->rv == 0 && (rec = en_recording_next(c, &thread)) != NULL) {
+		const struct en_ecb *ecb = en_ecb(co->en, rec->epid);
+
+		if (rec->kind == REC_DATA && ecb != NULL && ecb->clause != NULL && acts(ecb->clause))
+			co_record(co, thread, rec);
+	}
+	co->mode = CO_ALL;
+	en_recording_about(c, &about);
+	if (about.overrun && co->h.drop != NULL && co->rv == 0)
+		co->rv = co->h.drop(co->h.arg, &(erltrace_drop_t){.kind = "OVERRUN", .cpu = -1,
+			.drops = 1, .total = 1,
+			.message = "events were overwritten before anybody looked: an alert() or "
+				   "snapshot() may be among them (bufsize)"});
+	en_recording_free(c);
+	return co->rv;
+}
+
+int co_look(struct co *co, const erltrace_handlers_t *h)
+{
+	co_begin_call(co, h);
+	if (co_notice(co) == 0)
+		co_flush(co);
+	return co->rv;
+}
+
+int co_replay(struct co *co, struct en_recording *c, unsigned most, const erltrace_handlers_t *h,
+	bool *done)
+{
+	const struct rec_head *rec = NULL;
+	int fd = co->fd; /* freopen(): not for this */
+	unsigned thread;
+
+	co->fd = -1;
+	co_begin_call(co, h);
+	co->mode = CO_REPLAY;
+	for (*done = false; co->rv == 0 && most > 0; most--) {
+		rec = en_recording_next(c, &thread);
+		*done = rec == NULL;
+		if (*done)
+			break;
+		co_record(co, thread, rec);
+	}
+	co->mode = CO_ALL;
+	co->fd = fd;
+	return co->rv;
+}

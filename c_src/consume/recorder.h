@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The flight recorder (option bufpolicy=ring): alert() and snapshot() are noticed while tracing goes
+ * on, and what the buffers hold is shown to handlers, once more for each snapshot.
+ */
+#ifndef CONSUME_RECORDER_H
+#define CONSUME_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "erltrace.h"
+
+struct co;
+struct co_val;
+struct en_recording;
+
+enum { CO_WHY = 200 }; /* bytes of the text that says why */
+
+/*
+ * Was snapshot() called, or alert(), since the last call? The reason of the first is then in why;
+ * *more: how many others there were.
+ */
+bool co_wants_snapshot(struct co *co, char why[CO_WHY], unsigned *more);
+/*
+ * Show the next records of a recording to handlers, at most so many; *done: there are no more.
+ * Nothing is changed: no aggregation, no file, no option.
+ */
+int co_replay(struct co *co, struct en_recording *c, unsigned most, const erltrace_handlers_t *h,
+	bool *done);
+
+/* Notice what there is to notice, as a round of work does. */
+int co_look(struct co *co, const erltrace_handlers_t *h);
+
+/* ---- for consume.c and actions.c ---- */
+
+/* A record has said that it wants one. */
+void co_want(struct co *co, const char *prefix, const struct co_val *why);
+/* Look for alert() and snapshot() in what is new, and perform them. */
+int co_notice(struct co *co);
+
+#endif
