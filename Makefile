@@ -8,7 +8,7 @@
 #   make demo-node  that node alone, named demo, until ^C: to try things on
 #   make test-kernel  every golden test on both engines, ten million system calls; needs root
 #   make test-rabbit  RabbitMQ under load, traced (where it is installed)
-#   make test-incidents  problems planted in RabbitMQ, each found by one command
+#   make test-incidents  problems planted in RabbitMQ and the demo, each found by one command
 #   make test       every test; the last line is "N passed, N failed"
 #   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
 #   make test-otp   the same on Debian's packages of OTP 27 and 29, in chroots; needs root

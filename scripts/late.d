@@ -11,7 +11,8 @@
  * ^C); how many rows to show (20).
  * Cost: calls of erlang:start_timer, send_after and cancel_timer and their returns are traced (flags call,
  * return_to): 3.1 us for a timer that is started and cancelled, as measured, with -x calls=fast 2 us; and all
- * messages when they are received (flag receive), 0.25 us each, 1 us in a process that a timer of send_after is for.
+ * messages when they are received (flag receive), 0.25 us each; more in processes
+ * that timers of send_after are for: the text of each message is made.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Only timers with a relative time are seen. The messages of start_timer, which gen_statem uses, say which
  * timer they are of. Those of send_after do not: they are told by receiver and message, so of several

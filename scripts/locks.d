@@ -15,7 +15,7 @@
  * the receiver.
  * Needs: root, and the node on this machine.
  * Cost: nothing is traced inside the node; each of these system calls on this machine costs about 0.2 us,
- * those of the node 0.5 us, and with their stacks 2 us.
+ * those of the node 0.5 us, and what their stacks take.
  * Sample:
  *	PROCESS                  FUNCTION                             YIELDS   SLEEPS          US
  *	demo_desk                ets:insert/2                            411        1      797587

@@ -22,7 +22,7 @@
 
 inline int most = $2 ? $2 : 20;
 
-BEGIN { seconds = $1; rounds = 1; }
+BEGIN { seconds = $1; rounds = 1; waiting = 0; }
 
 state:::socket-5s
 /rounds == 1/
@@ -41,6 +41,7 @@ state:::socket-5s
 state:::socket-5s
 /args[0]->queue > 0/
 {
+	waiting = 1;
 	@waits[args[0]->local, args[0]->remote, args[0]->owner] = max(args[0]->queue);
 }
 
@@ -50,11 +51,18 @@ state:::round-5s
 		"OUT", "BYTES");
 	trunc(@s, most);
 	printa("%-22s %-22s %-28s %10d %12d %12d %@12d\n", @s);
+	trunc(@s);
+	rounds++;
+}
+
+state:::round-5s
+/waiting/
+{
 	printf("\n%-22s %-22s %-28s %10s\n", "LOCAL", "REMOTE", "OWNER", "QUEUE");
 	trunc(@waits, most);
 	printa("%-22s %-22s %-28s %@10d\n", @waits);
-	trunc(@s); trunc(@waits);
-	rounds++;
+	trunc(@waits);
+	waiting = 0;
 }
 
 state:::round-5s /!arg2/ { printf("(partial: %d sockets)\n", arg1); }

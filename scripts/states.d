@@ -117,7 +117,7 @@ erlang*:::process-exit
 	exit(0);
 }
 
-tick-1s /--seconds == 0/ { exit(0); }
+tick-1s /began && --seconds == 0/ { exit(0); }
 
 END { now = ended ? ended : timestamp; }
 

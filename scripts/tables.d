@@ -24,7 +24,7 @@
 
 inline int most = $2 ? $2 : 20;
 
-BEGIN { seconds = $1; }
+BEGIN { seconds = $1; grown = 0; }
 
 state:::table-5s
 {
@@ -33,8 +33,9 @@ state:::table-5s
 }
 
 state:::table-5s
-/args[0]->growth > 0/
+/args[0]->growth > 0 && args[0]->owner != "(erltrace)"/
 {
+	grown = 1;
 	@grow[args[0]->name, args[0]->owner, args[0]->size,
 		args[0]->id == args[0]->name ? "" : args[0]->id] = max(args[0]->growth);
 }
@@ -48,8 +49,9 @@ state:::round-5s
 }
 
 state:::round-5s
-/arg0 > 1/
+/arg0 > 1 && grown/
 {
+	grown = 0;
 	printf("\n%-28s %-20s %9s %8s\n", "TABLE", "OWNER", "OBJECTS", "MORE");
 	trunc(@grow, most);
 	printa("%-28s %-20s %9d %@8d %s\n", @grow);

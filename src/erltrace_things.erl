@@ -792,7 +792,7 @@ node_member(_, Node) when Node =:= node() -> 0;
 node_member(received, Node) -> connection(recv_oct, Node);
 node_member(sent, Node) -> connection(send_oct, Node);
 node_member(queue, Node) -> waiting(Node) + connection(send_pend, Node);
-node_member(busy, Node) -> one(waiting(Node) >= erlang:system_info(dist_buf_busy_limit));
+node_member(busy, Node) -> one(is_busy(waiting(Node), Node));
 node_member(_, _) -> 0.
 
 connection(Stat, Node) ->
@@ -805,8 +805,13 @@ connection(Stat, Node) ->
         _ -> 0
     end.
 
-%% Bytes in the VM's own queue, before the driver's; processes that send to the node are suspended while
-%% it is longer than +zdbbl permits.
+%% Once its own queue is longer than +zdbbl permits, the VM suspends processes that send to the node, and
+%% lets them wait until that is shorter and the driver takes data again.
+is_busy(0, _) -> false;
+is_busy(Bytes, Node) ->
+    Bytes >= erlang:system_info(dist_buf_busy_limit) orelse connection(send_pend, Node) > 0.
+
+%% Bytes in the VM's own queue, before the driver's.
 waiting(Node) ->
     try
         {ok, _, _, Bytes} = erlang:dist_get_stat(dist_handle(Node)),

@@ -37,6 +37,14 @@ has 'no cookie at all' 'cannot read the cookie file .*/\.erlang\.cookie: No such
 mv was .erlang.cookie
 erltrace -N reach_odd -qn "$hello" >o 2>&1
 has 'another cookie' 'the node reach_odd does not accept the cookie of .*/\.erlang\.cookie'
+# A node that gives up connecting because it is too busy has nothing against the cookie.
+python3 "$root/test/node/relay.py" reach_busy "$(epmd -names | awk '$2 == "reach_hidden" { print $5 }')" slow >busy 2>&1 &
+relay=$!
+holds busy '^ready' >/dev/null
+erltrace -N reach_busy -qn "$hello" >o 2>&1
+has 'a busy node' 'the node reach_busy is too busy: 3 times it gave up connecting on port [0-9]+$'
+is 'it was asked three times' 3 "$(grep -c '^digest' busy)"
+kill "$relay"
 ERL_EPMD_PORT=1 erltrace -N reach_odd -qn "$hello" >o 2>&1
 has 'ERL_EPMD_PORT' 'no epmd answers on port 1 of this machine'
 erltrace -N reach_odd@nosuch.invalid -qn "$hello" >o 2>&1

@@ -4,9 +4,10 @@
 is greeted with to the real node, whose challenge it gives for its own. The digest that comes back
 opens the node.
 
-    relay.py NAME NODE_PORT [late]
+    relay.py NAME NODE_PORT [late | slow]
 
-late: the port is opened by the caller's user, connections are taken by nobody. Prints a line for
+late: the port is opened by the caller's user, connections are taken by nobody. slow: it hangs up six
+seconds after the digest, as a node does that is too busy. Prints a line for
 what happens: "ready PORT", "connected", "digest", "taken over". NODE_PORT 0: there is no node, it
 is only counted. Ends when it is killed.
 """
@@ -17,6 +18,7 @@ import select
 import socket
 import struct
 import sys
+import time
 
 NOBODY = 65534
 
@@ -60,6 +62,9 @@ def relay(client, node):
                 if s is client and p[:1] == b"r":
                     digest = True
                     say("digest")
+                    if sys.argv[3:] == ["slow"]:
+                        time.sleep(6)
+                        return
                 if s is node and digest and p[:1] == b"a":
                     say("taken over")
                     return
