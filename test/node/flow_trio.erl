@@ -117,7 +117,7 @@ drive(Command, Nodes, Script, N, Say) ->
     St = batches(Port, First, 1, N, #{flows => #{}, done => 0, ids => 0, wait => infinity}),
     {os_pid, Os} = erlang:port_info(Port, os_pid),
     _ = os:cmd("kill -TERM " ++ integer_to_list(Os)),
-    Rest = finish(Port, St),
+    Rest = finish(Port, St#{status => running}),
     Releases = [erpc:call(Node, erlang, system_info, [otp_release]) || Node <- Nodes],
     Ids = N * (N + 1) div 2,
     case Rest of
@@ -168,6 +168,7 @@ finish(Port, St) ->
     end.
 
 take(<<>>, St) -> St;
+take(<<"erltrace: the node ", _/binary>>, #{status := _} = St) -> St; % on a busy machine: has not ended yet
 take(Line, #{flows := Flows, done := Done, ids := Ids, wait := Wait} = St) ->
     case binary:split(Line, <<" ">>, [global]) of
         [Kind, Flow | Rest] when byte_size(Kind) =:= 1 ->
