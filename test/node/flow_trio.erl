@@ -168,7 +168,6 @@ finish(Port, St) ->
     end.
 
 take(<<>>, St) -> St;
-take(<<"erltrace: the node ", _/binary>>, #{status := _} = St) -> St; % on a busy machine: has not ended yet
 take(Line, #{flows := Flows, done := Done, ids := Ids, wait := Wait} = St) ->
     case binary:split(Line, <<" ">>, [global]) of
         [Kind, Flow | Rest] when byte_size(Kind) =:= 1 ->
@@ -180,7 +179,10 @@ take(Line, #{flows := Flows, done := Done, ids := Ids, wait := Wait} = St) ->
                     St#{flows := Flows#{Flow => [{Kind, Rest} | Ls]}}
             end;
         _ ->
-            fail(Line)
+            case is_map_key(status, St) andalso string:find(Line, "has not ended the script yet") of
+                Found when is_binary(Found) -> St; % a busy machine
+                _ -> fail(Line)
+            end
     end.
 
 %% The number of the request whose tree this is, and the shortest time that a message was under way.
