@@ -115,6 +115,7 @@ part(<<"engine">>) -> "the engine alone, machine code";
 part(<<"node">>) -> "in a node, against a tracer that does nothing";
 part(<<"calls">>) -> "function calls";
 part(<<"samples">>) -> "samples of a node, from inside";
+part(<<"flows">>) -> "requests that are followed";
 part(<<"state">>) -> "what there is: how much of it can be asked for in 5 s, at 2 % of the time of two schedulers";
 part(<<"compare">>) -> "others, against erltrace";
 part(<<"kernel">>) -> "in the kernel";

@@ -9,7 +9,7 @@
 # The folder: engine_bench.c (bench.h) has the engine alone, erl_bench.erl the probes of a node
 # against a tracer that does nothing (null_tracer), bench_calls.erl what a call costs by each way to
 # function probes, bench_samples.erl what samples cost, bench_state.erl what it costs to ask what there
-# is, bench_compare.erl the ways to trace (bench_ways.erl) side by side at the same work
+# is, bench_flows.erl what it costs to follow a request, bench_compare.erl the ways to trace (bench_ways.erl) side by side at the same work
 # (bench_loads.erl), bench_growth.erl how costs grow, first_bench.sh the command's start,
 # kernel_bench.sh probes of the kernel, page_bench.sh the live page, rabbit_bench.sh RabbitMQ under
 # load. Each adds rows to the file that BENCH_ROWS names, lines of JSON; bench_report.erl and
@@ -30,8 +30,8 @@ export BENCH_ROWS LC_ALL=C ERL_CRASH_DUMP=/dev/null
 [[ ${QUICK-} == 0 ]] && QUICK=''
 export QUICK=${QUICK-}
 [[ -n $QUICK ]] && export ROUNDS=2 CALLS=300000
-all='engine node calls samples state compare growth first kernel page rabbit'
-parts=${PARTS:-${QUICK:+engine node calls samples state compare growth first kernel}}
+all='engine node calls samples state flows compare growth first kernel page rabbit'
+parts=${PARTS:-${QUICK:+engine node calls samples state flows compare growth first kernel}}
 parts=${parts:-$all}
 
 have_erlang() { [[ -e $EBIN/erltrace.app ]]; }
@@ -47,6 +47,7 @@ part() {
 	calls) have_erlang && erlang 'bench_calls:main()' +S 1 ;;
 	samples) have_erlang && erlang 'bench_samples:main()' ;;
 	state) have_erlang && erlang 'bench_state:main()' ;;
+	flows) have_erlang && erlang 'bench_flows:main()' ;;
 	compare) have_erlang && erlang 'bench_compare:main()' ;;
 	growth) have_erlang && erlang 'bench_growth:main()' ;;
 	first) have_erlang && bench/first_bench.sh ;;

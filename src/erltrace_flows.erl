@@ -19,19 +19,19 @@
          format_status/1]).
 
 -define(LABEL, erltrace_flow). % of our tokens
--define(RUN_SHIFT, 40).        % of the number of the script's run in a label that is a number
+-define(OURS, 58).             % the highest bit of a label that is a number, of any script's run
 -define(EVERY, 50).            % ms between two looks at which flows are over
 -define(ASK, 8).               % so often a node asks for the time before it begins
 -define(ANSWER, 100).          % ms that it waits for each answer
 -define(AGAIN, 20).            % so many looks before it asks again
 -define(TOGETHER, 3000).       % ms that the nodes which run a script have to take their tokens away
 -define(ROUNDS, 30).           % so often, at most,
--define(CLEAN, 3).             % or until so many times in a row none of them has seen one
+-define(CLEAN, 2).             % or until so many times in a row none of them has seen one
 -define(PAUSE, 5).             % ms between two rounds
+-define(ALONE, 25).            % the same of a node that is alone
 -define(CHECK, 200).           % processes asked for their tokens, before others run
 
 -record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
-             run = 0 :: non_neg_integer(), % what the labels of our tokens begin with; 0: not known yet
              nodes = [] :: [node()],       % that run the script
              looks = 0 :: non_neg_integer(),
              told = [] :: [tuple()]}).     % by those of them that take their tokens away already
@@ -118,13 +118,16 @@ handle_info(_, St) ->
 
 -spec terminate(term(), #st{}) -> term().
 terminate(_, #st{number = Number} = St) ->
-    #st{foreign = Foreign, run = Run, nodes = Nodes, told = Told} = try look(St) catch _:_ -> St end,
-    erltrace_vm:locked(fun() -> release(Number) end),
-    is_foreign(Foreign, Run) orelse begin
+    #st{foreign = Foreign, nodes = Nodes, told = Told} = try look(St) catch _:_ -> St end,
+    Keep = is_foreign(Foreign),
+    _ = Keep orelse begin
+        _ = erltrace_nif:drain_flows(Number),
         seq_trace:reset_trace(),
         [self() ! Round || Round <- Told],
-        rounds(Nodes -- [node()], Run)
-    end.
+        length(Nodes) > 1 andalso rounds(Nodes -- [node()])
+    end,
+    erltrace_vm:locked(fun() -> release(Number) end),
+    Keep orelse seq_trace:reset_trace(). % what was in mailboxes
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
 code_change(_, St, _) ->
@@ -140,9 +143,9 @@ format_status(Status) ->
 %% End flows that are over.
 look(#st{number = Number, foreign = Foreign} = St) ->
     case erltrace_nif:end_flows(Number) of
-        {Tokens, Run, Nodes, Reports} ->
+        {Tokens, Nodes, Reports} ->
             report(Reports),
-            St#st{foreign = Foreign orelse Tokens =:= foreign, run = Run, nodes = Nodes};
+            St#st{foreign = Foreign orelse Tokens =:= foreign, nodes = Nodes};
         gone ->
             St
     end.
@@ -242,34 +245,32 @@ release(Number) ->
 %% ---- tokens ----------------------------------------------------------------------------------
 
 %% Does a process have a token that is not ours?
-is_foreign(true, _) -> true;
-is_foreign(false, Run) -> tokens(Run) =:= foreign.
+is_foreign(true) -> true;
+is_foreign(false) -> tokens() =:= foreign.
 
-%% The nodes that run a script end it at about the same time. A token that is under way from one to another
-%% while both take theirs away is left over. So they do it in rounds: each resets, tells the others, and goes on
-%% when all have told it. What another one has sent before its reset has come by then, as it comes the same way.
-%% They are through when no node has seen a token for a few rounds.
-rounds(Others, Run) ->
+%% The nodes that run a script end it at about the same time. From then on a process that receives a token loses it
+%% (drain_flows/1): none is sent on. Each node takes its tokens away and tells the others, in rounds. What another
+%% one has sent before has come by then, as it comes the same way. They are through when no node has seen a token in
+%% the last rounds. Who is left alone, as others are late or have gone, goes on alone.
+rounds(Others) ->
     Alarm = erlang:send_after(?TOGETHER, self(), {?MODULE, enough}),
     Monitors = [{erlang:monitor(process, {?MODULE, Node}), Node} || Node <- Others, lists:member(Node, nodes())],
-    round(0, 0, Monitors, Run),
+    round(0, 0, Monitors),
     erlang:cancel_timer(Alarm).
 
-round(K, Clean, Others, _) when K =:= ?ROUNDS; Clean =:= ?CLEAN; Others =:= [] ->
+round(K, Clean, _) when K =:= ?ROUNDS; Clean =:= ?CLEAN ->
     ok;
-round(K, Clean, Others, Run) ->
-    case tokens(Run) of
+round(K, Clean, Others) ->
+    case tokens() of
         foreign ->
             ok;
         Found ->
             seq_trace:reset_trace(),
             [erlang:send({?MODULE, Node}, {?MODULE, round, K, Node0, Found}, [noconnect, nosuspend]) ||
                 {_, Node} <- Others, Node0 <- [node()]],
-            case others(K, Others, [], Found) of
-                {Left, none} -> timer:sleep(?PAUSE), round(K + 1, Clean + 1, Left, Run);
-                {Left, ours} -> timer:sleep(?PAUSE), round(K + 1, 0, Left, Run);
-                enough -> seq_trace:reset_trace()
-            end
+            {Left, AllFound} = others(K, Others, [], Found),
+            timer:sleep(case Left of [] -> ?ALONE; _ -> ?PAUSE end),
+            round(K + 1, case AllFound of none -> Clean + 1; ours -> 0 end, Left)
     end.
 
 %% What the others have found in this round; those that have gone are left out from now on.
@@ -280,30 +281,30 @@ others(K, [{Monitor, Node} = Other | Others], Left, Found) ->
         {?MODULE, round, K, Node, none} -> others(K, Others, [Other | Left], Found);
         {?MODULE, round, K, Node, ours} -> others(K, Others, [Other | Left], ours);
         {'DOWN', Monitor, process, _, _} -> others(K, Others, Left, Found);
-        {?MODULE, enough} -> enough
+        {?MODULE, enough} -> {[], ours}
     end.
 
 %% Whose tokens processes have.
-tokens(Run) ->
-    tokens(processes(), Run, none, 0).
+tokens() ->
+    tokens(processes(), none, 0).
 
-tokens([], _, Found, _) ->
+tokens([], Found, _) ->
     Found;
-tokens(Pids, Run, Found, ?CHECK) ->
+tokens(Pids, Found, ?CHECK) ->
     erlang:yield(),
-    tokens(Pids, Run, Found, 0);
-tokens([P | Pids], Run, Found, N) ->
+    tokens(Pids, Found, 0);
+tokens([P | Pids], Found, N) ->
     case process_info(P, sequential_trace_token) of
         {_, Token} when tuple_size(Token) =:= 5 ->
-            case is_ours(element(2, Token), Run) of
-                true -> tokens(Pids, Run, ours, N + 1);
+            case is_ours(element(2, Token)) of
+                true -> tokens(Pids, ours, N + 1);
                 false -> foreign
             end;
-        _ -> tokens(Pids, Run, Found, N + 1)
+        _ -> tokens(Pids, Found, N + 1)
     end.
 
-is_ours(?LABEL, _) -> true;
-is_ours(Label, Run) -> is_integer(Label) andalso Label bsr ?RUN_SHIFT =:= Run.
+is_ours(?LABEL) -> true;
+is_ours(Label) -> is_integer(Label) andalso Label bsr ?OURS =:= 1.
 
 %% Find out, once per node, where the VM keeps the token of a process (c_src/beam/token.c).
 layout() ->

@@ -350,10 +350,9 @@ run_state(_) -> erlang:nif_error(not_loaded).
 -spec token_layout(atom() | {sample, Label :: atom()} | {write | flags, non_neg_integer()}) -> ok | unknown | undefined.
 token_layout(_) -> erlang:nif_error(not_loaded).
 
-%% Flows that are over end; foreign: there are tokens that are not ours. Run: the labels of ours are
-%% numbers that begin with it. Nodes: those that run the script. Reports: parts of flows of other nodes that are over.
+%% Flows that are over end; foreign: there are tokens that are not ours. Nodes: those that run the script. Reports: parts of flows of other nodes that are over.
 -spec end_flows(Number :: non_neg_integer()) ->
-          {ours | foreign, Run :: pos_integer(), Nodes :: [node()], [flow_report()]} | gone.
+          {ours | foreign, Nodes :: [node()], [flow_report()]} | gone.
 end_flows(_) -> erlang:nif_error(not_loaded).
 
 -type flow_report() :: {node(), Flow :: pos_integer(), Away :: non_neg_integer(),
@@ -367,6 +366,10 @@ flow_reports(_, _) -> erlang:nif_error(not_loaded).
 -spec flow_clock(Number :: non_neg_integer(), get | integer()) ->
           {Now :: non_neg_integer(), Offset :: integer(), Known :: boolean()} | gone.
 flow_clock(_, _) -> erlang:nif_error(not_loaded).
+
+%% From now on a process that receives a token of ours loses it.
+-spec drain_flows(Number :: non_neg_integer()) -> ok | gone.
+drain_flows(_) -> erlang:nif_error(not_loaded).
 
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).

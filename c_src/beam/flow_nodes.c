@@ -63,6 +63,15 @@ bool flow_label_is_ours(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TER
 	return label == atom_erltrace_flow || flow_of_label(ns, env, label) != 0;
 }
 
+bool flow_label_was_ours(ErlNifEnv *env, ERL_NIF_TERM label)
+{
+	ErlNifUInt64 v;
+
+	return label == atom_erltrace_flow ||
+	       (label != 0 && enif_get_uint64(env, label, &v) && v >> RUN_SHIFT >= RUN_BIT &&
+		       v >> RUN_SHIFT < 2 * RUN_BIT);
+}
+
 /* Of less than 60 bits: no memory is taken (beam_vm.small: token.c has seen to it). */
 static ERL_NIF_TERM small(uint64_t v)
 {

@@ -27,6 +27,7 @@ void flow_nodes_init(
 
 /* Labels: of a process that is in no flow, or in this one. */
 bool flow_label_is_ours(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label);
+bool flow_label_was_ours(ErlNifEnv *env, ERL_NIF_TERM label); /* of any run */
 ERL_NIF_TERM flow_label(const struct flow_nodes *ns, uint64_t id);
 uint64_t flow_of_label(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label); /* 0: none */
 

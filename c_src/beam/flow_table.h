@@ -62,6 +62,7 @@ struct flow_table {
 	struct flow_nodes nodes; /* that run the script */
 	uint64_t tag;		 /* of this one among them */
 	struct flow_clock clock; /* theirs */
+	_Atomic bool draining;	 /* tokens are taken away as they come */
 	_Atomic uint32_t part_hops; /* numbers of hops of parts */
 	struct beam_pid_slots slots;
 	_Atomic uint64_t next;	     /* numbers */

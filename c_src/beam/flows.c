@@ -507,11 +507,17 @@ void beam_flow_event(const struct beam_event *ev)
 	if (ev->b->flows == NULL)
 		return;
 	if (!flow_label_is_ours(&ev->b->flows->nodes, ev->env, ev->argv[2])) { /* of somebody else */
-		atomic_store_explicit(&ev->b->foreign_tokens, true, memory_order_relaxed);
+		if (!flow_label_was_ours(ev->env, ev->argv[2]))
+			atomic_store_explicit(&ev->b->foreign_tokens, true, memory_order_relaxed);
 		return;
 	}
 	if (!get_signal(ev->env, ev->argv[3], &s, &sent, &received))
 		return;
+	if (atomic_load_explicit(&ev->b->flows->draining, memory_order_relaxed)) {
+		if (received)
+			beam_token_clear(ev->env, s.to);
+		return;
+	}
 	now = en_now();
 	if (sent && enif_is_atom(ev->env, s.to)) {
 		if (is_spawn(ev->env, &s, true, &mfa))
@@ -668,10 +674,9 @@ static struct beam_handle *enter(unsigned number)
 }
 
 /*
- * end_flows(Number of a handle) -> {ours | foreign, Run, Nodes, Reports} | gone: ends flows that nobody
+ * end_flows(Number of a handle) -> {ours | foreign, Nodes, Reports} | gone: ends flows that nobody
  * refers to any more, or in which nothing has happened for as long as flowtime says. foreign: an event
- * has told of a token that is not ours. Run: what the labels of ours begin with. Nodes: those that run the
- * script.
+ * has told of a token that is not ours. Nodes: those that run the script.
  */
 ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -695,9 +700,8 @@ ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 			if (e.part)
 				reports = enif_make_list_cell(env, report(env, b->flows, &e), reports);
 		}
-		answer = enif_make_tuple4(env,
+		answer = enif_make_tuple3(env,
 			enif_make_atom(env, atomic_load(&b->foreign_tokens) ? "foreign" : "ours"),
-			enif_make_uint64(env, b->flows->nodes.run),
 			enif_make_list_from_array(
 				env, b->flows->nodes.node, b->flows->nodes.n),
 			reports);
@@ -774,4 +778,20 @@ ERL_NIF_TERM nif_flow_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	beam_leave();
 	return answer;
+}
+
+/* drain_flows(Number of a handle) -> ok | gone: from now on a process that receives a token of ours loses it. */
+ERL_NIF_TERM nif_drain_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct beam_handle *b;
+	unsigned number;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &number))
+		return enif_make_badarg(env);
+	b = enter(number);
+	if (b != NULL)
+		atomic_store(&b->flows->draining, true);
+	beam_leave();
+	return b != NULL ? atom_ok : enif_make_atom(env, "gone");
 }

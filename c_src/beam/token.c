@@ -34,6 +34,7 @@ enum { FLAGS = TOKEN_FLAGS, LABEL = TOKEN_LABEL, SERIAL, FROM, PREVIOUS = TOKEN_
 enum { NOT_LOOKED, KNOWN, REFUSED };
 static _Atomic int known;
 static unsigned word; /* of a process, once it is known */
+static uintptr_t none; /* what is there without a token: [] */
 
 bool beam_token_known(void)
 {
@@ -79,6 +80,12 @@ void beam_token_set(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part, ERL_
 		token[part] = small;
 }
 
+void beam_token_clear(ErlNifEnv *env, ERL_NIF_TERM pid)
+{
+	if (token_of(env, pid) != NULL)
+		((uintptr_t *)(void *)(uintptr_t)beam_tracee(env))[word] = none;
+}
+
 /* ---- the check ------------------------------------------------------------------------- */
 
 static bool may_be[LAST];
@@ -107,6 +114,7 @@ static void take_sample(ErlNifEnv *env, ERL_NIF_TERM label)
 	for (unsigned w = 1; w < LAST; w++)
 		may_be[w] &= with ? is_token(proc[w], label, self.pid) : proc[w] == nil;
 	safe_fini();
+	none = nil;
 	nwith += with;
 	nwithout += !with;
 }

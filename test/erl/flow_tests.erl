@@ -2,7 +2,7 @@
 %% follow(), flowid, flowdepth, flow-> and the probes flow-*.
 -module(flow_tests).
 -include_lib("eunit/include/eunit.hrl").
--export([traced/0, other/1, exact/2]).
+-export([traced/0, other/1, exact/2, woken/1]).
 
 -define(CLIENTS, 20).
 -define(EACH, 100).
@@ -218,6 +218,22 @@ late_message_of_an_ended_flow_test() ->
     erltrace:close(H),
     ?assertEqual(#{{"_", ["flow-begin"]} => 1, {"_", ["flow-send"]} => 1, {"_", ["flow-end"]} => 1,
                    {"end", ["idle"]} => 1, {"in", [0]} => 2}, Aggs).
+
+%% A process that hibernates is woken by a message of a flow, and belongs to it.
+hibernating_process_test() ->
+    Me = self(),
+    {ok, H} = erltrace:script("erlang*:flow_tests:other:function-entry { follow(); }
+                               erlang*:flow_tests:traced:function-entry { @[flowid, flowdepth] = count(); }"),
+    P = spawn(fun() -> proc_lib:hibernate(?MODULE, woken, [Me]) end),
+    wait_until(fun() -> process_info(P, current_function) =:= {current_function, {erlang, hibernate, 3}} end),
+    Q = spawn(fun() -> process_flag(trap_exit, true), other(1), P ! wake, receive stop -> ok end end),
+    receive woken -> ok end,
+    wait_for({"_", [1, 1]}, 1, H),
+    erltrace:close(H),
+    ?assertEqual([], ours()),
+    exit(Q, kill).
+
+woken(Me) -> receive wake -> traced(), Me ! woken end.
 
 %% flowhops bounds messages and spawns of a flow; what is beyond is dropped and counted.
 hops_are_bounded_test() ->

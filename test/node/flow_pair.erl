@@ -12,7 +12,7 @@
 -module(flow_pair).
 -behaviour(gen_server).
 -export([start/0, run/3, load/2, stop/1, request/2, child/2, handled/1, check/2]).
--export([tokens/0, keep_token/0, kept_token/0]).
+-export([tokens/0, ended/0, keep_token/0, kept_token/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 start() ->
@@ -39,6 +39,20 @@ tokens() ->
     {length([P || P <- processes(), {_, T} <- [process_info(P, sequential_trace_token)],
                   is_tuple(T) andalso element(2, T) =/= mine]),
      seq_trace:get_system_tracer()}.
+
+%% When the last of them had gone, in ms of the wall clock: none for a quarter of a second.
+ended() -> ended(0, wall()).
+
+ended(250, Since) ->
+    Since;
+ended(N, Since) ->
+    receive after 1 -> ok end,
+    case tokens() of
+        {0, false} -> ended(N + 1, Since);
+        _ -> ended(0, wall())
+    end.
+
+wall() -> os:system_time(millisecond).
 
 %% A process of the application that has a token of its own.
 keep_token() ->

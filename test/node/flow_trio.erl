@@ -117,7 +117,7 @@ drive(Command, Nodes, Script, N, Say) ->
     St = batches(Port, First, 1, N, #{flows => #{}, done => 0, ids => 0, wait => infinity}),
     {os_pid, Os} = erlang:port_info(Port, os_pid),
     _ = os:cmd("kill -TERM " ++ integer_to_list(Os)),
-    Rest = finish(Port, St),
+    Rest = finish(Port, St#{status => running}),
     Releases = [erpc:call(Node, erlang, system_info, [otp_release]) || Node <- Nodes],
     Ids = N * (N + 1) div 2,
     case Rest of
@@ -179,7 +179,10 @@ take(Line, #{flows := Flows, done := Done, ids := Ids, wait := Wait} = St) ->
                     St#{flows := Flows#{Flow => [{Kind, Rest} | Ls]}}
             end;
         _ ->
-            fail(Line)
+            case is_map_key(status, St) andalso string:find(Line, "has not ended the script yet") of
+                Found when is_binary(Found) -> St; % a busy machine
+                _ -> fail(Line)
+            end
     end.
 
 %% The number of the request whose tree this is, and the shortest time that a message was under way.

@@ -141,6 +141,19 @@ ok 'killed: the system tracer is given back' [ "$i" -lt 400 ]
 is 'killed: the token of the application is untouched' "$token" "$(at flow_a 'flow_pair:kept_token().')"
 quiet
 
+# ---- a node goes away in the middle of a flow ---------------------------------------------------
+
+at flow_a 'kept ! stop.' >/dev/null
+at flow_b 'sys:suspend(flow_pair).' >/dev/null
+follow 2 -N flow_a -N flow_b -q -xflowtime=500ms -n "$armed" -n "$script"
+at flow_a "spawn(fun() -> catch flow_pair:request(1, 'flow_b$host') end)." >/dev/null
+ok 'gone: the request is under way' until_said 1 '^send '
+kill -9 "${pid[flow_b]}"
+ok 'gone: the flow ends' until_said 1 '^end '
+untrace
+ok 'gone: the command says so' grep -q flow_b e
+is 'gone: no token is left' '{0,false}' "$(at flow_a 'flow_pair:tokens().')"
+
 # ---- where it cannot be -----------------------------------------------------------------------
 
 if [ "$(id -u)" = 0 ] && erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>/dev/null; then
