@@ -37,6 +37,7 @@ run() { # how many requests, arguments
 	local n=$1
 	shift
 	rm -f o e
+	at flow_a 'begin gen_server:stop(flow_pair), flow_pair:start() end.' >/dev/null # it counts from 0
 	erltrace "$@" -x flowtime=2s -n "$armed" >o 2>e &
 	command=$!
 	until_said 2 'armed' || echo 'FAILED not armed'
@@ -150,7 +151,6 @@ EOC
 
 # A script that calls flowtrace() itself says which: here those that nobody asks for.
 run 2 -N flow_a -N flow_b -q --perfetto none.json -n 'erlang*:flow_pair:request:function-entry { follow(); }
-	erlang*:::flow-send, erlang*:::flow-receive { @ = count(); }
 	erlang*:::flow-end /args[4] > 100/ { flowtrace("%d%d%s%s", args[0], args[1], args[2], args[6]); }'
 untrace
 ok 'a script that chooses none' grep -q 'no request was followed' e
@@ -160,7 +160,7 @@ is 'its file has no events but names' 0 "$(grep -c '"ph":"X"' none.json)"
 run 1 -N flow_a -N flow_b --perfetto - -n 'erlang*:flow_pair:request:function-entry { follow(); trace("here"); }'
 untrace
 ok 'the standard output has the file' python3 -c 'import json; json.load(open("o"))'
-is 'what scripts print is on the standard error' 1 "$(grep -c 'request:function-entry.*here' e)"
+is 'what scripts print is on the standard error' 1 "$(grep -c 'function-entry *here' e)"
 is 'clauses that were added print nothing' 0 "$(grep -c 'flow-send' e)"
 
 # ---- what cannot be ------------------------------------------------------------------------------
