@@ -6,7 +6,7 @@
  * from a slice of no length in that of the sender. Requests, and messages in a mailbox, may overlap: they are asynchronous slices, with a
  * track for each function and for each mailbox.
  */
-#include "flows.h"
+#include "flow_model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of flows are put together (flows.h). They come from nodes in any order: what is known only
+ * Events of flows are put together (flow_model.h). They come from nodes in any order: what is known only
  * later is filled in then, and a flow is complete a moment after its end came. Nodes are not trusted:
  * what flows may take in memory is bounded, and texts are cleaned.
  */
-#include "flows.h"
+#include "flow_model.h"
 
 #include <stdlib.h>
 #include <string.h>
