@@ -125,6 +125,24 @@ const others = {
 		await page.mouse.move(700, 20);
 		await shoot("flamegraph-rabbit");
 	},
+	// tools/rabbit/flow.sh
+	async rabbitflow(page, shoot) {
+		await follow(page, "rabbit_channel", "do_flow/3");
+		await page.evaluate(() => {
+			globalThis.erltrace.side = false;
+			globalThis.erltrace.changed();
+		});
+		await page.waitForFunction(() => globalThis.erltrace.run.flows?.seen > 200);
+		await page.locator(".flow-list").getByRole("button", { name: "messages" }).click();
+		await page.mouse.move(900, 300);
+		await page.evaluate(() => {
+			const rows = [...document.querySelectorAll(".flow-list tbody tr")].slice(0, 7);
+			const took = (r) => Number(r.querySelector(".value").title.replace(/[^\d.]/g, ""));
+			rows.sort((a, b) => took(a) - took(b))[0].click();
+		});
+		await page.mouse.move(700, 20);
+		await shoot("flow-rabbit");
+	},
 };
 
 const folder = process.argv[2];
