@@ -20,7 +20,7 @@
  *   node_stacks.c     ... and their stacks gathered; node_keys.c: keys pressed in the terminal
  *   snapshots.c       snapshots of bufpolicy=ring
  *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
- *   flow_files.c      --follow, --perfetto, --otlp, --flows; flows.h: requests and the formats
+ *   flow_files.c      --follow, --perfetto, --otlp, --flows; flow_model.h: requests and the formats
  *   bridge.c          nodes of a script that runs in the kernel
  *   without_nodes.c, without_web.c  instead of these, where libei or the page's libraries are missing
  *

@@ -5,7 +5,7 @@
  * another is moved: halfway between the two bounds, or as little as needed if there is only one. Nodes
  * are brought together one after the other, beginning with the one where the flow began.
  */
-#include "flows.h"
+#include "flow_model.h"
 
 #include <stdlib.h>
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "flows.h"
+#include "flow_model.h"
 #include "flow_post.h"
 #include "output.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A flow as a JSON object on a line (doc/json.md, `flow`). */
-#include "flows.h"
+#include "flow_model.h"
 
 #include <string.h>
 
-/* Texts are valid UTF-8 without control characters (flows.c). */
+/* Texts are valid UTF-8 without control characters (flow_model.c). */
 void flow_json_chars(FILE *f, const char *text)
 {
 	for (; *text != '\0'; text++) {

@@ -14,7 +14,7 @@
 
 #include "array.h"
 #include "erltrace.h"
-#include "flows.h"
+#include "flow_model.h"
 #include "message.h"
 #include "poster.h"
 

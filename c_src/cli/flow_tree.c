@@ -5,7 +5,7 @@
  * the same column, side lines deeper. Rows of the critical path, which together took all the time, have
  * a mark.
  */
-#include "flows.h"
+#include "flow_model.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "flows.h"
+#include "flow_model.h"
 #include "node/decode.h"
 
 /* Where the numbers and texts of an event are, by the clauses of flow_files.c. */

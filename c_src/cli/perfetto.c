@@ -2,16 +2,19 @@
 /*
  * --perfetto: flows in the Trace Event Format of Chrome, which ui.perfetto.dev and chrome://tracing
  * open. A node is a process there, an Erlang process a thread: what it does in a flow is a slice of its
- * track, and so is the time in which it waits for the next message of the same flow. Messages are arrows
- * between slices. Requests, and messages in a mailbox, may overlap: they are asynchronous slices, with a
+ * track, and so is the time in which it waits for the next message of the same flow. Messages are arrows,
+ * from a slice of no length in that of the sender. Requests, and messages in a mailbox, may overlap: they are asynchronous slices, with a
  * track for each function and for each mailbox.
  */
-#include "flows.h"
+#include "flow_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "erltrace.h"
+
+/* Of slices that arrows lead from and to, and of the arrows: some readers compare them. */
+#define CATEGORY "flow"
 
 struct track {
 	const struct flow_proc *proc;
@@ -167,7 +170,7 @@ static void put_visit(struct trace *t, const struct visit *v, const struct visit
 	if (next != NULL && until > next->hop->start)
 		until = next->hop->start > h->start ? next->hop->start : h->start;
 	put_slice(t, v, h->start, until);
-	text(t, "cat", h->critical ? "running,critical" : "running");
+	text(t, "cat", CATEGORY);
 	text(t, "name", h->label != NULL ? h->label : h->number == 0 ? v->flow->function : "running");
 	fprintf(t->out, ",\"args\":{\"flow\":\"%llu\",\"hop\":%lld,\"mailbox_us\":%.3f,\"critical\":%s",
 		(unsigned long long)v->flow->id, (long long)h->number,
@@ -208,9 +211,15 @@ static void put_message(struct trace *t, size_t flow, const struct flow_hop *h, 
 	int tid = t->tids[flow][h->to], from = t->tids[flow][h->from];
 	const char *what = h->spawn ? "spawn" : "message";
 
-	put_point(t, "s", f->procs[h->from].node + 1, from, h->sent, what, id);
+	begin(t, "X", f->procs[h->from].node + 1, from);
+	fprintf(t->out, ",\"ts\":%.3f,\"dur\":0.001,\"cat\":\"%s\",\"name\":\"%s\",\"args\":{\"to\":",
+		us(t, h->sent), CATEGORY, h->spawn ? "spawn" : "send");
+	flow_json_string(t->out, name_of(to));
+	text(t, "message", h->text);
+	fprintf(t->out, ",\"words\":%llu}}", (unsigned long long)h->words);
+	put_point(t, "s", f->procs[h->from].node + 1, from, h->sent, CATEGORY, id);
 	fprintf(t->out, ",\"name\":\"%s\"}", what);
-	put_point(t, "f", to->node + 1, tid, h->start, what, id);
+	put_point(t, "f", to->node + 1, tid, h->start, CATEGORY, id);
 	fprintf(t->out, ",\"name\":\"%s\",\"bp\":\"e\"}", what);
 	if (h->spawn || h->start <= h->sent)
 		return;

@@ -24,9 +24,13 @@ export function FlowView({ app, run }) {
 	const over = useRef(false);
 	const snap = useRef(null);
 	const asked = `${by.column} ${by.down}`;
-	// Rows hold still under the pointer, and while the page is paused.
-	if (!snap.current || snap.current.asked !== asked || (!over.current && app.paused === null))
-		snap.current = { asked, rows: sorted(flows.list, by.column, by.down).slice(0, ROWS) };
+	// Rows hold still under the pointer, new ones come below them; paused, none come.
+	const held = snap.current?.asked === asked ? snap.current.rows : null;
+	if (!held || app.paused === null) {
+		const rows = sorted(flows.list, by.column, by.down).slice(0, ROWS);
+		const old = new Set(over.current ? held : []);
+		snap.current = { asked, rows: [...old, ...rows.filter((f) => !old.has(f))].slice(0, ROWS) };
+	}
 	const { rows } = snap.current;
 	const flow = picked ?? sorted(flows.list, "elapsed", true)[0];
 	const nodes = new Set(flow?.processes.map((p) => p.node)).size;

@@ -85,7 +85,12 @@ const scenes = {
 		await follow(page, "demo_order", "run");
 		await page.waitForFunction(() => globalThis.erltrace.run.flows?.seen > 200);
 		await page.locator(".flow-list").getByRole("button", { name: "messages" }).click();
-		await page.locator(".flow-list .pick").nth(2).click();
+		await page.mouse.move(900, 300); // rows hold still
+		await page.evaluate(() => {
+			const rows = [...document.querySelectorAll(".flow-list tbody tr")].slice(0, 7);
+			const took = (r) => Number(r.querySelector(".value").title.replace(/[^\d.]/g, ""));
+			rows.sort((a, b) => took(a) - took(b))[0].click();
+		});
 		const at = await page.locator(".flow-plot .running.critical").nth(4).boundingBox();
 		await page.mouse.move(at.x + at.width / 2, at.y + at.height / 2);
 		await page.locator(".flow-plot .tip").waitFor();
@@ -119,6 +124,24 @@ const others = {
 		await page.waitForFunction(() => globalThis.erltrace.run.ticks > 300);
 		await page.mouse.move(700, 20);
 		await shoot("flamegraph-rabbit");
+	},
+	// tools/rabbit/flow.sh
+	async rabbitflow(page, shoot) {
+		await follow(page, "rabbit_channel", "do_flow/3");
+		await page.evaluate(() => {
+			globalThis.erltrace.side = false;
+			globalThis.erltrace.changed();
+		});
+		await page.waitForFunction(() => globalThis.erltrace.run.flows?.seen > 200);
+		await page.locator(".flow-list").getByRole("button", { name: "messages" }).click();
+		await page.mouse.move(900, 300);
+		await page.evaluate(() => {
+			const rows = [...document.querySelectorAll(".flow-list tbody tr")].slice(0, 7);
+			const took = (r) => Number(r.querySelector(".value").title.replace(/[^\d.]/g, ""));
+			rows.sort((a, b) => took(a) - took(b))[0].click();
+		});
+		await page.mouse.move(700, 20);
+		await shoot("flow-rabbit");
 	},
 };
 

@@ -5,7 +5,7 @@
  *   flow_files.c   --follow, --perfetto, --otlp, --flows: the clauses that are added to the scripts,
  *                  and where flows go
  *   node_flows.c   events as nodes send them
- *   flows.c        events are added to flows; what is known when one has ended
+ *   flow_model.c   events are added to flows; what is known when one has ended
  *   flow_clocks.c  clocks of several nodes, brought together by the messages between them
  *   flow_tree.c    a flow as text
  *   flow_json.c    as a line of --json, for the page

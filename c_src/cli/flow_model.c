@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of flows are put together (flows.h). They come from nodes in any order: what is known only
+ * Events of flows are put together (flow_model.h). They come from nodes in any order: what is known only
  * later is filled in then, and a flow is complete a moment after its end came. Nodes are not trusted:
  * what flows may take in memory is bounded, and texts are cleaned.
  */
-#include "flows.h"
+#include "flow_model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +142,7 @@ static struct flow *flow_of(struct flows *s, uint64_t id)
 	return f;
 }
 
-/* The process that calls itself so in its node; its name is the last that it was seen with. */
+/* The process that calls itself so in its node; its first name that is not its pid. */
 static int proc_of(struct flow *f, int node, const struct flow_event *e, enum flow_text pid, enum flow_text name)
 {
 	char *text = text_of(e, pid);
@@ -160,7 +160,7 @@ static int proc_of(struct flow *f, int node, const struct flow_event *e, enum fl
 		free(text);
 		return -1;
 	}
-	if (e->text[name].len > 0 && f->procs[i].name == NULL)
+	if (e->text[name].len > 0 && e->text[name].p[0] != '<' && f->procs[i].name == NULL)
 		f->procs[i].name = text_of(e, name);
 	return i;
 }
@@ -326,6 +326,21 @@ static void on_received(struct flows *s, struct flow *f, const struct flow_event
 	take(h, proc, at);
 }
 
+/* A child of another node is known by the function that was asked for. */
+static void name_children(struct flow *f)
+{
+	for (int i = 0; i < f->nhops; i++) {
+		const struct flow_hop *h = &f->hops[i];
+		char **name = h->to >= 0 ? &f->procs[h->to].name : NULL;
+
+		if (!h->spawn || h->text == NULL || name == NULL ||
+			(*name != NULL && strcmp(*name, "erts_internal:dist_spawn_init/1") != 0))
+			continue;
+		free(*name);
+		*name = strdup(h->text);
+	}
+}
+
 static void on_end(struct flow *f, const struct flow_event *e, int64_t now_ms)
 {
 	f->ended_at = now_ms;
@@ -405,6 +420,7 @@ static void complete(struct flows *s, struct flow *f)
 		if (h->until > f->end)
 			f->end = h->until;
 	}
+	name_children(f);
 	mark_critical(f);
 	for (int i = f->nhops - 1; f->why == NULL && f->depth == 0 && i >= 0; i--)
 		if (f->hops[i].critical)

@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Requests as pictures: --follow, --perfetto, --otlp and --flows on requests of a known shape that go to
+# another node and back (flow_pair.erl). The files are read by programs that are not ours
+# (web/test/flow_readers.js).
+
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
+nodes_begin 300 bare
+mkdir -p "$demo_ebin"
+erlc -Werror -o "$demo_ebin" "$root/test/node/flow_pair.erl" || exit 1
+epmd_begin
+collector=''
+# shellcheck disable=SC2317 # a trap
+flows_end() {
+	[ -n "$collector" ] && kill -9 "$collector" 2>/dev/null
+	nodes_end
+}
+trap flows_end EXIT
+start flow_a
+start flow_b
+host=$(at flow_a 'element(2, lists:split(length("flow_a"), atom_to_list(node()))).' | tr -d '"')
+at flow_a 'flow_pair:start().' >/dev/null
+at flow_b "{flow_pair:start(), net_adm:ping('flow_a$host')}." >/dev/null
+
+until_said() { # how often, what: on the standard output or error
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		[ "$(cat o e 2>/dev/null | grep -cE -- "$2")" -ge "$1" ] && return
+		sleep 0.05
+	done
+	return 1
+}
+armed='BEGIN { x = 1; } BEGIN /x/ { printf("armed\n"); } erlang*:::flow-end { printf("ended\n"); }'
+run() { # how many requests, arguments
+	local n=$1
+	shift
+	rm -f o e
+	at flow_a 'begin gen_server:stop(flow_pair), flow_pair:start() end.' >/dev/null # it counts from 0
+	erltrace "$@" -x flowtime=2s -n "$armed" >o 2>e &
+	command=$!
+	until_said 2 'armed' || echo 'FAILED not armed'
+	at flow_a "flow_pair:run('flow_b$host', 1, $n)." >/dev/null
+	until_said "$n" 'ended' || echo 'FAILED not ended'
+}
+readers=
+if command -v node >/dev/null && [ -d "$root/web/node_modules/@paulirish/trace_engine" ] &&
+	[ -d "$root/web/node_modules/@opentelemetry/otlp-transformer" ]; then
+	readers="$root/web/test/flow_readers.js"
+else
+	echo 'left out: no node, or no readers of traces (npm ci in web/)'
+fi
+
+# What a reader that is not ours makes of a file: how often, what; the client is a fun.
+read_by() { # trace | otlp, file
+	node "$readers" "$1" "$2" 2>&1 | sed -E 's/req,[0-9]+,/req,N,/g; s/#Fun<[^>]*>/CLIENT/g' |
+		awk '{ n = $1; sub(/^[0-9]+ /, ""); sum[$0] += n } END { for (k in sum) print sum[k], k }' |
+		LC_ALL=C sort -k 2 >read
+}
+
+# ---- a file for Perfetto, and a collector -------------------------------------------------------
+
+port=$(free_port)
+cat >collector.py <<'EOC'
+import http.server, sys
+n = 0
+class H(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        global n
+        n += 1
+        body = self.rfile.read(int(self.headers['Content-Length']))
+        ok = n > 1 and self.path == '/v1/traces' and self.headers['Content-Type'] == 'application/json'
+        if ok: open('posts', 'ab').write(body + b'\n')
+        self.send_response(200 if ok else 503)
+        self.send_header('Content-Length', '2'); self.end_headers(); self.wfile.write(b'{}')
+    def log_message(self, *a): pass
+http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), H).serve_forever()
+EOC
+python3 collector.py "$port" &
+collector=$!
+disown
+for ((i = 0; i < 400; i++)); do
+	(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
+	sleep 0.05
+done
+run 3 -N flow_a -N flow_b --follow flow_pair:request --perfetto t.json --otlp "http://127.0.0.1:$port"
+untrace
+is 'exit' 0 "$status"
+is 'a collector that is busy is told, once' 1 "$(grep -c 'answers with an error; it is tried again' e)"
+is 'and that it answers again' 1 "$(grep -c 'answers again$' e)"
+is 'nothing else is told' '' "$(grep -v 'answers' e)"
+is 'the end of what is printed' '3 requests, 18 messages, 3 spawns; ' "$(grep -o '^3 requests.*; ' o)"
+# the first one is the slowest so far
+tree=$(grep -A 9 -m 1 '^flow_pair:request/2 took' o | sed -E 's/[0-9.]+/N/g; s/ +/ /g; s/(flow_[ab])@[a-z0-9.]+/\1/g; s/ \(fun.*: / -> x: /')
+is 'a tree: its first row' 'flow_pair:request/N took N us: N messages, N spawn' "$(head -n 1 <<<"$tree")"
+is 'a tree: every hop' 8 "$(grep -cE '^( |\* )N us' <<<"$tree")"
+ok 'a tree: a hop to the other node' grep -qE -- '-> flow_pair on flow_b: call \{req,N,call\}' <<<"$tree"
+ok 'a tree: the critical path ends with the last message' grep -qE -- '^\* N us .*: \{req,N,echo\}' <<<"$tree"
+ok 'a tree: what nobody waits for is no part of it' grep -qE -- '^ N us .*: cast \{req,N,log\}' <<<"$tree"
+if [ -n "$readers" ]; then
+	read_by trace t.json
+	is 'Perfetto: arrows, by the engine of Chrome' "3 arrow from CLIENT on flow_a to flow_pair on flow_b: send, call {req,N,call}
+3 arrow from CLIENT on flow_a to flow_pair on flow_b: send, {req,N,late}
+3 arrow from CLIENT on flow_a to flow_pair:child/2 on flow_b: spawn, flow_pair:child/2
+3 arrow from flow_pair on flow_b to CLIENT on flow_a: send, reply {req,N,reply}
+3 arrow from flow_pair on flow_b to flow_pair on flow_a: send, cast {req,N,log}
+3 arrow from flow_pair on flow_b to flow_pair on flow_a: send, {req,N,echo}
+3 arrow from flow_pair:child/2 on flow_b to CLIENT on flow_a: send, {req,N,child}" "$(grep ' arrow ' read)"
+	is 'Perfetto: no slice lies across another' '' "$(grep across read)"
+	is 'Perfetto: requests' '3 request: flow_pair:request/2, true' "$(grep ' request: ' read)"
+	is 'Perfetto: what processes do' "3 slice of CLIENT on flow_a: flow_pair:request/2
+3 slice of CLIENT on flow_a: reply {req,N,reply}
+3 slice of CLIENT on flow_a: {req,N,child}" "$(grep ' slice of CLIENT' read | grep -v 'waiting\|>')"
+	read_by otlp posts
+	is 'OTLP: spans, by the published schema' "3 flow_a: CLIENT in flow_pair, kind 5, reply {req,N,reply}
+3 flow_a: CLIENT in flow_pair:child/2, kind 5, {req,N,child}
+3 flow_a: flow_pair in flow_pair, kind 5, cast {req,N,log}
+3 flow_a: flow_pair in flow_pair, kind 5, {req,N,echo}
+3 flow_a: flow_pair:request/2 root, kind 2, flow_pair:request/2
+3 flow_b: flow_pair in CLIENT, kind 5, {req,N,late}
+3 flow_b: flow_pair in flow_pair:request/2, kind 5, call {req,N,call}
+3 flow_b: flow_pair:child/2 in CLIENT, kind 1, flow_pair:child/2" "$(grep -v ' trace$' read)"
+	is 'OTLP: a trace each' '3 trace' "$(grep ' trace$' read)"
+fi
+
+# ---- objects, and scripts that choose ------------------------------------------------------------
+
+run 2 -N flow_a -N flow_b --json --follow flow_pair:request
+untrace
+grep '"type":"flow"' o >flows
+is 'an object for each request' 2 "$(wc -l <flows)"
+is 'its members' "flow_pair:request/2 6 1 6 4 ['begin', 'call', 'child', 'echo', 'late', 'log', 'reply', 'spawn']
+flow_pair:request/2 6 1 6 4 ['begin', 'call', 'child', 'echo', 'late', 'log', 'reply', 'spawn']" "$(python3 - <<'EOC'
+import json, re
+for line in open('flows'):
+    f = json.loads(line)
+    hops = f['hops']
+    step = lambda h: (re.findall(r'req,\d+,([a-z]+)', h['text']) or [h['kind']])[0]
+    by = {h['hop']: h for h in hops}
+    assert all(0 <= h['sent'] <= h['taken'] <= h['until'] <= f['elapsed'] for h in hops), hops
+    assert all(by[h['cause']]['taken'] <= h['sent'] <= by[h['cause']]['until'] for h in hops if h['hop']), hops
+    # the critical path fills the time: what is not running is in a mailbox, or on its way
+    path = sorted((h for h in hops if h['critical']), key=lambda h: h['sent'])
+    assert path[0]['sent'] == 0 and path[-1]['until'] == f['elapsed'], path
+    assert all(b['cause'] == a['hop'] for a, b in zip(path, path[1:])), path
+    print(f['function'], f['messages'], f['spawns'], f['depth'], len(f['processes']),
+        sorted(map(step, hops)))
+EOC
+)"
+
+# A script that calls flowtrace() itself says which: here those that nobody asks for.
+run 2 -N flow_a -N flow_b -q --perfetto none.json -n 'erlang*:flow_pair:request:function-entry { follow(); }
+	erlang*:::flow-end /args[4] > 100/ { flowtrace("%d%d%s%s", args[0], args[1], args[2], args[6]); }'
+untrace
+ok 'a script that chooses none' grep -q 'no request was followed' e
+is 'its file has no events but names' 0 "$(grep -c '"ph":"X"' none.json)"
+
+# Rows of other clauses are printed, of those that are added none.
+run 1 -N flow_a -N flow_b --perfetto - -n 'erlang*:flow_pair:request:function-entry { follow(); trace("here"); }'
+untrace
+ok 'the standard output has the file' python3 -c 'import json; json.load(open("o"))'
+is 'what scripts print is on the standard error' 1 "$(grep -c 'function-entry *here' e)"
+is 'clauses that were added print nothing' 0 "$(grep -c 'flow-send' e)"
+
+# ---- what cannot be ------------------------------------------------------------------------------
+
+no() { # what is said, arguments
+	local said=$1
+	shift
+	timeout 60 erltrace -N flow_a "$@" >o 2>e
+	is "exit of $*" refused "$([ $? -ne 0 ] && echo refused)"
+	ok "said of $*: $said" grep -qE -- "$said" e
+}
+no 'follows no requests: call follow' --perfetto x.json -n 'erlang*:::message-send { @ = count(); }'
+no 'follows no requests' --otlp http://127.0.0.1:1 -n 'BEGIN { exit(0); }'
+no 'MODULE:FUNCTION' --follow flow_pair
+no 'MODULE:FUNCTION' --follow 'flow_pair:request { exit(0); } x:y'
+no 'takes a URL' --follow flow_pair:request --otlp nowhere
+no 'failed to open the file of --perfetto' --follow flow_pair:request --perfetto /nowhere/x.json
+no 'there is nothing for --follow' -l --follow flow_pair:request
+no '--flows needs --json' --flows -n 'BEGIN { exit(0); }'
+no 'no probe|does not match|no function' --follow flow_pair:nosuch --perfetto left.json
+ok 'no file is left of a script that has not run' [ ! -e left.json ]
+
+finish
