@@ -36,6 +36,7 @@ struct et_options {
 	char **str[OPT_MAX];   /* OK_STR: all values given */
 	bool running;	       /* after go: only PH_RUN options may change */
 	bool trusts;	       /* -w: scripts may set OPT_USER options */
+	bool no_payload; /* payload is off for good: the node's setting */
 	bool inside;	       /* inside the traced program: an Erlang node */
 	int64_t target;	       /* $target; 0: none */
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
