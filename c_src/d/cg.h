@@ -8,6 +8,7 @@
  *   cg_lvalue.c  lvalues: variables, memory behind pointers, members, elements
  *   cg_func.c    subroutines, aggregations, keys
  *   cg_term.c    terms of Erlang
+ *   cg_payload.c what payload=off refuses
  *   cg_act.c     actions, and the record they fill
  *   cg_dump.c    -S
  *
