@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The words of erlang_probes.def. An argument of a probe is its type and its name: S(sender) is a
- * string, U() a uint32_t, I() an int, N() an int64_t. A reader of the table makes of them:
+ * string, U() a uint32_t, I() an int, N() an int64_t. C() is a string that shows contents, K() such an
+ * int64_t: payload=off refuses them; the others are times, sizes, names, identities. A reader of the
+ * table makes of them:
  *
  *   PROBE_NARGS(arguments...)	   how many there are
  *   PROBE_TYPES(arguments...)	   "string", "int", ...: the elements of an array
  *   PROBE_ENUM(ID, arguments...)  constants: ARG(ID, sender) is the number of an argument,
  *				   ARG_BIT(ID, sender) its bit in a mask, STRINGS(ID) the mask of
  *				   those that are strings
+ *   PROBE_CONTENTS(arguments...)  the mask of those that show contents
  *
  * Macros only: erlang_probes.def includes it wherever it is included itself.
  */
@@ -16,6 +19,7 @@
 
 #define PROBE_NARGS(...) PROBE_11TH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define PROBE_TYPES(...) PROBE_EACH(PROBE_TYPE, , __VA_ARGS__)
+#define PROBE_CONTENTS(...) (PROBE_EACH(PROBE_CONTENT, , __VA_ARGS__) 0)
 #define PROBE_ENUM(ID, ...)                                                                        \
 	enum {                                                                                     \
 		PROBE_EACH(PROBE_NUMBER, ID, __VA_ARGS__)                                          \
@@ -25,21 +29,25 @@
 #define ARG_BIT(ID, name) (1u << ARG(ID, name))
 #define STRINGS(ID)	  ((unsigned)STRINGS_##ID)
 
-/* Of a type: the name, what D calls it, whether it is a string. */
-#define PROBE_ARG_S(name) name, "string", 1
-#define PROBE_ARG_U(name) name, "uint32_t", 0
-#define PROBE_ARG_I(name) name, "int", 0
-#define PROBE_ARG_N(name) name, "int64_t", 0
+/* Of a type: the name, what D calls it, whether it is a string, whether it shows contents. */
+#define PROBE_ARG_S(name) name, "string", 1, 0
+#define PROBE_ARG_U(name) name, "uint32_t", 0, 0
+#define PROBE_ARG_I(name) name, "int", 0, 0
+#define PROBE_ARG_N(name) name, "int64_t", 0, 0
+#define PROBE_ARG_C(name) name, "string", 1, 1
+#define PROBE_ARG_K(name) name, "int64_t", 0, 1
 
 /* What becomes of the n-th argument. */
 #define PROBE_TYPE(...)				    PROBE_TYPE_(__VA_ARGS__)
-#define PROBE_TYPE_(ID, n, name, type, is_string)   type,
+#define PROBE_TYPE_(ID, n, name, type, is_string, shows) type,
 #define PROBE_NUMBER(...)			    PROBE_NUMBER_(__VA_ARGS__)
-#define PROBE_NUMBER_(ID, n, name, type, is_string) ARG_##ID##_##name = n,
+#define PROBE_NUMBER_(ID, n, name, type, is_string, shows) ARG_##ID##_##name = n,
 #define PROBE_STRING(...)			    PROBE_STRING_(__VA_ARGS__)
-#define PROBE_STRING_(ID, n, name, type, is_string) is_string << n |
+#define PROBE_STRING_(ID, n, name, type, is_string, shows) is_string << n |
+#define PROBE_CONTENT(...)			    PROBE_CONTENT_(__VA_ARGS__)
+#define PROBE_CONTENT_(ID, n, name, type, is_string, shows) shows << n |
 
-/* DO(ID, n, name, type, is_string) for each argument */
+/* DO(ID, n, name, type, is_string, shows) for each argument */
 #define PROBE_EACH(DO, ID, ...)                                                                    \
 	PROBE_PASTE(PROBE_EACH_, PROBE_NARGS(__VA_ARGS__))(DO, ID, __VA_ARGS__)
 #define PROBE_PASTE(a, b)	PROBE_PASTE_(a, b)

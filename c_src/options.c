@@ -429,6 +429,9 @@ static int set_number(
 	}
 	if (o->val[OPT_HARMLESS] && !is_harmless(d, i, v))
 		return harmful(d->name, e);
+	if (i == OPT_PAYLOAD && v != 0 && (o->no_payload || (by_script && o->val[i] == 0)))
+		return et_err(e, ET_OPTION, "option payload is off here, and stays off%s",
+			o->no_payload ? ": the node's setting says so" : "");
 	if (by_script && i == OPT_CALLS && loosens(o, i, v))
 		return 0; /* the results are the same */
 	if (by_script && !o->trusts && loosens(o, i, v))

@@ -36,6 +36,7 @@ struct et_options {
 	char **str[OPT_MAX];   /* OK_STR: all values given */
 	bool running;	       /* after go: only PH_RUN options may change */
 	bool trusts;	       /* -w: scripts may set OPT_USER options */
+	bool no_payload; /* payload is off for good: the node's setting */
 	bool inside;	       /* inside the traced program: an Erlang node */
 	bool replay;	       /* events come from a file (replay/): time is that of the file */
 	int64_t target;	       /* $target; 0: none */

@@ -80,6 +80,7 @@ init(Owner) ->
     case erltrace_nif:open() of
         {ok, Nif, Number} ->
             erltrace_watchdog:is_harmless() andalso erltrace_nif:forbid(Nif),
+            erltrace_watchdog:is_payload() orelse erltrace_nif:no_payload(Nif),
             {ok, open, #data{nif = Nif, number = Number,
                              owner = {Owner, erlang:monitor(process, Owner)},
                              watchdog = erltrace_watchdog:start(self(), Owner, Nif, Number)}};

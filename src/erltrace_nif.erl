@@ -198,6 +198,9 @@ watch(_, _) -> erlang:nif_error(not_loaded).
 -spec forbid(nif()) -> ok | failure().
 forbid(_) -> erlang:nif_error(not_loaded).
 
+-spec no_payload(nif()) -> ok.
+no_payload(_) -> erlang:nif_error(not_loaded).
+
 -spec halt(nif()) -> ok.
 halt(_) -> erlang:nif_error(not_loaded).
 

@@ -10,7 +10,7 @@
 %% - if the handle's process is killed, the watchdog takes back what it armed.
 -module(erltrace_watchdog).
 -behaviour(gen_server).
--export([start/4, stop/1, watch/1, is_harmless/0]).
+-export([start/4, stop/1, watch/1, is_harmless/0, is_payload/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
 
 -define(TICK, 100).     % ms between two checks
@@ -44,6 +44,12 @@ watch({Pid, _}) ->
 -spec is_harmless() -> boolean().
 is_harmless() ->
     lists:member(false, erltrace_app:setting(destructive)).
+
+%% @doc May scripts show contents of messages, arguments and memory in this node? Not with erltrace's
+%% setting `payload' = off.
+-spec is_payload() -> boolean().
+is_payload() ->
+    not lists:any(fun(V) -> lists:member(V, [off, false, "off"]) end, erltrace_app:setting(payload)).
 
 -spec init(#st{}) -> {ok, #st{}}.
 init(#st{handle = Handle, owner = Owner} = St) ->

@@ -9,6 +9,8 @@ BEGIN {
 	type["U"] = "uint32_t"
 	type["I"] = "int"
 	type["N"] = "int64_t"
+	type["C"] = "string"
+	type["K"] = "int64_t"
 	print "provider erlang {"
 }
 
@@ -23,7 +25,7 @@ BEGIN {
 	gsub(/-/, "__", name)
 	args = ""
 	for (i = 3; i <= n; i++)
-		if (match(f[i], /^[SUIN]\(/))
+		if (match(f[i], /^[SUINCK]\(/))
 			args = args (args == "" ? "" : ", ") type[substr(f[i], 1, 1)]
 	printf "\tprobe %s(%s);\n", name, args
 }

@@ -20,6 +20,12 @@ const struct prog *api_program(const erltrace_t *h)
 	return &h->comp->prog;
 }
 
+void api_no_payload(erltrace_t *h)
+{
+	h->opts.val[OPT_PAYLOAD] = 0;
+	h->opts.no_payload = true;
+}
+
 uint64_t api_option(const erltrace_t *h, enum et_opt opt)
 {
 	return h->opts.val[opt];

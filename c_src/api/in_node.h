@@ -28,6 +28,7 @@ bool api_has_self(const erltrace_t *h);	      /* or self-> variables? */
 
 /* Records lost so far since a trace buffer was full. */
 uint64_t api_lost(const erltrace_t *h);
+void api_no_payload(erltrace_t *h); /* payload=off for good */
 /* Make the memory of deleted variables free again; returns when this is due again, in ns. */
 uint64_t api_clean(erltrace_t *h);
 /* While tracing: enable the program at probes that were added, from this one on. */

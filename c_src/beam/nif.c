@@ -555,6 +555,15 @@ ERL_NIF_TERM nif_forbid(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return atom_ok;
 }
 
+/* no_payload(Handle): contents are not shown, whatever the script or its user says */
+ERL_NIF_TERM nif_no_payload(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	api_no_payload(b->h);
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
+}
+
 ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	erltrace_error_t e = {.tag = ""};

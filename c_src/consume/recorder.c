@@ -44,15 +44,17 @@ static bool acts(const struct prog_clause *c)
 
 int co_notice(struct co *co)
 {
-	uint32_t notices = en_notices(co->en);
+	uint32_t notices;
 	struct en_recording *c;
 	struct en_recorded about;
 	const struct rec_head *rec;
 	unsigned thread;
 	bool whole;
 
-	if (co_opt(co, OPT_BUFPOLICY) != BUFPOLICY_RING || (notices == co->notices && co->looks == 0))
+	if (co_opt(co, OPT_BUFPOLICY) != BUFPOLICY_RING ||
+		(co->looks == 0 && en_skip_new(co->en, co->notices)))
 		return 0;
+	notices = en_notices(co->en);
 	if (notices != co->notices)
 		co->looks = LOOKS;
 	c = en_record(co->en, EN_NEW, &whole);

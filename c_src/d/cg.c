@@ -186,6 +186,7 @@ void cg_call_with(struct cg *g, enum rt_fn fn, uint64_t size, bool may_be_null)
 	uint64_t strsize = g->c->prog.strsize;
 
 	g->clause->uses.fns[fn / 64] |= 1ULL << fn % 64;
+	cg_payload_call(g, fn);
 	ebpf_emit(g->a, EBPF_MOV64_REG, R1, CTX, 0, 0);
 	if (!rt_can_fault(fn, size > strsize ? size : strsize, may_be_null)) {
 		ebpf_call(g->a, fn);
@@ -434,6 +435,9 @@ static int gen_body(struct cg *g, struct d_clause *cl)
 	clear_presence(g, cl->stmts);
 	g->action = 1;
 	if (gen_stmts(g, cl->stmts) < 0)
+		return -1;
+	cg_payload_args(g, cl);
+	if (g->failed)
 		return -1;
 	g->clause->has_record =
 		g->clause->default_action || g->nacts > 0 || g->clause->speculates;

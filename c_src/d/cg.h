@@ -8,6 +8,7 @@
  *   cg_lvalue.c  lvalues: variables, memory behind pointers, members, elements
  *   cg_func.c    subroutines, aggregations, keys
  *   cg_term.c    terms of Erlang
+ *   cg_payload.c what payload=off refuses
  *   cg_act.c     actions, and the record they fill
  *   cg_dump.c    -S
  *
@@ -94,6 +95,7 @@ struct cg {
 	uint32_t rec;	/* next free byte of the record's fixed part */
 	int conditional; /* number of ifs around the current statement */
 	int maybe;	 /* number of && || ?: around the current expression */
+	uint32_t texts;	 /* bit n: argn is read as a text */
 	int argstr[10];	 /* pinned slot + 1 with copyinstr(argn); 0: none */
 	struct {
 		unsigned what; /* cg_pbi_what(); CG_ASKED_TERM: the term, not its text */
@@ -224,6 +226,11 @@ struct d_node *cg_increment(const struct d_node *call); /* of an aggregating fun
 struct prog_val *cg_keys_of(struct cg *g, const struct d_type **types, unsigned n,
 	struct d_node *list, bool *blob, uint32_t *strmask);
 int cg_agg(struct cg *g, struct d_ident *id, const struct d_node *n); /* index in prog->aggs */
+
+/* cg_payload.c: what payload=off refuses */
+void cg_payload_builtin(struct cg *g, const struct d_node *n);
+void cg_payload_call(struct cg *g, enum rt_fn fn);
+void cg_payload_args(struct cg *g, const struct d_clause *cl);
 
 /* cg_term.c */
 bool cg_is_source(const struct d_node *n); /* is it what the event is about: erlmsg, erlarg(n)? */

@@ -397,6 +397,7 @@ void cg_action(struct cg *g, struct d_node *n)
 {
 	if (g->failed)
 		return;
+	cg_payload_builtin(g, n);
 	if (n->ident->builtin->flags & AF_DESTR)
 		g->clause->destructive = true;
 	switch (n->ident->id) {

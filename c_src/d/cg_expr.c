@@ -541,6 +541,7 @@ static struct cg_val gen_builtin(struct cg *g, struct d_node *n)
 	struct prog_uses *uses = &g->clause->uses;
 	unsigned id = n->ident->id;
 
+	cg_payload_builtin(g, n);
 	if (cg_is_source(n))
 		return cg_term_source(g, n);
 	if (n->ident->builtin->pbi != 0)
@@ -570,6 +571,7 @@ static struct cg_val gen_builtin_array(struct cg *g, struct d_node *n)
 {
 	struct cg_val v;
 
+	cg_payload_builtin(g, n);
 	g->clause->uses.vars |= 1ULL << n->ident->id;
 	if (n->ident->id == BI_ARGS) {
 		if (d_is_string(n->type))

@@ -391,6 +391,7 @@ static void argstr(struct cg *g, const struct d_node *n, unsigned arg)
 struct cg_val cg_argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
 	g->clause->uses.args |= 1 << arg;
+	g->texts |= 1u << arg;
 	if (g->argstr[arg] != 0)
 		return cg_kept(g, n, g->argstr[arg]);
 	argstr(g, n, arg);
@@ -459,6 +460,7 @@ void cg_uses_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
 {
 	unsigned pbi = n->ident->builtin->pbi - 1u;
 
+	cg_payload_builtin(g, n);
 	g->clause->uses.pbis |= 1u << pbi;
 	if (pbi == PBI_ERLARG || pbi == PBI_ERLINT)
 		g->clause->uses.pbis |= asks_arg(arg);
@@ -650,6 +652,7 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 		cg_fail(g, n, D_OP_ACT, "%s( ) is an action: it has no value", n->ident->name);
 		return cg_const(0);
 	}
+	cg_payload_builtin(g, n);
 	if (cg_is_source(n))
 		return cg_term_source(g, n);
 	if (n->ident->builtin->pbi != 0)
@@ -688,8 +691,8 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	case FN_ERLTEXT:
 	case FN_ERLTL:
 	case FN_ERLTYPE: return cg_term_func(g, n);
-#define D_BFUNC(name, ID, proto)
-#define D_LFUNC(name, ID, proto) case FN_##ID:
+#define D_BFUNC(name, ID, proto, payload)
+#define D_LFUNC(name, ID, proto, payload) case FN_##ID:
 #include "prog/builtins.def"
 		return gen_thread(g, n);
 	default: break;

@@ -136,7 +136,7 @@ struct matching {
 	struct d_comp *c;
 	struct d_probeinfo *first;
 	bool differ;
-	uint32_t pbis; /* of the description */
+	uint32_t pbis, shown, no_text; /* of the description */
 	const char *widest; /* the function of Erlang with most arguments */
 	int most_args;
 	bool open; /* others may match later, or have no arity */
@@ -189,6 +189,8 @@ static void on_match(void *arg, const struct d_probeinfo *p)
 	struct matching *m = arg;
 
 	m->pbis |= p->pbis;
+	m->shown |= d_args_shown(p);
+	m->no_text |= d_args_no_text(p);
 	note_arity(m, p->prov, p->func);
 	if (m->first == NULL) {
 		m->first = arena_new_of(m->c->arena, struct d_probeinfo);
@@ -247,7 +249,7 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 		struct et_error e = {.tag = ""};
 		int n;
 
-		m.pbis = 0;
+		m.pbis = m.shown = m.no_text = 0;
 		n = c->reg.match(c->reg.data, d, on_match, &m, &e);
 
 		if (c->error.tag[0] != '\0')
@@ -261,6 +263,9 @@ static int match_clause(struct d_comp *c, struct d_clause *cl, unsigned flags)
 		if (n == 0 && d->id == 0)
 			note_arity(&m, d->prov, d->func);
 		d->pbis = n > 0 ? m.pbis : UINT32_MAX;
+		d->shown = m.shown;
+		d->no_text = m.no_text;
+		d_args_later(d, n);
 		if (n == 0 && c->reg.has != NULL)
 			d->pbis = c->reg.has(c->reg.data, d);
 	}

@@ -194,6 +194,10 @@ int d_check_var(struct d_comp *c, const struct d_item *item); /* enter a declare
 int d_check_inline(struct d_comp *c, const struct d_item *item);
 int d_check_xlator(struct d_comp *c, const struct d_item *item);
 int d_check_provider(struct d_comp *c, const struct d_item *item);
+/* cg_payload.c: arguments that show contents, and that are no texts, as bits; of what may match later */
+uint32_t d_args_shown(const struct d_probeinfo *p);
+uint32_t d_args_no_text(const struct d_probeinfo *p);
+void d_args_later(struct d_pdesc *d, int matched);
 const char *d_desc_text(struct d_comp *c, const struct d_pdesc *d); /* in the arena; or NULL */
 int d_check_clause(struct d_comp *c, struct d_clause *clause); /* predicate and statements */
 /*

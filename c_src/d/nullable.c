@@ -27,8 +27,8 @@ static bool is_null_func(const struct d_ident *id)
 	case FN_SUBSTR:
 	case FN_TOLOWER:
 	case FN_TOUPPER:
-#define D_BFUNC(name, ID, proto)
-#define D_LFUNC(name, ID, proto) case FN_##ID:
+#define D_BFUNC(name, ID, proto, payload)
+#define D_LFUNC(name, ID, proto, payload) case FN_##ID:
 #include "prog/builtins.def"
 		return false;
 	default: return true;

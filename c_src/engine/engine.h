@@ -11,6 +11,7 @@
  *   times.c     many firings at once, which somebody else has counted
  *   ring.c      trace buffers: one writer, one reader (probe path: the writing half)
  *   read.c      the records of all slots, in order of time
+ *   recording.c a copy of them, while they are written (policy ring)
  *   key_view.h  keys of tables: hashed, compared, stored (probe path)
  *   agg.c       aggregation tables of a slot (probe path)
  *   dyn.c       dynamic variables (probe path); dyn_clean.c: the cleaner, run by the consumer

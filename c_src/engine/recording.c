@@ -44,6 +44,23 @@ uint32_t en_notices(const struct en *en)
 	return atomic_load((_Atomic(uint32_t) *)&en->notices);
 }
 
+/* A notice comes before its record: what a head has passed has been counted when it is seen. */
+bool en_skip_new(struct en *en, uint32_t notices)
+{
+	uint32_t n = en->slots != NULL ? atomic_load(&en->nslots) : 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct ring *r = &en_slot(en, i)->ring;
+
+		r->mark = atomic_load_explicit(&r->head, memory_order_acquire);
+	}
+	if (en_notices(en) != notices)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		en_slot(en, i)->ring.noted = en_slot(en, i)->ring.mark;
+	return true;
+}
+
 /* ---- copying -------------------------------------------------------------------------- */
 
 static void copy_bytes(const struct ring *r, uint64_t from, uint64_t n, char *to)

@@ -20,6 +20,11 @@ enum en_what { EN_WHOLE, EN_NEW };
  * record; *whole false: one of them takes too long, and may be missing. NULL: out of memory.
  */
 struct en_recording *en_record(struct en *en, enum en_what what, bool *whole);
+/*
+ * If the number of notices is still this, nothing new need be looked at: what there is now counts as
+ * copied. false: it is another number.
+ */
+bool en_skip_new(struct en *en, uint32_t notices);
 void en_recording_free(struct en_recording *c);
 /* The next record in the order of time; NULL: that was the last one. */
 const struct rec_head *en_recording_next(struct en_recording *c, unsigned *thread);

@@ -24,6 +24,7 @@ struct ring {
 	/* the reader's (policy ring: the writer's until tracing stops) */
 	_Atomic(uint64_t) tail;
 	uint64_t rpos;
+	uint64_t mark;	/* recording.c */
 	uint64_t noted; /* up to here alert() and snapshot() have been noticed (recording.c) */
 };
 

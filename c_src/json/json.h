@@ -2,6 +2,7 @@
 /*
  * --json: handlers that write one JSON object a line (doc/json.md has the schema). Set text and
  * arg, call co_json_handlers(), give the handlers to erltrace_work(); co_json_free() at the end.
+ * (timeline.h: events for Perfetto; parts.h: what both write.)
  */
 #ifndef CO_JSON_H
 #define CO_JSON_H

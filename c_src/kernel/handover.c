@@ -128,8 +128,8 @@ static int make_table(struct en *en, const struct k_handover *s, struct et_error
 /* ---- the scripts ---------------------------------------------------------------------- */
 
 static const char *const built_ins[] = {
-#define D_PVAR(name, ID, type)	 name,
-#define D_PFUNC(name, ID, proto) NULL,
+#define D_PVAR(name, ID, type, payload)	 name,
+#define D_PFUNC(name, ID, proto, payload) NULL,
 #include "prog/builtins.def"
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What events of the provider erlang have besides their arguments: the lines HAS of its table. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,11 @@ enum id {
 
 static const char *const names[] = {
 #define PROBE(ID, name, ...) name,
+#include "erlang_probes.def"
+};
+
+static const uint32_t shown[] = {
+#define PROBE(ID, name, route, ...) PROBE_CONTENTS(__VA_ARGS__),
 #include "erlang_probes.def"
 };
 
@@ -66,6 +72,16 @@ uint32_t prog_erlang_pbis(const char *name)
 		if (strcmp(other, name) == 0)
 			return pbis;
 	return ~prog_pbis_of_events();
+}
+
+uint32_t prog_erlang_shown(const char *glob)
+{
+	uint32_t args = 0;
+
+	for (unsigned i = 0; i < P_COUNT_; i++)
+		if (glob[0] == '\0' || fnmatch(glob, names[i], 0) == 0)
+			args |= shown[i];
+	return args;
 }
 
 void prog_erlang_having(unsigned pbi, char *buf, size_t size)

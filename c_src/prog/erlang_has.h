@@ -15,6 +15,8 @@ uint32_t prog_pbis_of_events(void);
 const char *prog_erlang_probe(unsigned i, uint32_t *pbis);
 /* The same by its name; a name that is not in the table has none of the events'. */
 uint32_t prog_erlang_pbis(const char *name);
+/* Arguments that show contents, as bits, of the probes whose names match; "": of any. */
+uint32_t prog_erlang_shown(const char *glob);
 /* "message-send, message-send-remote, message-queued": the probes that have it. */
 void prog_erlang_having(unsigned pbi, char *buf, size_t size);
 

@@ -14,6 +14,7 @@ struct d_pdesc {
 	int line, col;
 	const char *start, *end; /* in the source; NULL: not from a script */
 	uint32_t pbis; /* provider built-ins that one of its probes has; set by the compiler */
+	uint32_t shown, no_text; /* arguments that show contents; that are no texts (likewise) */
 	struct d_pdesc *next;
 };
 

@@ -237,7 +237,7 @@ static void on_line(struct job *j, const char *text, size_t len)
 		on_text(j, line);
 	else if (strcmp(type, "alert") == 0)
 		alerts_fire(j->v, j, line);
-	else if (strcmp(type, "exit") != 0)
+	else if (strcmp(type, "exit") != 0 && strcmp(type, "snapshot") != 0)
 		on_values(j, line);
 	json_decref(line);
 }
@@ -375,7 +375,7 @@ static void check_ended(struct job *j)
 
 static int start(struct job *j)
 {
-	const char *argv[16], **a = argv;
+	const char *argv[20], **a = argv;
 	struct process p;
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), rc;
 
@@ -387,6 +387,10 @@ static int start(struct job *j)
 	if (j->v->cookie_file != NULL) {
 		*a++ = "--cookie-file";
 		*a++ = j->v->cookie_file;
+	}
+	if (j->v->snapshots != NULL) {
+		*a++ = "--snapshots";
+		*a++ = j->v->snapshots;
 	}
 	*a++ = "--json";
 	*a++ = "--live=2";

@@ -63,6 +63,7 @@ struct serve {
 	const char *paths[SERVE_MAX_PATHS]; /* folders and scripts */
 	int npaths;
 	const char *listen, *cookie_file;
+	const char *snapshots;	/* a folder, or NULL */
 	const char *state_file; /* or NULL */
 	json_t *saved;		/* what was in it */
 	int64_t state_due;

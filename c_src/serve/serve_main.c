@@ -24,6 +24,7 @@ enum {
 	OPT_COOKIE_FILE,
 	OPT_CLUSTER,
 	OPT_MAX_LABELS,
+	OPT_SNAPSHOTS,
 	OPT_STATE,
 	OPT_ALERTMANAGER,
 	OPT_WEBHOOK,
@@ -44,6 +45,7 @@ static const struct option longs[] = {
 	{"otlp", required_argument, NULL, OPT_OTLP},
 	{"otlp-interval", required_argument, NULL, OPT_OTLP_INTERVAL},
 	{"port", required_argument, NULL, OPT_PORT},
+	{"snapshots", required_argument, NULL, OPT_SNAPSHOTS},
 	{"state", required_argument, NULL, OPT_STATE},
 	{"webhook", required_argument, NULL, OPT_WEBHOOK},
 	{NULL, 0, NULL, 0},
@@ -63,6 +65,8 @@ static const char usage[] =
 	"	--listen ADDRESS the address to listen on (127.0.0.1)\n"
 	"	--max-labels N   combinations of keys of one metric (1000); the rest is added up\n"
 	"	                 with keys that are all `other'\n"
+	"	--snapshots DIR  where scripts with bufpolicy=ring write their events, by snapshot()\n"
+	"	                 and with each alert()\n"
 	"	--state FILE     keep the totals there, and go on from them\n"
 	"	--alertmanager URL  where alert() of scripts is told: Prometheus' Alertmanager\n"
 	"	--webhook URL    or any server that takes JSON\n"
@@ -144,6 +148,7 @@ static int one_option(struct serve *v, int flag, const char *arg)
 		v->otlp.every = number(arg, 1, 3600);
 		return v->otlp.every > 0 ? -1
 					 : bad("--otlp-interval takes 1 to 3600, not %s", arg);
+	case OPT_SNAPSHOTS: v->snapshots = arg; return -1;
 	case OPT_STATE: v->state_file = arg; return -1;
 	case OPT_LISTEN: v->listen = arg; return -1;
 	case OPT_COOKIE_FILE: v->cookie_file = arg; return -1;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "engine_env.h"
+#include "engine/recording.h"
 
 /* ---- rings ---------------------------------------------------------------------------- */
 
@@ -59,6 +60,95 @@ static void test_ring(void)
 		en_consume(w.en, see, &s);
 		CHECK(s.n >= 1080 / 40 && s.n <= 1080 / 32 && s.last == 1000 && s.disorder == 0);
 		CHECK(s.first == 1001 - s.n && en_drops(w.en, 0, DROP_PRINCIPAL) == 0);
+	}
+	world_free(&w);
+}
+
+/* ---- copies while it is written ------------------------------------------------------- */
+
+/* Records of a thread are numbered: those of a copy follow each other, without a gap. */
+static uint64_t copied_wrong(struct en_recording *c, uint64_t *n)
+{
+	const struct rec_head *rec;
+	uint64_t last[8] = {0}, wrong = 0, ts = 0, v;
+	unsigned thread;
+
+	for (*n = 0; (rec = en_recording_next(c, &thread)) != NULL; ++*n) {
+		memcpy(&v, rec + 1, sizeof(v));
+		wrong += rec->ts < ts || (last[thread % 8] != 0 && v != last[thread % 8] + 1);
+		ts = rec->ts;
+		last[thread % 8] = v;
+	}
+	return wrong;
+}
+
+static void test_recording(void)
+{
+	struct en_recorded about;
+	struct en_recording *c;
+	struct world w;
+	uint64_t n;
+	bool whole;
+
+	world_new(&w);
+	world_opt(&w, "bufsize", "1080");
+	world_opt(&w, "bufpolicy", "ring");
+	add_recorder(&w, "p");
+	if (world_go(&w)) {
+		for (uint64_t i = 1; i <= 1000; i++) {
+			fire1(&w, i);
+			c = en_record(w.en, EN_WHOLE, &whole);
+			en_recording_about(c, &about);
+			CHECK(whole && copied_wrong(c, &n) == 0 && n == about.events);
+			CHECK(about.events + about.overwritten == i, "%llu", (unsigned long long)i);
+			en_recording_rewind(c);
+			CHECK(copied_wrong(c, &n) == 0 && n == about.events);
+			en_recording_free(c);
+		}
+		for (int i = 0; i < 2; i++) { /* what is new is new once */
+			c = en_record(w.en, EN_NEW, &whole);
+			CHECK(copied_wrong(c, &n) == 0 && (n > 0) == (i == 0));
+			en_recording_free(c);
+		}
+	}
+	world_free(&w);
+}
+
+static _Atomic bool recording_ends;
+
+static void *fire_on(void *arg)
+{
+	for (uint64_t i = 1; !recording_ends; i++)
+		fire1(arg, i);
+	return NULL;
+}
+
+static void test_recording_threads(void)
+{
+	pthread_t threads[3];
+	struct en_recording *c;
+	struct world w;
+	uint64_t n, wrong = 0, all = 0;
+	bool whole;
+
+	world_new(&w);
+	world_opt(&w, "bufsize", "64k");
+	world_opt(&w, "bufpolicy", "ring");
+	add_recorder(&w, "p");
+	if (world_go(&w)) {
+		for (int i = 0; i < 3; i++)
+			pthread_create(&threads[i], NULL, fire_on, &w);
+		for (int i = 0; i < 2000; i++) {
+			c = en_record(w.en, i % 2 ? EN_NEW : EN_WHOLE, &whole);
+			wrong += copied_wrong(c, &n);
+			all += n;
+			en_recording_free(c);
+		}
+		recording_ends = true;
+		for (int i = 0; i < 3; i++)
+			pthread_join(threads[i], NULL);
+		CHECK(wrong == 0 && all > 2000, "%llu of %llu", (unsigned long long)wrong,
+			(unsigned long long)all);
 	}
 	world_free(&w);
 }
@@ -327,6 +417,8 @@ int main(void)
 {
 	test_switch();
 	test_ring();
+	test_recording();
+	test_recording_threads();
 	test_fill();
 	test_long_records();
 	test_speculation();

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The node's setting payload: off holds for the command and the API, whatever they or a script say.
+# The last line is "N passed, N failed".
+
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
+nodes_begin 200
+echo '-record(r, {a}).' >r.hrl
+start shy -erltrace payload off
+at shy 'code:ensure_loaded(demo_exact).' >/dev/null
+refused() { # name, tag, arguments of erltrace
+	erltrace -N shy -xerrtags "${@:3}" >o 2>e
+	is "$1: exit code" 1 $?
+	cp e o
+	has "$1" "$2"
+}
+refused 'a message' '\[D_PAYLOAD\]' -n 'erlang*:::message-send { trace(erlmsg); }'
+refused 'an argument' '\[D_PAYLOAD\]' -n 'erlang*:demo_exact:leaf/1:function-entry { @[erlarg(0)] = count(); }'
+refused 'a field of a record' '\[D_PAYLOAD\]' -I r.hrl -n 'erlang*:demo_exact:leaf/1:function-entry { @[erlfield("r.a", erlarg(0))] = count(); }'
+refused 'by -x' 'payload is off here, and stays off: the node.s setting says so' -xpayload=on -n 'BEGIN { }'
+refused 'unset' 'payload is off here, and stays off: the node.s setting says so' -xpayload=unset -n 'BEGIN { }'
+printf '#pragma D option payload=on\nBEGIN { }\n' >on.d
+refused 'by a script, with -w' 'payload is off here, and stays off' -w -s on.d
+trace shy -qn 'erlang*:demo_exact:leaf/1:function-entry { @[args[1]] = count(); }'
+at shy 'demo_exact:calls(10).' >/dev/null
+untrace
+has 'what counts is as ever' '^ *demo_exact:leaf/1 +10$'
+at shy "code:add_path(\"$ebin\")." >/dev/null
+is 'the API: script' '<<"D_PAYLOAD">>' "$(at shy '{ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:compile(H, "erlang*:::message-send { trace(erlmsg); }"), erltrace:close(H), Tag.')"
+is 'the API: option' '<<"ET_OPTION">>' "$(at shy '{ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:setopt(H, "payload", "on"), erltrace:close(H), Tag.')"
+is 'in sys.config' '<<"D_PAYLOAD">>' "$(at shy 'application:load(erltrace), application:set_env(erltrace, payload, off), {ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:compile(H, "erlang*:::process-exit { trace(args[1]); }"), erltrace:close(H), Tag.')"
+finish
