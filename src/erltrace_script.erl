@@ -143,24 +143,24 @@ arm(#data{spec = Spec} = Data) ->
     end.
 
 start(#{name := Name} = Spec) ->
-    case erltrace:open() of
+    case erltrace_handle:start(self()) of
         {ok, H} ->
             try
                 Shapes = compile(H, Spec),
-                {ok, Ref} = erltrace:subscribe(H, #{to => whereis(erltrace_metrics), interval => ?TICK,
-                                                    aggregations => ticks}),
+                {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, aggregations => ticks}),
+                {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub}),
                 ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
-                done(erltrace:go(H)),
+                done(erltrace_handle:call(H, go)),
                 Nif = erltrace_handle:call(H, nif),
                 {Spent, _, _} = erltrace_nif:spent(Nif),
                 {ok, #run{handle = H, mon = erlang:monitor(process, H), nif = Nif, ref = Ref,
                           since = now_ms(), spent = Spent}}
             catch
                 throw:{error, _} = Error ->
-                    erltrace:close(H),
+                    erltrace_handle:close(H),
                     {error, why(Error, Spec)};
                 error:{badmatch, Other} -> % the handle has been closed meanwhile
-                    erltrace:close(H),
+                    erltrace_handle:close(H),
                     {error, io_lib:format("~0P", [Other, 20])}
             end;
         Error ->
@@ -168,7 +168,7 @@ start(#{name := Name} = Spec) ->
     end.
 
 compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Options, file := File} = Spec) ->
-    [done(erltrace:setopt(H, Option, Value)) || {Option, Value} <- defaults(Spec) ++ Options],
+    [done(erltrace_handle:call(H, {setopt, Option, Value})) || {Option, Value} <- defaults(Spec) ++ Options],
     done(erltrace_handle:call(H, {compile, Source, Args, [{file, File}]})),
     case erltrace_handle:call(H, {metrics, Name}) of
         Shapes when is_list(Shapes) -> Shapes;
@@ -200,14 +200,14 @@ disarm(#data{run = undefined} = Data) ->
     Data;
 disarm(#data{run = #run{handle = H, mon = Mon}} = Data) ->
     erlang:demonitor(Mon, [flush]),
-    {Took, _} = timed(fun() -> erltrace:stop(H) end),
+    {Took, _} = timed(fun() -> erltrace_handle:call(H, stop) end),
     Data1 = look(armed, Data), % of the last event too
-    erltrace:close(H),
+    erltrace_handle:close(H),
     paid(disarm, Took, Data1#data{run = undefined}).
 
 %% By exit(), a full buffer, or the watchdog.
 ended(State, #data{run = #run{handle = H}} = Data) ->
-    Why = case erltrace:status(H) of
+    Why = case erltrace_handle:call(H, counts) of
               {ok, #{aborted := Text}} when is_binary(Text) -> Text;
               _ -> io_lib:format("it has ended by itself: ~0p", [State])
           end,

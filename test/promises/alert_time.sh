@@ -21,6 +21,7 @@ background() { # log, command ...
 	pids+=($!)
 	disown
 }
+# shellcheck disable=SC2317 # called by ok
 until_shows() { # URL, extended regular expression; 60 s at most
 	local i
 	for ((i = 0; i < 600; i++)); do
@@ -89,6 +90,7 @@ both() {
 		sleep 0.05
 	done
 }
+# shellcheck disable=SC2317 # called by ok
 neither() {
 	local i
 	for ((i = 0; i < 1200; i++)); do
@@ -101,7 +103,7 @@ worst_alert=0 worst_rule=0 worst_over=0
 for ((r = 0; r < ${ROUNDS:-3}; r++)); do
 	at served 'slow_work:set(500).' >/dev/null
 	both
-	ok "round $r: both reach Alertmanager" [ -n "$by_alert" -a -n "$by_rule" ]
+	ok "round $r: both reach Alertmanager" test "${by_alert:+a}${by_rule:+b}" = ab
 	((${by_alert:-99999} > worst_alert)) && worst_alert=${by_alert:-99999}
 	((${by_rule:-99999} > worst_rule)) && worst_rule=${by_rule:-99999}
 	at served 'slow_work:set(1).' >/dev/null
@@ -109,6 +111,7 @@ for ((r = 0; r < ${ROUNDS:-3}; r++)); do
 	ok "round $r: both are over" neither
 	over=$(($(ms) - from))
 	((over > worst_over)) && worst_over=$over
+	echo "round $r: ${by_alert:-none}, ${by_rule:-none}, over after $over ms" >&2
 done
 echo "promise 22: a function slows down from 1 to 500 ms: alert() is in Alertmanager after $worst_alert ms, a rule of Prometheus after $worst_rule ms, over $worst_over ms after the end, the slowest of ${ROUNDS:-3} rounds"
 ok 'alert() within 5 s' [ "$worst_alert" -le 5000 ]
