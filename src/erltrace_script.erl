@@ -66,15 +66,19 @@ done(Pid, Ref, State) ->
 callback_mode() ->
     handle_event_function.
 
--spec init(spec()) -> {ok, paused, #data{}, [gen_statem:action()]}.
+-spec init(spec()) -> {ok, paused, #data{}, [gen_statem:action()]} | {stop, {shutdown, term()}}.
 init(Spec) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
     process_flag(trap_exit, true),
-    {module, _} = code:ensure_loaded(erltrace_nif),
-    Data = #data{spec = Spec, budget = new_budget(Spec), looked = now_ms()},
-    count(starts, 1, Data),
-    {ok, paused, Data, [{state_timeout, 0, arm}]}.
+    case code:ensure_loaded(erltrace_nif) of
+        {module, _} ->
+            Data = #data{spec = Spec, budget = new_budget(Spec), looked = now_ms()},
+            count(starts, 1, Data),
+            {ok, paused, Data, [{state_timeout, 0, arm}]};
+        {error, Reason} ->
+            {stop, {shutdown, {library, Reason}}}
+    end.
 
 -spec handle_event(gen_statem:event_type(), term(), atom(), #data{}) ->
           gen_statem:event_handler_result(atom()).
