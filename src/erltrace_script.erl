@@ -182,7 +182,7 @@ compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Opti
 %% The totals are in erltrace_metrics: the library keeps no key besides. Deleted variables are cleaned up
 %% less often than where somebody looks on: that is not paid for by the budget.
 defaults(#{budget := Share}) ->
-    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "20hz"},
+    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "5hz"},
      {"statebudget", integer_to_list(max(1, min(100, floor(Share * 100))))}].
 
 done(ok) -> ok;

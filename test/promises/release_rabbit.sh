@@ -138,7 +138,7 @@ for ((p = 0; p < ${PAIRS:-5}; p++)); do
 	per_message
 	without=$each
 	on
-	sleep "$phase" # they are armed
+	sleep $((6 * phase)) # what it takes to start them is besides
 	per_message
 	pairs+="$((each * 100000 / without))"$'\n'
 done
