@@ -320,7 +320,7 @@ flush(Ref) ->
 %% `starts', `errors', `events', `pauses'; `spent' nanoseconds of processor time; milliseconds that it
 %% was `armed' and `paused'; and `demand', the part of the schedulers' busy time that it takes while it is
 %% armed.
--spec scripts() -> [{Name :: binary(), #{atom() | {drops, binary()} => term()}}].
+-spec scripts() -> [{Name :: binary(), #{atom() | {drops | left_out, binary()} => term()}}].
 scripts() ->
     erltrace_deploy:scripts().
 

@@ -9,7 +9,8 @@
 %% Busy is what processor time the node used, half of one scheduler at least (c_src/beam/watchdog.c has
 %% the same). The bucket is filled with four fifths of the share, and never holds more than the share of
 %% 12 seconds: so in any minute no more than the share of that minute is spent. What is overdrawn between
-%% two looks is paid back before the script is armed again.
+%% two looks is paid back before the script is armed again. The processes that look after a script are not
+%% paid for: they take about a millisecond a second.
 -module(erltrace_budget).
 -export([new/2, pass/4, pay/3, is_empty/1, is_full/1, next/2, demand/1, share/1, level/2]).
 -export_type([budget/0, clock/0]).

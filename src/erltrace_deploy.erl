@@ -110,12 +110,14 @@ format_status(Status) ->
 
 %% ---- processes of scripts --------------------------------------------------------------------
 
-start(#script{spec = Spec} = S) ->
-    {ok, Pid} = erltrace_app_sup:start_script(Spec),
-    S#script{pid = Pid, mon = erlang:monitor(process, Pid)}.
+start(#script{spec = #{name := Name} = Spec} = S) ->
+    case erltrace_app_sup:start_script(Spec) of
+        {ok, Pid} -> S#script{pid = Pid, mon = erlang:monitor(process, Pid)};
+        {error, Why} -> again(Name, Why, S)
+    end.
 
 again(Name, Why, #script{wait = Wait} = S) ->
-    logger:error("erltrace: the process of ~ts.d has ended, and is started again in ~b ms: ~0P",
+    logger:error("erltrace: the process of ~ts.d has ended or does not start; again in ~b ms: ~0P",
                  [Name, Wait, Why, 30], #{domain => [erltrace]}),
     _ = erlang:send_after(Wait, self(), {again, Name}),
     S#script{pid = undefined, mon = undefined, wait = min(?LONGEST_WAIT, 2 * Wait)}.

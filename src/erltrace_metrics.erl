@@ -85,13 +85,13 @@ count(Script, What, N) ->
     _ = ets:update_counter(?TABLE, Key, N, {Key, 0}),
     ok.
 
--spec gauge(Script :: binary(), What :: atom(), term()) -> ok.
+-spec gauge(Script :: binary(), What :: atom() | {left_out, binary()}, term()) -> ok.
 gauge(Script, What, Value) ->
     true = ets:insert(?TABLE, {{gauge, Script, What}, Value}),
     ok.
 
 %% @doc All of a script.
--spec about(Script :: binary()) -> #{atom() | {drops, binary()} => term()}.
+-spec about(Script :: binary()) -> #{atom() | {drops | left_out, binary()} => term()}.
 about(Script) ->
     maps:from_list([{What, V} || Kind <- [count, gauge],
                                  [What, V] <- ets:match(?TABLE, {{Kind, Script, '$1'}, '$2'})]).

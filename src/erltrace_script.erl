@@ -66,15 +66,19 @@ done(Pid, Ref, State) ->
 callback_mode() ->
     handle_event_function.
 
--spec init(spec()) -> {ok, paused, #data{}, [gen_statem:action()]}.
+-spec init(spec()) -> {ok, paused, #data{}, [gen_statem:action()]} | {stop, {shutdown, term()}}.
 init(Spec) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
     process_flag(trap_exit, true),
-    {module, _} = code:ensure_loaded(erltrace_nif),
-    Data = #data{spec = Spec, budget = new_budget(Spec), looked = now_ms()},
-    count(starts, 1, Data),
-    {ok, paused, Data, [{state_timeout, 0, arm}]}.
+    case code:ensure_loaded(erltrace_nif) of
+        {module, _} ->
+            Data = #data{spec = Spec, budget = new_budget(Spec), looked = now_ms()},
+            count(starts, 1, Data),
+            {ok, paused, Data, [{state_timeout, 0, arm}]};
+        {error, Reason} ->
+            {stop, {shutdown, {library, Reason}}}
+    end.
 
 -spec handle_event(gen_statem:event_type(), term(), atom(), #data{}) ->
           gen_statem:event_handler_result(atom()).
@@ -143,24 +147,24 @@ arm(#data{spec = Spec} = Data) ->
     end.
 
 start(#{name := Name} = Spec) ->
-    case erltrace:open() of
+    case erltrace_handle:start(self()) of
         {ok, H} ->
             try
                 Shapes = compile(H, Spec),
-                {ok, Ref} = erltrace:subscribe(H, #{to => whereis(erltrace_metrics), interval => ?TICK,
-                                                    aggregations => ticks}),
+                {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, aggregations => ticks}),
+                {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub}),
                 ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
-                done(erltrace:go(H)),
+                done(erltrace_handle:call(H, go)),
                 Nif = erltrace_handle:call(H, nif),
                 {Spent, _, _} = erltrace_nif:spent(Nif),
                 {ok, #run{handle = H, mon = erlang:monitor(process, H), nif = Nif, ref = Ref,
                           since = now_ms(), spent = Spent}}
             catch
                 throw:{error, _} = Error ->
-                    erltrace:close(H),
+                    erltrace_handle:close(H),
                     {error, why(Error, Spec)};
                 error:{badmatch, Other} -> % the handle has been closed meanwhile
-                    erltrace:close(H),
+                    erltrace_handle:close(H),
                     {error, io_lib:format("~0P", [Other, 20])}
             end;
         Error ->
@@ -168,7 +172,7 @@ start(#{name := Name} = Spec) ->
     end.
 
 compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Options, file := File} = Spec) ->
-    [done(erltrace:setopt(H, Option, Value)) || {Option, Value} <- defaults(Spec) ++ Options],
+    [done(erltrace_handle:call(H, {setopt, Option, Value})) || {Option, Value} <- defaults(Spec) ++ Options],
     done(erltrace_handle:call(H, {compile, Source, Args, [{file, File}]})),
     case erltrace_handle:call(H, {metrics, Name}) of
         Shapes when is_list(Shapes) -> Shapes;
@@ -178,7 +182,7 @@ compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Opti
 %% The totals are in erltrace_metrics: the library keeps no key besides. Deleted variables are cleaned up
 %% less often than where somebody looks on: that is not paid for by the budget.
 defaults(#{budget := Share}) ->
-    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "20hz"},
+    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "5hz"},
      {"statebudget", integer_to_list(max(1, min(100, floor(Share * 100))))}].
 
 done(ok) -> ok;
@@ -200,14 +204,14 @@ disarm(#data{run = undefined} = Data) ->
     Data;
 disarm(#data{run = #run{handle = H, mon = Mon}} = Data) ->
     erlang:demonitor(Mon, [flush]),
-    {Took, _} = timed(fun() -> erltrace:stop(H) end),
+    {Took, _} = timed(fun() -> erltrace_handle:call(H, stop) end),
     Data1 = look(armed, Data), % of the last event too
-    erltrace:close(H),
+    erltrace_handle:close(H),
     paid(disarm, Took, Data1#data{run = undefined}).
 
 %% By exit(), a full buffer, or the watchdog.
 ended(State, #data{run = #run{handle = H}} = Data) ->
-    Why = case erltrace:status(H) of
+    Why = case erltrace_handle:call(H, counts) of
               {ok, #{aborted := Text}} when is_binary(Text) -> Text;
               _ -> io_lib:format("it has ended by itself: ~0p", [State])
           end,

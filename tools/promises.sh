@@ -8,7 +8,7 @@
 #
 #	tools/promises.sh            all of them; ONLY="3 12": some, the others as they were;
 #	                             TESTS="keys dbg": some of their tests
-#	tools/promises.sh soak 4h    the long ones, of promises 12, 17 and 18; ONLY=17: one of them
+#	tools/promises.sh soak 4h    the long ones, of promises 12, 17, 18 and 22; ONLY=17: one of them
 #	tools/promises.sh table      only the table, from what was run last
 #
 # What was run last is kept in $BUILD/promises: a file NUMBER.NAME for each test, with its output and

@@ -6,6 +6,7 @@
  *   nif.c              the functions of erltrace_nif.erl: open, compile, go, stop, close ...
  *                      (nifs.def: all of them)
  *   results.c          what was gathered, probes and errors as terms
+ *   metrics.c          what aggregations are called as metrics
  *   handles.c          open handles by number (probe path)
  *   vm_threads.c       the VM's threads, and which are inside a handle (probe path)
  *   erlang_provider.c  the provider erlang<OS pid>, and its probes

@@ -20,9 +20,8 @@ names=(atoms births busy connections crashes dist ets gc gencall heap hibernate 
 	memory msgs ports queues restarts runq spawners spawns sysmon tables timers)
 # shellcheck source=tools/rabbit/server.sh
 . "$root/tools/rabbit/server.sh"
-files=$(printf '"%s", ' "${names[@]/%/.d}")
-echo "[{erltrace, [{scripts, [$(sed "s|\"\\([a-z]*\\.d\\)\"|\"$root/scripts/\\1\"|g; s/, \$//" <<<"$files")]}]}]." \
-	>"$tmp/advanced.config"
+files=$(printf ", \"$root/scripts/%s.d\"" "${names[@]}")
+echo "[{erltrace, [{scripts, [${files#, }]}]}]." >"$tmp/advanced.config"
 rabbit_begin
 kill "$watchdog" 2>/dev/null # it may take longer than a test does
 start ctl
@@ -52,14 +51,13 @@ load_end() {
 	grep -qE 'refused 0 .* twice 0 left 0' <<<"$line" || lost+="${line:-no answer} "
 	exec {to}>&- {from}>&-
 }
-look() { # sets now, cpu (both in us) and consumed
+look() { # sets cpu, in us, and consumed
 	local line=''
 	echo '?' >&$to
 	while read -r -t 600 line <&$from; do [[ $line =~ ^consumed\ [0-9]+$ ]] && break; done
 	[[ $line == consumed* ]] || { is 'the load answers' consumed "${line:-nothing}"; finish; }
 	consumed=${line#consumed }
 	cpu=$(($(ticks) * 10000))
-	now=${EPOCHREALTIME/./}
 }
 
 # ---- what they cost ----------------------------------------------------------------------------
@@ -140,7 +138,7 @@ for ((p = 0; p < ${PAIRS:-5}; p++)); do
 	per_message
 	without=$each
 	on
-	sleep "$phase" # they are armed
+	sleep $((6 * phase)) # what it takes to start them is besides
 	per_message
 	pairs+="$((each * 100000 / without))"$'\n'
 done
