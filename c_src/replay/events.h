@@ -5,8 +5,9 @@
  *   events.c   a file of events, read and checked (doc/events.md has the format)
  *   replay.c   the provider that fires them: probes, what clauses may read, the clock of a replay
  *   answers.c  what clauses ask of an event: built-in variables, stacks
- *   terms.c    terms of Erlang, from their text: parts, patterns, numbers
- *   term_text.c  ... as text again
+ *   replay_terms.c  terms of Erlang, from their text: parts, numbers; replay_match.c: patterns
+ *   term_text.c     ... as text again
+ *   state_kinds.c   the provider state, as its table has it
  *
  * A file has one JSON object a line: the first tells about the recording, all others are events in
  * the order of time. Everything here belongs to one thread, and nothing is on the probe path.

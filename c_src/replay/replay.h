@@ -37,7 +37,7 @@ struct replay {
 	char prov[32]; /* the node's provider */
 	char **names; /* of probes, to be freed */
 	unsigned nnames;
-	struct rp_slots *slots; /* terms.c */
+	struct rp_slots *slots; /* replay_terms.c */
 };
 
 /*

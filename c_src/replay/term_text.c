@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "events.h"
-#include "terms.h"
+#include "replay_terms.h"
 #include "utf8.h"
 
 struct out {

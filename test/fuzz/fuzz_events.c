@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "replay/replay.h"
-#include "replay/terms.h"
+#include "replay/replay_terms.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

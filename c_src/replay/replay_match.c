@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "events.h"
-#include "terms.h"
+#include "replay_terms.h"
 
 enum { DEEP = 64, STEPS = 10000, MATCH_DEEP = 200 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms of events, as values of D: terms.c, match.c, term_text.c. */
+/* Terms of events, as values of D: replay_terms.c, replay_match.c, term_text.c. */
 #ifndef RP_TERMS_H
 #define RP_TERMS_H
 

@@ -4,7 +4,7 @@
  * term is read by the reader of patterns (prog/pattern.c) into the same nodes; a value is one of
  * these, or a part of a binary. Slots are emptied before each event.
  */
-#include "terms.h"
+#include "replay_terms.h"
 
 #include <stdio.h>
 #include <stdlib.h>
