@@ -19,6 +19,7 @@
  *   node_talk.c       ... messages there and back; node_run.c: their results printed;
  *   node_stacks.c     ... and their stacks gathered; node_keys.c: keys pressed in the terminal
  *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
+ *   record_main.c     "erltrace record"; test_main.c: "erltrace test"; text_diff.c: what differs
  *   bridge.c          nodes of a script that runs in the kernel
  *   without_nodes.c, without_web.c  instead of these, where libei or the page's libraries are missing
  *

@@ -69,7 +69,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* All of a folder; only: those that name this script. */
+/* All of a folder, and below it. */
 static int add_folder(struct test_run *t, const char *path, unsigned deep)
 {
 	DIR *d = opendir(path);
@@ -163,10 +163,8 @@ static int add_path(struct test_run *t, const char *path)
 		cli_say("cannot read %s: %s", path, strerror(errno));
 		return -1;
 	}
-	if (ends_with(path, ".d"))
-		return add_script(t, path);
 	if (!S_ISDIR(st.st_mode))
-		return add_file(t, path);
+		return ends_with(path, ".d") ? add_script(t, path) : add_file(t, path);
 	if (add_folder(t, path, 0) < 0)
 		return -1;
 	if (t->nfiles == before) {

@@ -27,6 +27,7 @@ enum {
 	RP_FILE_MOST = 1 << 30, /* bytes */
 	RP_LINE_MOST = 1 << 20,
 	RP_EVENTS_MOST = 1 << 22,
+	RP_TICKS_MOST = 10000000, /* firings of a timer */
 	RP_ARGS = 10,
 };
 

@@ -403,6 +403,10 @@ static int add_timer(struct replay *r, struct en_probe *p, struct et_error *e)
 			p->name->text, r->file->path);
 	if (tick && (p->uses.ustack || p->uses.pbis & ~(1u << PBI_ERLNODE)))
 		return et_err(e, ET_REPLAY, "%s reads what only an event has", p->name->text);
+	if (r->file->end / period > RP_TICKS_MOST)
+		return et_err(e, ET_REPLAY,
+			"%s would fire %llu times until the recording ends: at most %d are replayed",
+			p->name->text, (unsigned long long)(r->file->end / period), RP_TICKS_MOST);
 	if (!ARRAY_ROOM(r->timers, r->ntimers))
 		return et_err(e, ET_NOMEM, "out of memory for timers");
 	r->timers[r->ntimers++] = (struct rp_timer){p, period, period};

@@ -54,6 +54,13 @@ $ bash may.sh
 > x.events: failed: a clause at BEGIN cannot be replayed: it has execname
 > x.events: failed: profile-97 has no events in x.events, and the script reads what it interrupts: record them
 
+# a time that never ends
+< ever.events
+| {"erltrace":"events","version":1}
+| {"at":"10000d","probe":"END"}
+$ echo 'tick-1ms { }' >x.d; erltrace test -s x.d ever.events | head -n 1
+> ever.events: failed: tick-1ms would fire 864000000000 times until the recording ends: at most 10000000 are replayed
+
 # a term that was cut can be printed, but not looked into
 < cut.d
 | erlang*:::message-send /erlmatch(erlmsg, "{a, _}")/ { }
