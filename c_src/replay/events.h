@@ -33,10 +33,10 @@ enum {
 
 /* What an event has: a field for each. */
 enum rp_what {
-	RP_ARG,	       /* n: of the probe's arguments */
-	RP_PBI,	       /* n: PBI_*; of terms their text */
-	RP_ERLARG,     /* n: of the call's arguments */
-	RP_MEMBER,     /* n: of a thing of the provider state */
+	RP_ARG,	   /* n: of the probe's arguments */
+	RP_PBI,	   /* n: PBI_*; of terms their text */
+	RP_ERLARG, /* n: of the call's arguments */
+	RP_MEMBER, /* n: of a thing of the provider state */
 	RP_VTIMESTAMP,
 	RP_STACK,
 };
@@ -52,8 +52,8 @@ struct rp_field {
 	union {
 		int64_t num;
 		const struct et_str *text;
-		struct rp_term *term;	  /* RP_ERLARG, and RP_PBI of terms */
-		const uint32_t *frames;	  /* RP_STACK: indices of rp_file.frames, how many first */
+		struct rp_term *term;	/* RP_ERLARG, and RP_PBI of terms */
+		const uint32_t *frames; /* RP_STACK: indices of rp_file.frames, how many first */
 	};
 };
 

@@ -69,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f = rp_file_parse("x.events", text, size, &e);
 	if (f != NULL)
 		check(f);
-	else if (e.tag[0] == '\0' || e.text[0] == '\0' || (e.line == 0 && strcmp(e.tag, "ET_NOMEM") != 0))
+	else if (e.tag[0] == '\0' || e.text[0] == '\0' ||
+		 (e.line == 0 && strcmp(e.tag, "ET_NOMEM") != 0))
 		abort();
 	rp_file_free(f);
 	free(text);

@@ -49,7 +49,7 @@ $ bash wrong.sh
 $ bash may.sh
 > x.events: failed: a clause at BEGIN cannot be replayed: it has cpu
 > x.events: failed: a clause at function-entry cannot be replayed: it has follow(): flows are followed inside nodes only
-~ does not match any probes: probes of the kernel and of other programs cannot be recorded and replayed
+~ probe description syscall::read:entry does not match any probes: 
 > x.events: failed: a clause at BEGIN cannot be replayed: it has copyin()
 > x.events: failed: a clause at BEGIN cannot be replayed: it has execname
 > x.events: failed: profile-97 has no events in x.events, and the script reads what it interrupts: record them
