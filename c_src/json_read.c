@@ -34,7 +34,8 @@ static char peek(const struct reader *r)
 
 static char skip(struct reader *r)
 {
-	while (r->at < r->len && strchr(" \t\r\n", r->text[r->at]) != NULL && r->text[r->at] != '\0')
+	while (r->at < r->len && strchr(" \t\r\n", r->text[r->at]) != NULL &&
+		r->text[r->at] != '\0')
 		r->at++;
 	return peek(r);
 }
@@ -200,15 +201,17 @@ static int parts(struct reader *r, unsigned at, unsigned deep)
 
 		if (n > 0) {
 			if (peek(r) != ',')
-				return fail(r, r->at, object ? "a comma or } is expected"
-							     : "a comma or ] is expected");
+				return fail(r, r->at,
+					object ? "a comma or } is expected"
+					       : "a comma or ] is expected");
 			r->at++;
 			skip(r);
 		}
 		start = r->at;
 		if (object) {
 			if (peek(r) != '"')
-				return fail(r, r->at, "the name of a member is expected, in quotes");
+				return fail(
+					r, r->at, "the name of a member is expected, in quotes");
 			if (text(r, &key, &len) < 0)
 				return -1;
 			if (js_member(r->js, &r->js->nodes[at], key) != NULL)

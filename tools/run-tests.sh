@@ -138,6 +138,7 @@ programs() { # folder, prefix of the names, how many random programs (0: computi
 scripts() {
 	local t
 	run golden test/golden.sh
+	run scripts "$BIN/erltrace" test test/scripts
 	for t in test/{cli,kernel,model,tree,web}/*.sh; do
 		run "$(name_of "$t")" bash "$t" "$BUILD"
 	done

@@ -6,7 +6,7 @@
  *   probes.c  listing probes; probes of the program's own
  *   tables.c  errors as text; tables for help and manuals
  *   scanner.c what a script uses, before it is compiled
- *   replay.c  events from a file; recorder.c: a script that records what another reads
+ *   replaying.c  events from a file; recorder.c: a script that records what another reads
  *   snapshot.c snapshots of bufpolicy=ring, from the wish to the file
  *   in_node.c what the side inside a node needs besides
  */

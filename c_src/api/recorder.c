@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A script that records: for each probe of the compiled scripts a clause without a predicate that
- * prints what their clauses read of its events. The compiler has noted that (prog_uses). A probe that
- * several descriptions name fires several of these clauses, at the same time: whoever makes a file of
- * the results puts them together.
+ * prints what their clauses read of its events. The compiler has noted that (prog_uses). A probe
+ * that several descriptions name fires several of these clauses, at the same time: whoever makes a
+ * file of the results puts them together.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum { STRSIZE = 8192 }; /* so that few terms are cut */
 
 struct clause {
 	const char *prov, *mod, *func, *name; /* as the script has them; the name is no glob */
-	const struct en_probe *probe;  /* one that they mean: its name, arguments and built-ins */
+	const struct en_probe *probe; /* one that they mean: its name, arguments and built-ins */
 	struct prog_uses uses;
 };
 
@@ -51,7 +51,8 @@ static bool is_recorded(const struct en_probe *p, const struct prog_uses *u)
 {
 	if (strcmp(p->prov->text, "profile") == 0)
 		return strncmp(p->name->text, "tick-", 5) != 0 &&
-		       (rp_reads_interrupted(u) || strncmp(p->name->text, "profile-wall-", 13) == 0);
+		       (rp_reads_interrupted(u) ||
+			       strncmp(p->name->text, "profile-wall-", 13) == 0);
 	return strcmp(p->prov->text, "dtrace") != 0;
 }
 
@@ -60,17 +61,23 @@ static void add(void *arg, struct en_probe *p)
 	struct recorder *r = arg;
 	struct prog_uses u = r->of->default_action ? everything(p) : r->of->uses;
 	bool is_erlang = strncmp(p->prov->text, "erlang", 6) == 0;
-	struct clause c = {.mod = r->desc->mod, .func = r->desc->func, .name = p->name->text, .probe = p, .uses = u};
+	struct clause c = {.mod = r->desc->mod,
+		.func = r->desc->func,
+		.name = p->name->text,
+		.probe = p,
+		.uses = u};
 	unsigned i = 0;
 
 	if (!is_recorded(p, &u))
 		return;
-	c.prov = !is_erlang ? p->prov->text : strncmp(r->desc->prov, "erlang", 6) == 0 ? r->desc->prov : "erlang*";
+	c.prov = !is_erlang				    ? p->prov->text
+		 : strncmp(r->desc->prov, "erlang", 6) == 0 ? r->desc->prov
+							    : "erlang*";
 	if (strncmp(r->desc->name, "user_trace-n", 12) == 0)
 		c.name = r->desc->name; /* one probe for all of them */
-	while (i < r->n && (strcmp(r->v[i].prov, c.prov) != 0 || strcmp(r->v[i].mod, c.mod) != 0 ||
-				   strcmp(r->v[i].func, c.func) != 0 ||
-				   strcmp(r->v[i].name, c.name) != 0))
+	while (i < r->n &&
+		(strcmp(r->v[i].prov, c.prov) != 0 || strcmp(r->v[i].mod, c.mod) != 0 ||
+			strcmp(r->v[i].func, c.func) != 0 || strcmp(r->v[i].name, c.name) != 0))
 		i++;
 	if (i < r->n)
 		uses_add(&r->v[i].uses, &u);
@@ -89,13 +96,15 @@ static int gather(struct recorder *r)
 		r->of = prog->clauses[i];
 		if (!rp_may_replay(&r->of->uses, &what))
 			return et_err(&r->e, ET_REPLAY,
-				"the clause in line %d cannot be replayed, so it is not recorded: it has %s",
+				"the clause in line %d cannot be replayed, so it is not recorded: "
+				"it has %s",
 				r->of->line, what);
 		for (r->desc = r->of->descs; r->desc != NULL; r->desc = r->desc->next)
 			en_probe_match_from(r->h->en, 0, r->desc, add, r);
 	}
 	if (r->e.tag[0] == '\0' && r->n == 0)
-		et_err(&r->e, ET_REPLAY, "there is nothing to record: no clause is about events of a node");
+		et_err(&r->e, ET_REPLAY,
+			"there is nothing to record: no clause is about events of a node");
 	return r->e.tag[0] != '\0' ? -1 : 0;
 }
 
@@ -168,7 +177,8 @@ static void put_builtins(struct out *o, const struct clause *c)
 	uint32_t has = c->probe->has, pbis = c->uses.pbis;
 
 	for (unsigned i = 0; i < sizeof(vars) / sizeof(*vars); i++)
-		if (vars[i].pbi != PBI_ERLARGS && vars[i].pbi != PBI_ERLNODE && (has >> vars[i].pbi & 1) &&
+		if (vars[i].pbi != PBI_ERLARGS && vars[i].pbi != PBI_ERLNODE &&
+			(has >> vars[i].pbi & 1) &&
 			((pbis >> vars[i].pbi & 1) || vars[i].pbi == PBI_ERLPID))
 			put(o, vars[i].name, vars[i].is_number ? "%d" : "%s", vars[i].name);
 	if (has >> PBI_ERLARGS & 1)
@@ -191,8 +201,8 @@ static void put_clause(FILE *f, const struct clause *c)
 	fclose(o.names);
 	fclose(o.formats);
 	fclose(o.values);
-	fprintf(f, "%s:%s:%s:%s\n{\n\tprintf(\"%%s%s\\n\", \"%s\"%s);\n}\n\n", c->prov, c->mod, c->func,
-		c->name, text[1], text[0][0] == ' ' ? text[0] + 1 : "", text[2]);
+	fprintf(f, "%s:%s:%s:%s\n{\n\tprintf(\"%%s%s\\n\", \"%s\"%s);\n}\n\n", c->prov, c->mod,
+		c->func, c->name, text[1], text[0][0] == ' ' ? text[0] + 1 : "", text[2]);
 	for (int i = 0; i < 3; i++)
 		free(text[i]);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * "erltrace record": the events that a script would see in a node, with everything that it reads of
- * them, into a file (doc/events.md). The library makes a script that prints that (erltrace_recorder()),
- * a child of ours runs it, as any other, and what it prints as JSON becomes the lines of the file.
+ * them, into a file (doc/events.md). The library makes a script that prints that
+ * (erltrace_recorder()), a child of ours runs it, as any other, and what it prints as JSON becomes
+ * the lines of the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@ struct recording {
 	struct cli *c;
 	FILE *out;
 	uint64_t start, last; /* ns, as the node has them */
-	bool begun, ended, full;
+	bool begun, ended, full, failed;
 	uint64_t events, most, drops;
 	/* the event that is gathered */
 	bool open;
@@ -42,13 +43,15 @@ struct recording {
 	unsigned nfields;
 };
 
-static const char usage[] =
-	"Usage: erltrace record [-o FILE] [--seconds N] [--events N] -N NODE -s SCRIPT | -n PROBE ... [ARGS ...]\n";
+static const char usage[] = "Usage: erltrace record [-o FILE] [--seconds N] [--events N] -N NODE "
+			    "-s SCRIPT | -n PROBE ... [ARGS ...]\n";
 
 static const char help[] =
 	"\n"
-	"Record the events of a node that a script would see, with what it reads of them, for erltrace test.\n"
-	"It runs until ^C, for N seconds, or until there are N events (a million). With -n and probes alone,\n"
+	"Record the events of a node that a script would see, with what it reads of them, for "
+	"erltrace test.\n"
+	"It runs until ^C, for N seconds, or until there are N events (a million). With -n and "
+	"probes alone,\n"
 	"all that their events have is recorded. Other options are those of erltrace.\n";
 
 /* ---- JSON ----------------------------------------------------------------------------- */
@@ -148,7 +151,8 @@ static void put_call(struct recording *r)
 	fputs(",\"erlargs\":[", r->out);
 	for (int i = 0; i <= last; i++) {
 		snprintf(name, sizeof(name), "erlarg%d", i);
-		fprintf(r->out, "%s%s", i > 0 ? "," : "", field_of(r, name) != NULL ? field_of(r, name) : "null");
+		fprintf(r->out, "%s%s", i > 0 ? "," : "",
+			field_of(r, name) != NULL ? field_of(r, name) : "null");
 	}
 	fprintf(r->out, "%s]", !more ? "" : last >= 0 ? ",null" : "null");
 }
@@ -159,8 +163,8 @@ static void put_members(struct recording *r)
 
 	for (unsigned i = 0; i < r->nfields; i++)
 		if (strncmp(r->field[i].name, "->", 2) == 0) {
-			fprintf(r->out, "%s\"%s\":%s", any ? "," : ",\"members\":{", r->field[i].name + 2,
-				r->field[i].json);
+			fprintf(r->out, "%s\"%s\":%s", any ? "," : ",\"members\":{",
+				r->field[i].name + 2, r->field[i].json);
 			any = true;
 		}
 	if (any)
@@ -179,7 +183,8 @@ static void close_event(struct recording *r)
 {
 	if (!r->open)
 		return;
-	fprintf(r->out, "{\"at\":%llu,\"probe\":%s", (unsigned long long)(r->ts - r->start), r->probe);
+	fprintf(r->out, "{\"at\":%llu,\"probe\":%s", (unsigned long long)(r->ts - r->start),
+		r->probe);
 	put_args(r);
 	put_members(r);
 	for (unsigned i = 0; i < r->nfields; i++)
@@ -298,8 +303,9 @@ static void put_options(struct recording *r)
 		const struct cli_setting *s = &c->settings[i];
 		char *text;
 
-		if (strchr("xqFb", s->flag) == NULL || asprintf(&text, "%s%s%s", s->name, s->value != NULL ? "=" : "",
-					      s->value != NULL ? s->value : "") < 0)
+		if (strchr("xqFb", s->flag) == NULL ||
+			asprintf(&text, "%s%s%s", s->name, s->value != NULL ? "=" : "",
+				s->value != NULL ? s->value : "") < 0)
 			continue;
 		fputs(n++ == 0 ? ",\"options\":[" : ",", r->out);
 		put_text(r->out, text);
@@ -314,6 +320,12 @@ static void begin(struct recording *r, const struct js *js, const struct js_node
 	const struct js_node *v = values + 1;
 	const struct cli *c = r->c;
 
+	r->out = c->output != NULL ? fopen(c->output, "we") : stdout;
+	if (r->out == NULL) {
+		cli_say("cannot write %s: %s", c->output, strerror(errno));
+		r->failed = true;
+		return;
+	}
 	r->begun = true;
 	r->start = r->last = number_of(js, "timestamp");
 	fputs("{\"erltrace\":\"events\",\"version\":1", r->out);
@@ -333,14 +345,14 @@ static void begin(struct recording *r, const struct js *js, const struct js_node
 	put_options(r);
 	fprintf(r->out, ",\"pid\":%lld,\"node\":", (long long)v[1].num);
 	put_text(r->out, v[2].kind == JS_TEXT ? v[2].text : "");
-	fprintf(r->out, ",\"timestamp\":%llu,\"walltimestamp\":%llu}\n", (unsigned long long)r->start,
-		(unsigned long long)number_of(js, "walltimestamp"));
+	fprintf(r->out, ",\"timestamp\":%llu,\"walltimestamp\":%llu}\n",
+		(unsigned long long)r->start, (unsigned long long)number_of(js, "walltimestamp"));
 	fflush(r->out); /* it has begun */
 }
 
 /* Several clauses of one event have the same time, and read the same process; none comes twice. */
-static bool is_same_event(
-	const struct recording *r, const struct js *js, const struct js_node *values, const char *names)
+static bool is_same_event(const struct recording *r, const struct js *js,
+	const struct js_node *values, const char *names)
 {
 	unsigned at = (unsigned)(values - js->nodes) + 2;
 	bool same = r->ts == number_of(js, "timestamp") && r->id == number_of(js, "id") &&
@@ -364,11 +376,13 @@ static bool is_same_event(
 static void on_record(struct recording *r, const struct js *js)
 {
 	const struct js_node *values = js_member(js, &js->nodes[0], "values");
-	const char *names = values != NULL && values->n > 0 && values[1].kind == JS_TEXT ? values[1].text : NULL;
+	const char *names = values != NULL && values->n > 0 && values[1].kind == JS_TEXT
+				    ? values[1].text
+				    : NULL;
 	uint64_t ts = number_of(js, "timestamp"), id = number_of(js, "id");
 	unsigned at = (unsigned)(values - js->nodes) + 2;
 
-	if (names == NULL || (!r->begun && strcmp(names, "begin") != 0))
+	if (names == NULL || r->failed || (!r->begun && strcmp(names, "begin") != 0))
 		return;
 	if (strcmp(names, "begin") == 0) {
 		if (values->n == 3 && !r->begun)
@@ -468,7 +482,8 @@ static FILE *start_child(const struct cli *c, const char *script)
 		signal(SIGINT, SIG_DFL); /* who was started by a shell's & ignores it */
 		signal(SIGTERM, SIG_DFL);
 		setpgid(0, 0); /* the terminal's ^C is ours, which we pass on */
-		if (lseek(fileno(text), 0, SEEK_SET) < 0 || dup2(fileno(text), 0) < 0 || dup2(out[1], 1) < 0)
+		if (lseek(fileno(text), 0, SEEK_SET) < 0 || dup2(fileno(text), 0) < 0 ||
+			dup2(out[1], 1) < 0)
 			_exit(1);
 		execv("/proc/self/exe", (char **)argv);
 		_exit(127);
@@ -486,7 +501,7 @@ static FILE *start_child(const struct cli *c, const char *script)
 
 static int read_child(struct recording *r, FILE *f)
 {
-	struct sigaction sa = {.sa_handler = on_signal};
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	struct js js = {0};
 	char *line = NULL;
 	size_t room = 0;
@@ -495,15 +510,7 @@ static int read_child(struct recording *r, FILE *f)
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	for (;;) {
-		errno = 0;
-		len = getline(&line, &room, f);
-		if (len < 0 && errno == EINTR) {
-			clearerr(f);
-			continue;
-		}
-		if (len < 0)
-			break;
+	while (!r->failed && (len = getline(&line, &room, f)) >= 0) {
 		on_line(r, line, (size_t)len - (line[len - 1] == '\n'), &js);
 		if (r->events + r->open >= r->most) {
 			r->full = true;
@@ -514,6 +521,8 @@ static int read_child(struct recording *r, FILE *f)
 	free(line);
 	js_free(&js);
 	fclose(f);
+	if (r->full || r->failed)
+		kill(child, SIGINT); /* or it would find that out with the next event only */
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
@@ -597,32 +606,29 @@ static int record(struct cli *c, unsigned seconds, uint64_t most)
 	}
 	if (script == NULL)
 		return CLI_ERROR;
-	r.out = c->output != NULL ? fopen(c->output, "we") : stdout;
-	if (r.out == NULL)
-		cli_say("cannot write %s: %s", c->output, strerror(errno));
-	else
-		f = start_child(c, script);
+	f = start_child(c, script);
 	free(script);
 	if (f == NULL)
 		return CLI_ERROR;
 	status = read_child(&r, f);
-	if (r.begun)
-		fprintf(r.out, "{\"at\":%llu,\"probe\":\"END\"", (unsigned long long)(r.last - r.start));
-	if (r.begun && r.drops > 0)
+	if (!r.begun)
+		return status != 0 ? status : CLI_ERROR;
+	fprintf(r.out, "{\"at\":%llu,\"probe\":\"END\"", (unsigned long long)(r.last - r.start));
+	if (r.drops > 0)
 		fprintf(r.out, ",\"drops\":%llu", (unsigned long long)r.drops);
-	if (r.begun)
-		fputs("}\n", r.out);
+	fputs("}\n", r.out);
 	if (ferror(r.out) || (r.out != stdout ? fclose(r.out) : fflush(r.out)) != 0) {
-		cli_say("cannot write %s: %s", c->output != NULL ? c->output : "the events", strerror(errno));
+		cli_say("cannot write %s: %s", c->output != NULL ? c->output : "the events",
+			strerror(errno));
 		return CLI_ERROR;
 	}
 	if (r.full)
 		status = CLI_OK; /* of one that could not write */
-	if (!r.begun)
-		return status != 0 ? status : CLI_ERROR;
-	cli_say("%llu events%s", (unsigned long long)r.events, r.full ? ", as many as --events says" : "");
+	cli_say("%llu events%s", (unsigned long long)r.events,
+		r.full ? ", as many as --events says" : "");
 	if (r.drops > 0)
-		cli_say("%llu events were lost: the file is not complete", (unsigned long long)r.drops);
+		cli_say("%llu events were lost: the file is not complete",
+			(unsigned long long)r.drops);
 	return r.drops > 0 ? CLI_ERROR : status;
 }
 
@@ -638,7 +644,8 @@ int record_main(int argc, char **argv)
 	}
 	if (status == -1)
 		status = cli_args(&c, argc, argv);
-	if (status == -1 && (c.nscripts == 0 || c.mode != MODE_RUN || c.nprocs > 0 || c.cluster || c.nnodes > 1)) {
+	if (status == -1 && (c.nscripts == 0 || c.mode != MODE_RUN || c.nprocs > 0 || c.cluster ||
+				    c.nnodes > 1)) {
 		cli_say("record takes one node (-N) and a script (-s, -n): erltrace record --help");
 		status = CLI_USAGE;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * "erltrace test": scripts run over recorded events, and what they print is compared with what is
- * expected. A test is a file NAME.events, whose first line names the script, and NAME.expected beside
- * it. No node and no privileges are needed, and time is that of the file: the results are the same
- * each time.
+ * expected. A test is a file NAME.events, whose first line names the script, and NAME.expected
+ * beside it. No node and no privileges are needed, and time is that of the file: the results are
+ * the same each time.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,12 +30,14 @@ struct test_run {
 	unsigned passed, failed, updated;
 };
 
-static const char usage[] = "Usage: erltrace test [-v] [--update] [-s SCRIPT] FILE.events | SCRIPT.d | FOLDER ...\n";
+static const char usage[] =
+	"Usage: erltrace test [-v] [--update] [-s SCRIPT] FILE.events | SCRIPT.d | FOLDER ...\n";
 
 static const char help[] =
 	"\n"
 	"Run scripts over recorded events (erltrace record), and compare what they print with\n"
-	"FILE.expected. Of a script, all files *.events beside it that name it are run; of a folder, all\n"
+	"FILE.expected. Of a script, all files *.events beside it that name it are run; of a "
+	"folder, all\n"
 	"files *.events in it and below.\n"
 	"\n"
 	"	-s SCRIPT  run this one instead of those that the files name\n"
@@ -69,7 +71,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* All of a folder; only: those that name this script. */
+/* All of a folder, and below it. */
 static int add_folder(struct test_run *t, const char *path, unsigned deep)
 {
 	DIR *d = opendir(path);
@@ -114,7 +116,8 @@ static bool is_same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;
 
-	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
 }
 
 /* Does the file of events name this script? */
@@ -163,10 +166,8 @@ static int add_path(struct test_run *t, const char *path)
 		cli_say("cannot read %s: %s", path, strerror(errno));
 		return -1;
 	}
-	if (ends_with(path, ".d"))
-		return add_script(t, path);
 	if (!S_ISDIR(st.st_mode))
-		return add_file(t, path);
+		return ends_with(path, ".d") ? add_script(t, path) : add_file(t, path);
 	if (add_folder(t, path, 0) < 0)
 		return -1;
 	if (t->nfiles == before) {
@@ -199,8 +200,11 @@ static int on_fault(void *arg, const erltrace_fault_t *f)
 /* Run what is compiled; its output, and how it ends, to out. */
 static int work(erltrace_t *h, FILE *out, erltrace_error_t *err)
 {
-	erltrace_handlers_t handlers = {.size = sizeof(handlers), .arg = out, .text = on_text,
-		.drop = on_drop, .fault = on_fault};
+	erltrace_handlers_t handlers = {.size = sizeof(handlers),
+		.arg = out,
+		.text = on_text,
+		.drop = on_drop,
+		.fault = on_fault};
 	int rc, code = 0;
 
 	if (erltrace_go(h, err) < 0)
@@ -220,7 +224,8 @@ static int set_options(erltrace_t *h, const erltrace_events_t *ev, erltrace_erro
 		char name[64];
 
 		snprintf(name, sizeof(name), "%.*s",
-			(int)(value != NULL ? (size_t)(value - ev->options[i]) : strlen(ev->options[i])),
+			(int)(value != NULL ? (size_t)(value - ev->options[i])
+					    : strlen(ev->options[i])),
 			ev->options[i]);
 		if (erltrace_setopt(h, name, value != NULL ? value + 1 : NULL, err) < 0)
 			return -1;
@@ -238,7 +243,8 @@ static char *script_of(const struct test_run *t, const char *file, const erltrac
 	if (ev->script == NULL)
 		return NULL;
 	path = beside(file, ev->script);
-	if (path == NULL || access(path, F_OK) == 0 || (found = cli_library_find(ev->script)) == NULL)
+	if (path == NULL || access(path, F_OK) == 0 ||
+		(found = cli_library_find(ev->script)) == NULL)
 		return path;
 	free(path);
 	return found;
@@ -307,7 +313,10 @@ static bool compare(struct test_run *t, const char *file, const char *text, size
 		printf("%s: passed\n", file);
 	} else if (t->update) {
 		same = write_file(path, text, len) == 0;
-		printf("%s: %s\n", file, !same ? "failed" : expected != NULL ? "updated" : "written");
+		printf("%s: %s\n", file,
+			!same		   ? "failed"
+			: expected != NULL ? "updated"
+					   : "written");
 		t->updated += same;
 	} else if (expected == NULL) {
 		printf("%s: failed: cannot read %s: %s (--update writes it)\n", file, path,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of two texts, compared. What both begin and end with is left out; of the rest the longest
- * common subsequence is found, if that is small enough, or everything differs.
+ * The lines of two texts, compared. What both begin and end with is left out; of the rest the
+ * longest common subsequence is found, if that is small enough, or everything differs.
  */
 #include "text_diff.h"
 
@@ -56,7 +56,8 @@ static void put(FILE *f, char mark, const struct lines *l, size_t i)
 }
 
 /* How many lines are common from i and k on. */
-static uint16_t *common(const struct lines *a, const struct lines *b, size_t from, size_t na, size_t nb)
+static uint16_t *common(
+	const struct lines *a, const struct lines *b, size_t from, size_t na, size_t nb)
 {
 	uint16_t *t = na <= MOST && nb <= MOST ? calloc((na + 1) * (nb + 1), sizeof(*t)) : NULL;
 
@@ -66,9 +67,11 @@ static uint16_t *common(const struct lines *a, const struct lines *b, size_t fro
 		for (size_t k = nb; k-- > 0;) {
 			uint16_t down = t[(i + 1) * (nb + 1) + k], right = t[i * (nb + 1) + k + 1];
 
-			t[i * (nb + 1) + k] = same(a, from + i, b, from + k)
-						      ? (uint16_t)(t[(i + 1) * (nb + 1) + k + 1] + 1)
-						      : down > right ? down : right;
+			t[i * (nb + 1) + k] =
+				same(a, from + i, b, from + k)
+					? (uint16_t)(t[(i + 1) * (nb + 1) + k + 1] + 1)
+				: down > right ? down
+					       : right;
 		}
 	return t;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A firing at a time that somebody else says, for events from a file (replay/). Everything else is
- * as in fire_path.h. rand() depends on that time alone, so that the same file gives the same results.
+ * as in fire_path.h. rand() depends on that time alone, so that the same file gives the same
+ * results.
  */
 #include "counter.h"
 #include "current.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What clauses ask of an event: provider built-ins, vtimestamp, stacks. replay.c has seen to it that
- * what a script reads is there. */
+/* What clauses ask of an event: provider built-ins, vtimestamp, stacks. replay.c has seen to it
+ * that what a script reads is there. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,9 @@ static uint64_t answer_num(
 	case PBI_STATE_NUMBER: v = n < 64 ? rp_field(ev, RP_MEMBER, (unsigned)n) : NULL; break;
 	case PBI_ERLINT: /* 0 where it is no integer */
 		slot = rp_term_ops.source(cur, TERM_SLOTS, PBI_ERLARG, n);
-		return slot != 0 && rp_term_ops.number(cur, slot, TERM_INTEGER, &num) ? (uint64_t)num : 0;
+		return slot != 0 && rp_term_ops.number(cur, slot, TERM_INTEGER, &num)
+			       ? (uint64_t)num
+			       : 0;
 	default: v = rp_field(ev, RP_PBI, pbi); break;
 	}
 	return v != NULL && !v->is_text ? (uint64_t)v->num : 0;

@@ -113,7 +113,8 @@ static bool grow(void ***table, size_t *size, size_t n, uint64_t (*hash_of)(cons
 
 		if ((*table)[i] == NULL)
 			continue;
-		for (at = hash_of((*table)[i]) & (more - 1); v[at] != NULL; at = (at + 1) & (more - 1))
+		for (at = hash_of((*table)[i]) & (more - 1); v[at] != NULL;
+			at = (at + 1) & (more - 1))
 			;
 		v[at] = (*table)[i];
 	}
@@ -193,7 +194,8 @@ static const struct rp_probe *add_probe(struct reading *r, const struct js_node 
 	if (copy == NULL)
 		return NULL;
 	if (!split(copy, &p)) {
-		wrong(r, "\"probe\" is provider:module:function:name, or END, not \"%.200s\"", v->text);
+		wrong(r, "\"probe\" is provider:module:function:name, or END, not \"%.200s\"",
+			v->text);
 		return NULL;
 	}
 	if (!grow((void ***)&pool->probes, &pool->probes_size, r->f->nprobes, probe_hash) ||
@@ -219,7 +221,8 @@ static const struct rp_probe *add_probe(struct reading *r, const struct js_node 
 
 /* ---- fields --------------------------------------------------------------------------- */
 
-static struct rp_field *add_field(struct reading *r, struct rp_event *ev, enum rp_what what, unsigned n)
+static struct rp_field *add_field(
+	struct reading *r, struct rp_event *ev, enum rp_what what, unsigned n)
 {
 	struct rp_field *f = &ev->fields[ev->nfields++]; /* there is room for all members */
 
@@ -228,7 +231,8 @@ static struct rp_field *add_field(struct reading *r, struct rp_event *ev, enum r
 	return f;
 }
 
-static int set_value(struct reading *r, struct rp_field *f, const struct js_node *v, const char *name)
+static int set_value(
+	struct reading *r, struct rp_field *f, const struct js_node *v, const char *name)
 {
 	if (v->kind == JS_TEXT) {
 		f->is_text = true;
@@ -241,10 +245,12 @@ static int set_value(struct reading *r, struct rp_field *f, const struct js_node
 	return 0;
 }
 
-static int set_term(struct reading *r, struct rp_field *f, const struct js_node *v, const char *name)
+static int set_term(
+	struct reading *r, struct rp_field *f, const struct js_node *v, const char *name)
 {
 	if (v->kind != JS_TEXT)
-		return wrong(r, "\"%.64s\": the text of a term is expected, as in \"{ok,1}\"", name);
+		return wrong(
+			r, "\"%.64s\": the text of a term is expected, as in \"{ok,1}\"", name);
 	f->is_text = true;
 	f->term = rp_alloc(r->f, sizeof(*f->term));
 	if (f->term == NULL)
@@ -280,7 +286,8 @@ static int read_erlargs(struct reading *r, struct rp_event *ev, const struct js_
 	ev->all_args = true;
 	for (unsigned i = 0; i < v->n; i++, at = r->js.nodes[at].end) {
 		if (r->js.nodes[at].kind != JS_NULL) {
-			if (set_term(r, add_field(r, ev, RP_ERLARG, i), &r->js.nodes[at], "erlargs") < 0)
+			if (set_term(r, add_field(r, ev, RP_ERLARG, i), &r->js.nodes[at],
+				    "erlargs") < 0)
 				return -1;
 		} else if (i == v->n - 1) {
 			ev->all_args = false;
@@ -383,7 +390,8 @@ static const struct {
 	bool is_term, is_text;
 	unsigned pbi;
 } built_ins[] = {
-#define D_PVAR(name, ID, type) {name, sizeof(type) == sizeof("term_t") && type[0] == 't', type[0] == 's', PBI_##ID},
+#define D_PVAR(name, ID, type)                                                                     \
+	{name, sizeof(type) == sizeof("term_t") && type[0] == 't', type[0] == 's', PBI_##ID},
 #define D_PFUNC(name, ID, proto)
 #include "prog/builtins.def"
 };
@@ -419,11 +427,13 @@ static int read_time(struct reading *r, const struct js_node *v, uint64_t *ns)
 		*ns = (uint64_t)v->num;
 		return 0;
 	}
-	*ns = v->kind == JS_TEXT && v->len > 0 && (v->text[v->len - 1] | 32) >= 'a' ? et_period(v->text)
-									     : 0;
+	*ns = v->kind == JS_TEXT && v->len > 0 && (v->text[v->len - 1] | 32) >= 'a'
+		      ? et_period(v->text)
+		      : 0;
 	if (*ns != 0 && *ns <= MOST_NS && strstr(v->text, "hz") == NULL)
 		return 0;
-	return wrong(r, "\"%s\": a time is expected: nanoseconds, or a text such as \"10ms\"", v->key);
+	return wrong(
+		r, "\"%s\": a time is expected: nanoseconds, or a text such as \"10ms\"", v->key);
 }
 
 static int read_member(struct reading *r, struct rp_event *ev, const struct js_node *v)
@@ -462,7 +472,8 @@ static int read_end(struct reading *r, const struct js_node *top)
 
 static int read_event(struct reading *r, const struct js_node *top)
 {
-	const struct js_node *at = js_member(&r->js, top, "at"), *name = js_member(&r->js, top, "probe");
+	const struct js_node *at = js_member(&r->js, top, "at"),
+			     *name = js_member(&r->js, top, "probe");
 	struct rp_event ev = {.line = r->line, .nargs = UINT32_MAX};
 	unsigned i = 1;
 
@@ -473,7 +484,8 @@ static int read_event(struct reading *r, const struct js_node *top)
 	if (read_time(r, at, &ev.at) < 0)
 		return -1;
 	if (ev.at < r->f->end)
-		return wrong(r, "the event comes before the one in the line above: sort them by \"at\"");
+		return wrong(
+			r, "the event comes before the one in the line above: sort them by \"at\"");
 	r->f->end = ev.at;
 	if (strcmp(name->text, "END") == 0)
 		return read_end(r, top);
@@ -519,7 +531,8 @@ static int head_member(struct reading *r, const struct js_node *v)
 	if (strcmp(v->key, "version") == 0)
 		return v->kind == JS_NUMBER && v->num == 1
 			       ? 0
-			       : wrong(r, "this file is of another version of erltrace: \"version\" is not 1");
+			       : wrong(r, "this file is of another version of erltrace: "
+					  "\"version\" is not 1");
 	if (strcmp(v->key, "args") == 0)
 		return read_list(r, v, &f->args, &f->nargs);
 	if (strcmp(v->key, "options") == 0)
@@ -610,7 +623,7 @@ struct rp_file *rp_file_parse(const char *path, char *text, size_t len, struct e
 		f->pool = calloc(1, sizeof(*f->pool));
 		f->path = strdup(path);
 		f->pid = 1;
-		f->start = 1000000000;		   /* where the file does not say it: a second of uptime */
+		f->start = 1000000000; /* where the file does not say it: a second of uptime */
 		f->wall = 1577836800 * 1000000000ULL; /* ... 2020 */
 	}
 	if (f == NULL || f->pool == NULL || f->path == NULL ||

@@ -5,8 +5,9 @@
  *   events.c   a file of events, read and checked (doc/events.md has the format)
  *   replay.c   the provider that fires them: probes, what clauses may read, the clock of a replay
  *   answers.c  what clauses ask of an event: built-in variables, stacks
- *   terms.c    terms of Erlang, from their text: parts, patterns, numbers
- *   term_text.c  ... as text again
+ *   replay_terms.c  terms of Erlang, from their text: parts, numbers; replay_match.c: patterns
+ *   term_text.c     ... as text again
+ *   state_kinds.c   the provider state, as its table has it
  *
  * A file has one JSON object a line: the first tells about the recording, all others are events in
  * the order of time. Everything here belongs to one thread, and nothing is on the probe path.
@@ -26,15 +27,16 @@ enum {
 	RP_FILE_MOST = 1 << 30, /* bytes */
 	RP_LINE_MOST = 1 << 20,
 	RP_EVENTS_MOST = 1 << 22,
+	RP_TICKS_MOST = 10000000, /* firings of a timer */
 	RP_ARGS = 10,
 };
 
 /* What an event has: a field for each. */
 enum rp_what {
-	RP_ARG,	       /* n: of the probe's arguments */
-	RP_PBI,	       /* n: PBI_*; of terms their text */
-	RP_ERLARG,     /* n: of the call's arguments */
-	RP_MEMBER,     /* n: of a thing of the provider state */
+	RP_ARG,	   /* n: of the probe's arguments */
+	RP_PBI,	   /* n: PBI_*; of terms their text */
+	RP_ERLARG, /* n: of the call's arguments */
+	RP_MEMBER, /* n: of a thing of the provider state */
 	RP_VTIMESTAMP,
 	RP_STACK,
 };
@@ -50,8 +52,8 @@ struct rp_field {
 	union {
 		int64_t num;
 		const struct et_str *text;
-		struct rp_term *term;	  /* RP_ERLARG, and RP_PBI of terms */
-		const uint32_t *frames;	  /* RP_STACK: indices of rp_file.frames, how many first */
+		struct rp_term *term;	/* RP_ERLARG, and RP_PBI of terms */
+		const uint32_t *frames; /* RP_STACK: indices of rp_file.frames, how many first */
 	};
 };
 

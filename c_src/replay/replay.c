@@ -27,7 +27,11 @@
 
 extern const struct provider replay_provider;
 
-#define ARGS(...) PROBE_NARGS(__VA_ARGS__), (const char *const[]){PROBE_TYPES(__VA_ARGS__)}
+#define ARGS(...)                                                                                  \
+	PROBE_NARGS(__VA_ARGS__), (const char *const[])                                            \
+	{                                                                                          \
+		PROBE_TYPES(__VA_ARGS__)                                                           \
+	}
 static const struct def {
 	const char *name;
 	bool of_functions;
@@ -142,9 +146,10 @@ static bool is_meant(const char *glob, const struct def *d)
 {
 	if (!en_glob(glob, d->name))
 		return false;
-	return strpbrk(glob, "*?[") == NULL && *glob != '\0' ? true
-							      : strstr(d->name, "function-entry") != NULL ||
-									strstr(d->name, "-return") != NULL;
+	return strpbrk(glob, "*?[") == NULL && *glob != '\0'
+		       ? true
+		       : strstr(d->name, "function-entry") != NULL ||
+				 strstr(d->name, "-return") != NULL;
 }
 
 /* A function that the script names, and that the file has no event of. */
@@ -173,7 +178,8 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (!en_glob(d->prov, r->prov))
 		return 0;
 	if (strncmp(d->name, "user_trace-n", 12) == 0 && *d->mod == '\0' && *d->func == '\0' &&
-		add_erlang(r, "", "", strpbrk(d->name, "*?[") == NULL ? d->name : "user_trace-n0", e) == NULL)
+		add_erlang(r, "", "", strpbrk(d->name, "*?[") == NULL ? d->name : "user_trace-n0",
+			e) == NULL)
 		return -1;
 	for (unsigned i = 0; i < NDEFS; i++)
 		if (defs[i].of_functions && en_glob(d->name, defs[i].name) &&
@@ -204,11 +210,12 @@ bool rp_may_replay(const struct prog_uses *u, const char **what)
 	static const struct {
 		enum rt_fn fn;
 		const char *name;
-	} fns[] = {{RT_threadnum, "curpsinfo and curlwpsinfo"}, {RT_threadstr, "curpsinfo and fds[]"},
-		{RT_cpuinfo, "curcpu"}, {RT_ureg, "uregs[]"}, {RT_copyin, "copyin()"},
-		{RT_copyinto, "copyinto()"}, {RT_copyinstr, "copyinstr() of an address"},
-		{RT_copyout, "copyout()"}, {RT_copyoutstr, "copyoutstr()"},
-		{RT_lock_state, "mutex_owned() and the like"}, {RT_progenyof, "progenyof()"},
+	} fns[] = {{RT_threadnum, "curpsinfo and curlwpsinfo"},
+		{RT_threadstr, "curpsinfo and fds[]"}, {RT_cpuinfo, "curcpu"}, {RT_ureg, "uregs[]"},
+		{RT_copyin, "copyin()"}, {RT_copyinto, "copyinto()"},
+		{RT_copyinstr, "copyinstr() of an address"}, {RT_copyout, "copyout()"},
+		{RT_copyoutstr, "copyoutstr()"}, {RT_lock_state, "mutex_owned() and the like"},
+		{RT_progenyof, "progenyof()"},
 		{RT_destroy, "an action that stops or hurts the node"}};
 
 	for (unsigned i = 0; i < sizeof(vars) / sizeof(*vars); i++)
@@ -227,7 +234,8 @@ bool rp_may_replay(const struct prog_uses *u, const char **what)
 }
 
 /* The line lacks something. */
-static int lacks(const struct replay *r, const struct rp_event *ev, const char *what, struct et_error *e)
+static int lacks(
+	const struct replay *r, const struct rp_event *ev, const char *what, struct et_error *e)
 {
 	et_err(e, ET_REPLAY,
 		"the event of %s has no %s, which the script reads: record it anew, or add it",
@@ -255,19 +263,21 @@ static int check_args(const struct replay *r, const struct rp_event *ev, struct 
 }
 
 /* A term that the clauses of its probe look into. */
-static int check_term(struct replay *r, const struct rp_event *ev, struct rp_term *t, const char *name,
-	struct et_error *e)
+static int check_term(struct replay *r, const struct rp_event *ev, struct rp_term *t,
+	const char *name, struct et_error *e)
 {
 	const struct prog_uses *u = &ev->probe->probe->uses;
 	const char *why;
 
-	if (!uses_fn(u, RT_term_source) && !uses_fn(u, RT_source_part) && !uses_fn(u, RT_source_match) &&
-		!uses_fn(u, RT_pbi_equals) && !(u->pbis >> PBI_ERLINT & 1))
+	if (!uses_fn(u, RT_term_source) && !uses_fn(u, RT_source_part) &&
+		!uses_fn(u, RT_source_match) && !uses_fn(u, RT_pbi_equals) &&
+		!(u->pbis >> PBI_ERLINT & 1))
 		return 0;
 	if (t->text->len == 0 || (why = rp_term_read(r->file, t)) == NULL)
 		return 0;
-	et_err(e, ET_REPLAY, "%s cannot be read as a term, and the script looks into it: %s: %.200s", name,
-		why, t->text->text);
+	et_err(e, ET_REPLAY,
+		"%s cannot be read as a term, and the script looks into it: %s: %.200s", name, why,
+		t->text->text);
 	snprintf(e->file, sizeof(e->file), "%s", r->file->path);
 	e->line = (int)ev->line;
 	return -1;
@@ -309,7 +319,8 @@ static int check_call(struct replay *r, struct rp_event *ev, struct et_error *e)
 
 	if (all != NULL)
 		return check_term(r, ev, all->term, "erlargs", e);
-	if (((pbis >> PBI_ERLARGS & 1) || (by_number && (pbis >> PBI_ANY_ARG & 1))) && !ev->all_args)
+	if (((pbis >> PBI_ERLARGS & 1) || (by_number && (pbis >> PBI_ANY_ARG & 1))) &&
+		!ev->all_args)
 		return lacks(r, ev, "erlargs", e);
 	for (unsigned i = 0; i < 255; i++) {
 		const struct rp_field *f = rp_field(ev, RP_ERLARG, i);
@@ -317,7 +328,8 @@ static int check_call(struct replay *r, struct rp_event *ev, struct et_error *e)
 		snprintf(what, sizeof(what), "erlarg(%u)", i);
 		if (f != NULL && check_term(r, ev, f->term, what, e) < 0)
 			return -1;
-		if (f == NULL && i < ev->nargs && ((pbis >> PBI_ERLARGS & 1) || (by_number && (pbis >> PBI_ANY_ARG & 1))))
+		if (f == NULL && i < ev->nargs &&
+			((pbis >> PBI_ERLARGS & 1) || (by_number && (pbis >> PBI_ANY_ARG & 1))))
 			return lacks(r, ev, what, e);
 		if (f == NULL && by_number && i < PBI_ARGS && (pbis >> (PBI_ARG0 + i) & 1) &&
 			!(ev->all_args && i >= ev->nargs))
@@ -399,10 +411,16 @@ static int add_timer(struct replay *r, struct en_probe *p, struct et_error *e)
 		return 0;
 	if (!tick && (period == 0 || rp_reads_interrupted(&p->uses)))
 		return et_err(e, ET_REPLAY,
-			"%s has no events in %s, and the script reads what it interrupts: record them",
+			"%s has no events in %s, and the script reads what it interrupts: record "
+			"them",
 			p->name->text, r->file->path);
 	if (tick && (p->uses.ustack || p->uses.pbis & ~(1u << PBI_ERLNODE)))
 		return et_err(e, ET_REPLAY, "%s reads what only an event has", p->name->text);
+	if (r->file->end / period > RP_TICKS_MOST)
+		return et_err(e, ET_REPLAY,
+			"%s would fire %llu times until the recording ends: at most %d are "
+			"replayed",
+			p->name->text, (unsigned long long)(r->file->end / period), RP_TICKS_MOST);
 	if (!ARRAY_ROOM(r->timers, r->ntimers))
 		return et_err(e, ET_NOMEM, "out of memory for timers");
 	r->timers[r->ntimers++] = (struct rp_timer){p, period, period};
@@ -437,7 +455,8 @@ static int ready(struct en *en, void *data, struct et_error *e)
 	for (size_t i = 0; i < r->file->nevents; i++) {
 		struct rp_event *ev = &r->file->events[i];
 
-		if (ev->probe->probe != NULL && en_enabled(ev->probe->probe) && check_event(r, ev, e) < 0)
+		if (ev->probe->probe != NULL && en_enabled(ev->probe->probe) &&
+			check_event(r, ev, e) < 0)
 			return -1;
 	}
 	en->process.pid = (uint32_t)r->file->pid;

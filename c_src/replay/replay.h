@@ -29,15 +29,15 @@ struct replay {
 	struct en *en;
 	struct rp_file *file; /* NULL: there is none, scripts are only compiled */
 	bool on;
-	size_t next; /* event */
+	size_t next;  /* event */
 	uint64_t now; /* ns since the beginning */
 	struct rp_timer *timers;
 	unsigned ntimers;
 	struct rp_current host;
 	char prov[32]; /* the node's provider */
-	char **names; /* of probes, to be freed */
+	char **names;  /* of probes, to be freed */
 	unsigned nnames;
-	struct rp_slots *slots; /* terms.c */
+	struct rp_slots *slots; /* replay_terms.c */
 };
 
 /*
@@ -48,7 +48,7 @@ int rp_begin(struct en *en, struct rp_file *file, struct et_error *e);
 /* Fire what comes next. false: that was all. */
 bool rp_step(struct en *en);
 const struct rp_file *rp_file(const struct en *en); /* or NULL */
-uint64_t rp_now(const struct en *en); /* ns since the beginning */
+uint64_t rp_now(const struct en *en);		    /* ns since the beginning */
 
 extern const struct en_current_ops rp_ops;
 extern const struct en_term_ops rp_term_ops;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "events.h"
-#include "terms.h"
+#include "replay_terms.h"
 #include "utf8.h"
 
 struct out {
@@ -67,8 +67,9 @@ static size_t utf8_at(const struct rp_bits *b, uint64_t i, char s[4])
 
 static bool is_printable(uint32_t c)
 {
-	return (c >= ' ' && c < 127) || (c >= 8 && c <= 13) || c == 27 || (c >= 0xa0 && c < 0xd800) ||
-	       (c > 0xdfff && c < 0xfffe) || (c > 0xffff && c <= 0x10ffff);
+	return (c >= ' ' && c < 127) || (c >= 8 && c <= 13) || c == 27 ||
+	       (c >= 0xa0 && c < 0xd800) || (c > 0xdfff && c < 0xfffe) ||
+	       (c > 0xffff && c <= 0x10ffff);
 }
 
 static void character(struct out *o, uint32_t c)
@@ -133,7 +134,8 @@ static void print_bits(struct out *o, const struct rp_bits *b)
 	}
 	if (b->n % 8 != 0) {
 		struct rp_bits last = {b->data + n, b->off, 0};
-		uint8_t v = b->off + b->n % 8 <= 8 ? (uint8_t)(last.data[0] << b->off) : octet(&last, 0);
+		uint8_t v = b->off + b->n % 8 <= 8 ? (uint8_t)(last.data[0] << b->off)
+						   : octet(&last, 0);
 
 		puts_(o, n > 0 ? "," : "");
 		decimal(o, v >> (8 - b->n % 8));
@@ -152,8 +154,8 @@ static bool is_text(const struct out *o, const struct rp_value *v)
 	for (size_t i = 0; i < most; i++, at = nodes[at + 1].end) {
 		if (nodes[at].op != PAT_CONS)
 			return nodes[at].op == PAT_NIL;
-		if (nodes[at + 1].op != PAT_INT || nodes[at + 1].num < 0 || nodes[at + 1].num > 255 ||
-			!is_printable((uint32_t)nodes[at + 1].num))
+		if (nodes[at + 1].op != PAT_INT || nodes[at + 1].num < 0 ||
+			nodes[at + 1].num > 255 || !is_printable((uint32_t)nodes[at + 1].num))
 			return false;
 	}
 	return true;
@@ -337,7 +339,8 @@ static bool chars_of(struct out *o, const struct rp_value *v)
 		return false;
 	n = node_of(v);
 	if (n->op == PAT_ATOM) {
-		put_chars(o, n->text, o->buf != NULL && n->len > o->room ? whole(n->text, o->room) : n->len);
+		put_chars(o, n->text,
+			o->buf != NULL && n->len > o->room ? whole(n->text, o->room) : n->len);
 		return true;
 	}
 	return n->op == PAT_NIL || (n->op == PAT_CONS && chars_of_list(o, v));

@@ -87,4 +87,17 @@ like 'probes alone: all there is' '"args":\["<[0-9.]+>","lists:seq/2",[0-9]+,[01
 erltrace record -N nobody_there -o x.events -n 'erlang*:lists:seq:function-entry' 2>e
 is 'no such node: exit' 1 $?
 ok 'no such node: told' grep -q nobody_there e
+ok 'no such node: no file' [ ! -e x.events ]
+erltrace record -N $node -o . -n 'erlang*:lists:seq:function-entry' 2>e
+is 'no such file: exit' 1 $?
+ok 'no such file: told' grep -q 'cannot write .: Is a directory' e
+
+# As many as are wanted, and then no more: it ends though nothing happens any more.
+erltrace record -N $node --events 3 -o m.events -n 'erlang*:lists:seq:function-entry' 2>e &
+recorder=$!
+holds m.events '"erltrace":"events"'
+at $node '[lists:seq(1, N) || N <- [1, 2, 3, 4, 5]], ok.' >/dev/null
+wait $recorder
+is 'as many as are wanted: exit' 0 $?
+is 'as many as are wanted' 3 "$(grep -c lists:seq/2 m.events)"
 finish

@@ -113,7 +113,7 @@ for ((r = 0; r < ${ROUNDS:-3}; r++)); do
 	((over > worst_over)) && worst_over=$over
 	echo "round $r: ${by_alert:-none}, ${by_rule:-none}, over after $over ms" >&2
 done
-echo "promise 22: a function slows down from 1 to 500 ms: alert() is in Alertmanager after $worst_alert ms, a rule of Prometheus after $worst_rule ms, over $worst_over ms after the end, the slowest of ${ROUNDS:-3} rounds"
+echo "promise 24: a function slows down from 1 to 500 ms: alert() is in Alertmanager after $worst_alert ms, a rule of Prometheus after $worst_rule ms, over $worst_over ms after the end, the slowest of ${ROUNDS:-3} rounds"
 ok 'alert() within 5 s' [ "$worst_alert" -le 5000 ]
 ok 'the rule within 5 s' [ "$worst_rule" -le 5000 ]
 finish

@@ -146,7 +146,7 @@ load_end
 
 early=0 last=${rss[steady - 1]}
 for ((i = steady / 4; i < steady / 2 + 1; i++)); do ((rss[i] > early)) && early=${rss[i]}; done
-echo "promise 22: OTP $(erl -noshell -eval 'io:put_chars(erlang:system_info(otp_release)), halt().'): ${#names[@]} scripts in RabbitMQ for ${for_s}s, $published messages: ${figures}in the worst minute $(percent $worst) % of the schedulers' time, $(percent $worst_busy) % of their busy time; CPU time for a message with them $(percent "$(printf %s "$pairs" | middle)") % of that without, in the middle of ${PAIRS:-5} pairs; resident $((early / 1024)) MB in the second quarter of the first load, $((last / 1024)) at its end"
+echo "promise 24: OTP $(erl -noshell -eval 'io:put_chars(erlang:system_info(otp_release)), halt().'): ${#names[@]} scripts in RabbitMQ for ${for_s}s, $published messages: ${figures}in the worst minute $(percent $worst) % of the schedulers' time, $(percent $worst_busy) % of their busy time; CPU time for a message with them $(percent "$(printf %s "$pairs" | middle)") % of that without, in the middle of ${PAIRS:-5} pairs; resident $((early / 1024)) MB in the second quarter of the first load, $((last / 1024)) at its end"
 is 'all scripts ran all the time' ${#names[@]} "$up"
 ok 'no more than 2 % of the schedulers'"'"' time' [ $worst -le 2000 ]
 is 'no message is lost' '' "$lost"

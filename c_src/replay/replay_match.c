@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A term and a pattern, two terms: as beam/match.c and beam/same.c, on the nodes that terms are here. */
+/* A term and a pattern, two terms: as beam/match.c and beam/same.c, on the nodes that terms are
+ * here. */
 #include <string.h>
 
 #include "events.h"
-#include "terms.h"
+#include "replay_terms.h"
 
-enum { DEEP = 64, STEPS = 10000, MATCH_DEEP = 200 };
+enum { DEEP = 64, STEPS = 10000 };
 
 /* ---- are two the same? ---------------------------------------------------------------- */
 
@@ -32,7 +33,8 @@ static int same_bits(struct walk *w, const struct rp_bits *a, const struct rp_bi
 	return 1;
 }
 
-static int same_maps(struct walk *w, const struct rp_value *a, const struct rp_value *b, unsigned deep)
+static int same_maps(
+	struct walk *w, const struct rp_value *a, const struct rp_value *b, unsigned deep)
 {
 	const struct pat_node *na = a->of->pat.nodes, *nb = b->of->pat.nodes;
 	unsigned n = node_of(a)->n, at = a->node + 1;
@@ -67,7 +69,8 @@ static int same_opaque(const struct pat_node *a, const struct pat_node *b)
 	return strncmp(a->text, "#Fun", 4) == 0 || strstr(a->text, "...") != NULL ? -1 : 1;
 }
 
-static int same_terms(struct walk *w, const struct rp_value *a, const struct rp_value *b, unsigned deep)
+static int same_terms(
+	struct walk *w, const struct rp_value *a, const struct rp_value *b, unsigned deep)
 {
 	const struct pat_node *na = node_of(a), *nb = node_of(b);
 	unsigned at, bt;
@@ -79,7 +82,8 @@ static int same_terms(struct walk *w, const struct rp_value *a, const struct rp_
 	case PAT_INT: return na->num == nb->num;
 	case PAT_FLOAT: return na->real == nb->real;
 	case PAT_BIG:
-		return na->n == nb->n && na->len == nb->len && memcmp(na->text, nb->text, na->len) == 0;
+		return na->n == nb->n && na->len == nb->len &&
+		       memcmp(na->text, nb->text, na->len) == 0;
 	case PAT_ATOM: return na->len == nb->len && memcmp(na->text, nb->text, na->len) == 0;
 	case PAT_OPAQUE: return same_opaque(na, nb);
 	case PAT_MAP: return same_maps(w, a, b, deep + 1);
@@ -128,7 +132,8 @@ static int same(struct walk *w, const struct rp_value *a, const struct rp_value 
 	}
 	if (a->kind == VALUE_INT)
 		return node_of(b)->op == PAT_INT && node_of(b)->num == a->num;
-	return node_of(b)->op == PAT_BIG && node_of(b)->n == 0 && node_of(b)->len == sizeof(a->num) &&
+	return node_of(b)->op == PAT_BIG && node_of(b)->n == 0 &&
+	       node_of(b)->len == sizeof(a->num) &&
 	       memcmp(node_of(b)->text, &a->num, sizeof(a->num)) == 0;
 }
 
@@ -217,7 +222,8 @@ static bool match_bits(struct match *m, unsigned i, const struct rp_bits *b)
 }
 
 /* The value of the key that is node i of the pattern. */
-static bool find_key(struct match *m, unsigned i, const struct rp_value *map, struct rp_value *value)
+static bool find_key(
+	struct match *m, unsigned i, const struct rp_value *map, struct rp_value *value)
 {
 	const struct pat_node *nodes = map->of->pat.nodes;
 	unsigned at = map->node + 1;
@@ -227,8 +233,7 @@ static bool find_key(struct match *m, unsigned i, const struct rp_value *map, st
 
 		*value = part_of(map, nodes[at].end);
 		/* a map that is a key matches no larger one */
-		if (match(m, i, &key) &&
-			(m->node[i].op != PAT_MAP || m->node[i].n == nodes[at].n))
+		if (match(m, i, &key) && (m->node[i].op != PAT_MAP || m->node[i].n == nodes[at].n))
 			return true;
 		at = nodes[nodes[at].end].end;
 	}
@@ -290,7 +295,9 @@ static bool match(struct match *m, unsigned i, const struct rp_value *v)
 	if (n == NULL)
 		return false;
 	switch (p->op) {
-	case PAT_ATOM: return n->op == PAT_ATOM && n->len == p->len && memcmp(n->text, p->text, p->len) == 0;
+	case PAT_ATOM:
+		return n->op == PAT_ATOM && n->len == p->len &&
+		       memcmp(n->text, p->text, p->len) == 0;
 	case PAT_FLOAT: return n->op == PAT_FLOAT && n->real == p->real;
 	case PAT_NIL: return n->op == PAT_NIL;
 	case PAT_CONS:

@@ -4,7 +4,7 @@
  * term is read by the reader of patterns (prog/pattern.c) into the same nodes; a value is one of
  * these, or a part of a binary. Slots are emptied before each event.
  */
-#include "terms.h"
+#include "replay_terms.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,11 +119,13 @@ static const struct rp_value *get(const struct en_current *cur, uint64_t of)
 {
 	const struct rp_slots *s = slots(cur);
 
-	return s != NULL && of > 0 && of <= TERM_SLOTS + 1 && s->set[of - 1] ? &s->value[of - 1] : NULL;
+	return s != NULL && of > 0 && of <= TERM_SLOTS + 1 && s->set[of - 1] ? &s->value[of - 1]
+									     : NULL;
 }
 
 /* Puts it into the slot if it is there. */
-static uint64_t put(const struct en_current *cur, unsigned slot, bool there, const struct rp_value *v)
+static uint64_t put(
+	const struct en_current *cur, unsigned slot, bool there, const struct rp_value *v)
 {
 	struct rp_slots *s = slots(cur);
 
@@ -207,11 +209,10 @@ static bool get_part(const struct en_current *cur, enum term_part what, const st
 	case TERM_TL:
 		if (node->op != PAT_CONS)
 			return false;
-		*v = part_of(of, what == TERM_HD ? of->node + 1 : of->of->pat.nodes[of->node + 1].end);
+		*v = part_of(
+			of, what == TERM_HD ? of->node + 1 : of->of->pat.nodes[of->node + 1].end);
 		return true;
-	case TERM_KEY:
-		key = pattern_of(cur, n);
-		return key != NULL && rp_map_value(of, key, v);
+	case TERM_KEY: key = pattern_of(cur, n); return key != NULL && rp_map_value(of, key, v);
 	}
 	return false;
 }
@@ -230,7 +231,8 @@ static uint64_t source_part(const struct en_current *cur, unsigned slot, enum te
 {
 	struct rp_value v, p;
 
-	return put(cur, slot, get_source(cur, pbi, source_n, &v) && get_part(cur, what, &v, n, &p), &p);
+	return put(cur, slot, get_source(cur, pbi, source_n, &v) && get_part(cur, what, &v, n, &p),
+		&p);
 }
 
 static bool match_value(
@@ -425,9 +427,10 @@ static const char *type_name(const struct rp_value *v)
 	case PAT_MAP: return "map";
 	default: break;
 	}
-	return n->text[0] == '<' ? "pid" : strncmp(n->text, "#Ref", 4) == 0 ? "reference"
-				      : strncmp(n->text, "#Port", 5) == 0  ? "port"
-									   : "fun";
+	return n->text[0] == '<'		   ? "pid"
+	       : strncmp(n->text, "#Ref", 4) == 0  ? "reference"
+	       : strncmp(n->text, "#Port", 5) == 0 ? "port"
+						   : "fun";
 }
 
 static bool text(const struct en_current *cur, uint64_t of, enum term_text what, char *buf,
@@ -456,7 +459,8 @@ static int equals(const struct en_current *cur, uint64_t of, const char *other, 
 		return 0;
 	if (rp_chars_are(v, other, len) > 0)
 		return 1;
-	if (len == 0 || strchr("'{[\"#<-0123456789f", other[0]) == NULL || len + 8 > sizeof(s->text))
+	if (len == 0 || strchr("'{[\"#<-0123456789f", other[0]) == NULL ||
+		len + 8 > sizeof(s->text))
 		return 0;
 	rp_print(v, s->text, len + 8);
 	return memcmp(s->text, other, len) == 0 && s->text[len] == '\0';

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events of a file instead of real ones: erltrace_replay(), and the work of such a handle. An event
- * fires, then everything that it left is read before the next one fires: so results do not depend on
- * how fast this machine is.
+ * fires, then everything that it left is read before the next one fires: so results do not depend
+ * on how fast this machine is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,8 @@ int erltrace_replay(erltrace_t *h, const char *path, erltrace_error_t *err)
 	struct rp_file *f;
 
 	if (en_state(h->en) != EN_IDLE || h->comp->prog.nclauses > 0 || h->replay != NULL)
-		return api_fail(err, ET_RUNNING, "events are given once, before anything is compiled");
+		return api_fail(
+			err, ET_RUNNING, "events are given once, before anything is compiled");
 	f = path != NULL ? rp_file_read(path, &e) : NULL;
 	if (path != NULL && f == NULL)
 		return api_error(err, &e);

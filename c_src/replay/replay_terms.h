@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms of events, as values of D: terms.c, match.c, term_text.c. */
+/* Terms of events, as values of D: replay_terms.c, replay_match.c, term_text.c. */
 #ifndef RP_TERMS_H
 #define RP_TERMS_H
 
@@ -56,7 +56,7 @@ static inline struct rp_value part_of(const struct rp_value *v, unsigned node)
 	return (struct rp_value){.kind = VALUE_TERM, .of = v->of, .node = node};
 }
 
-bool rp_bits_of(const struct rp_value *v, struct rp_bits *b); /* false: it is no binary */
+bool rp_bits_of(const struct rp_value *v, struct rp_bits *b);	 /* false: it is no binary */
 int rp_same(const struct rp_value *a, const struct rp_value *b); /* 1, 0; -1: too large to tell */
 bool rp_match(const struct pat *pat, const struct rp_value *v, struct rp_value *var);
 bool rp_map_value(const struct rp_value *map, const struct pat *key, struct rp_value *value);
