@@ -345,8 +345,8 @@ static const struct {
 	unsigned pbi;
 	bool is_term;
 } built_ins[] = {
-#define D_PVAR(name, ID, type) {name, PBI_##ID, type[0] == 't'},
-#define D_PFUNC(name, ID, proto)
+#define D_PVAR(name, ID, type, payload) {name, PBI_##ID, type[0] == 't'},
+#define D_PFUNC(name, ID, proto, payload)
 #include "prog/builtins.def"
 };
 
