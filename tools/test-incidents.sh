@@ -55,10 +55,10 @@ look() { # line, script, its arguments
 # The same command again if it saw nothing: on a machine that is busy its seconds may be over before the node
 # has had its turn.
 finds() { # name of the incident, line, script, its arguments
-	local name=$1 line=$2 script=$3 tries
+	local name=$1 line=$2 script=$3 tries before=$failed
 	shift 3
 	for ((tries = 0; tries < 5; tries++)); do
-		look "$line" "$script" "$@" && break
+		look "$line" "$script" "$@" && failed=$before && break
 	done
 	has "$target: $name: $script" "$line"
 	shown "$name" "$script $*" "$line"
