@@ -322,21 +322,23 @@ void flow_proc_exit(struct flow_table *t, ERL_NIF_TERM pid)
 
 static void bury(struct flow_table *t, _Atomic uint64_t *grave)
 {
-	uint64_t n = atomic_load_explicit(grave, memory_order_acquire), pid;
+	uint64_t n = atomic_load_explicit(grave, memory_order_acquire), pid, id;
 	struct flow_proc *p;
 
 	if (n == 0)
 		return;
 	p = &t->procs[n - 1];
 	pid = atomic_load_explicit(&p->pid, memory_order_acquire);
+	id = atomic_load_explicit(&p->id, memory_order_acquire);
 	switch (atomic_load_explicit(&p->dead, memory_order_acquire)) {
 	case DEAD_NEW: /* until the next time */
 		atomic_store_explicit(&p->dead, DEAD_SEEN, memory_order_release);
 		return;
 	case DEAD_SEEN:
-		/* whoever changes the pid gives back what there is */
-		if (pid != 0 && atomic_compare_exchange_strong(&p->pid, &pid, 0))
-			flow_unref(t, atomic_exchange(&p->id, 0));
+		/* whoever changes the flow gives it back: another process may have got the slot */
+		if (pid != 0 && atomic_compare_exchange_strong(&p->pid, &pid, 0) &&
+			atomic_compare_exchange_strong(&p->id, &id, 0))
+			flow_unref(t, id);
 		break;
 	default: break; /* another process has the slot */
 	}

@@ -108,7 +108,7 @@ drive(Command, Nodes, Script, N, Say) ->
     Began = erlang:monotonic_time(millisecond),
     Port = open_port({spawn_executable, Command},
                      [{args, lists:append([["-N", atom_to_list(Node)] || Node <- Nodes]) ++
-                           ["-q", "-xbufsize=32m", "-xmaxrate=0", "-xflowtime=20s", "-xwatchdog=0", "-n", Script]},
+                           ["-q", "-xbufsize=32m", "-xmaxrate=0", "-xflowtime=10s", "-xwatchdog=0", "-n", Script]},
                       {line, 4096}, exit_status, stderr_to_stdout, binary]),
     [receive {Port, {data, {eol, <<"armed">>}}} -> ok;
              {Port, {data, {eol, Other}}} -> fail(["not armed: ", Other])

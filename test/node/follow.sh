@@ -62,7 +62,7 @@ at flow_a 'flow_pair:start().' >/dev/null
 at flow_b "{flow_pair:start(), net_adm:ping('flow_a$host')}." >/dev/null
 requests=${REQUESTS:-1000}
 follow 2 -N flow_a --cluster -q -xbufsize=32m -xmaxrate=0 -xflowtime=4s -n "$armed" -n "$script"
-is 'the requests' done "$(at flow_a "flow_pair:run('flow_b$host', 10, $((requests / 10))).")"
+is 'the requests' 'done' "$(at flow_a "flow_pair:run('flow_b$host', 10, $((requests / 10))).")"
 ok 'every flow ends in its node, once' until_said "$requests" '^end '
 untrace
 is 'exit' 0 "$status"
@@ -80,7 +80,7 @@ if [ -z "${ROOT_A-}${ROOT_B-}" ]; then
 		at flow_c 'flow_pair:start().' >/dev/null
 		# shellcheck disable=SC2086
 		follow 2 $nodes -q -xbufsize=32m -xmaxrate=0 -xflowtime=4s -n "$armed" -n "$script"
-		is "$nodes: the requests" done "$(at flow_c "flow_pair:run('flow_d$host', 10, 20).")"
+		is "$nodes: the requests" 'done' "$(at flow_c "flow_pair:run('flow_d$host', 10, 20).")"
 		ok "$nodes: every flow ends" until_said 200 '^end '
 		untrace
 		is "$nodes: every tree is exact, nothing is received before it is sent" ok \

@@ -8,7 +8,7 @@
 #	ROOT_A=DIR ROOT_B=DIR ROOT_C=DIR  a node is of the release of OTP in this chroot
 #	SAY=TEXT                        what the line with the figures begins with
 
-# shellcheck disable=SC2016 # D's
+# shellcheck disable=SC2016,SC2089,SC2090,SC2154 # D's; in a trap
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
 requests=${REQUESTS:-1000}

@@ -24,7 +24,7 @@ for ((round = 0; round < 5; round++)); do
 		erlang*:::flow-send { @ = count(); } tick-10ms { printf("on\n"); }' >o 2>e &
 	command=$!
 	holds o on
-	is 'both nodes follow' '{true,true}' "$(at flow_a "{element(2, flow_pair:tokens()) =/= false, element(2, erpc:call('flow_b$host', flow_pair, tokens, [])) =/= false}.")"
+	becomes 'both nodes follow' '{true,true}' flow_a "{element(2, flow_pair:tokens()) =/= false, element(2, erpc:call('flow_b$host', flow_pair, tokens, [])) =/= false}."
 	# asked for before: what takes time is their end
 	at flow_b "spawn(fun() -> register(b, self()), T = flow_pair:ended(), receive {P, ask} -> P ! {b, T} end end)." >/dev/null
 	at flow_a "spawn(fun() -> register(a, self()), T = flow_pair:ended(), receive {P, ask} -> P ! {a, T} end end)." >/dev/null
