@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { MAX_HOPS = 1000 }; /* of an object: readers have limits of a line */
+
 /* Texts are valid UTF-8 without control characters (flow_model.c). */
 void flow_json_chars(FILE *f, const char *text)
 {
@@ -76,9 +78,12 @@ void flow_json(const struct flows *s, const struct flow *f, FILE *out)
 	flow_json_string(out, f->why != NULL ? f->why : "");
 	put_processes(s, f, out);
 	fputs(",\"hops\":[", out);
-	for (int i = 0; i < f->nhops; i++) {
+	for (int i = 0; i < f->nhops && i < MAX_HOPS; i++) {
 		fputs(i > 0 ? "," : "", out);
 		put_hop(f, &f->hops[i], out);
 	}
-	fputs("]}\n", out);
+	fputs("]", out);
+	if (f->nhops > MAX_HOPS)
+		fprintf(out, ",\"more\":%d", f->nhops - MAX_HOPS);
+	fputs("}\n", out);
 }
