@@ -67,7 +67,9 @@ static void text_head(struct api_snapshot *s)
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	cb_str(&s->out, "# ");
 	cb_data(&s->out, s->why, strlen(s->why));
-	cb_fmt(&s->out, "\n# at %s.%06uZ: %llu events of the last %.3f s, all of the last %.3f s; %llu others are overwritten\n",
+	cb_fmt(&s->out,
+		"\n# at %s.%06uZ: %llu events of the last %.3f s, all of the last %.3f s; "
+		"%llu others are overwritten\n",
 		when, (unsigned)(s->wall / 1000 % 1000000), (unsigned long long)s->about.events, span, whole,
 		(unsigned long long)s->about.overwritten);
 	if (s->left_out > 0)
