@@ -58,6 +58,7 @@ static bool is_handed_on(const erltrace_t *h)
 static void text_head(struct api_snapshot *s)
 {
 	double span = s->about.events > 0 ? (double)(s->now - s->about.first) / 1e9 : 0;
+	double whole = s->about.events > 0 ? (double)(s->now - s->about.whole) / 1e9 : 0;
 	time_t t = (time_t)(s->wall / 1000000000);
 	char when[32];
 	struct tm tm;
@@ -66,8 +67,10 @@ static void text_head(struct api_snapshot *s)
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	cb_str(&s->out, "# ");
 	cb_data(&s->out, s->why, strlen(s->why));
-	cb_fmt(&s->out, "\n# at %s.%06uZ: %llu events of the last %.3f s; %llu before them are overwritten\n",
-		when, (unsigned)(s->wall / 1000 % 1000000), (unsigned long long)s->about.events, span,
+	cb_fmt(&s->out,
+		"\n# at %s.%06uZ: %llu events of the last %.3f s, all of the last %.3f s; "
+		"%llu others are overwritten\n",
+		when, (unsigned)(s->wall / 1000 % 1000000), (unsigned long long)s->about.events, span, whole,
 		(unsigned long long)s->about.overwritten);
 	if (s->left_out > 0)
 		cb_fmt(&s->out, "# %llu snapshots were left out since the last one (snapshotrate)\n",
@@ -153,7 +156,8 @@ static void put_head(erltrace_t *h)
 	if (s->form == TEXT)
 		text_head(s);
 	else if (s->form == JSON)
-		co_json_recording(&s->json, &about, s->about.first, s->about.last);
+		co_json_recording(
+			&s->json, &about, s->about.first, s->about.whole, s->about.last);
 	else
 		co_timeline_head(&s->timeline, &about);
 }

@@ -27,6 +27,7 @@ struct stream {
 	uint64_t size;	   /* of the ring: where records skip to its beginning; 0: they do not */
 	uint64_t at;
 	unsigned thread;
+	bool lossy; /* records before it were overwritten */
 	const struct rec_head *rec; /* the next one, or NULL */
 };
 
@@ -203,12 +204,18 @@ static void count(struct en_recording *c)
 		c->about.last = rec->ts;
 	}
 	en_recording_rewind(c);
+	c->about.whole = c->about.first;
+	for (size_t i = 0; i < c->n; i++)
+		if (c->streams[i].lossy && c->streams[i].rec != NULL &&
+			c->streams[i].rec->ts > c->about.whole)
+			c->about.whole = c->streams[i].rec->ts;
 }
 
 struct en_recording *en_record(struct en *en, enum en_what what, bool *whole)
 {
 	struct en_recording *c = calloc(1, sizeof(*c));
 	uint32_t n = atomic_load(&en->nslots);
+	uint64_t lost;
 	size_t rings;
 
 	if (c == NULL)
@@ -220,8 +227,10 @@ struct en_recording *en_record(struct en *en, enum en_what what, bool *whole)
 		if (!atomic_load_explicit(&t->ready, memory_order_acquire))
 			continue;
 		copy_slot(c, t, i, what);
-		c->about.overwritten +=
-			atomic_load_explicit(&t->ring.overwritten, memory_order_relaxed);
+		lost = atomic_load_explicit(&t->ring.overwritten, memory_order_relaxed);
+		c->about.overwritten += lost;
+		if (c->n > 0)
+			c->streams[c->n - 1].lossy = lost > 0;
 	}
 	rings = c->n;
 	for (size_t i = 0; i < rings && en->spec.n > 0 && !c->nomem; i++)

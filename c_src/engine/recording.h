@@ -34,6 +34,7 @@ struct en_recorded {
 	uint64_t events;
 	uint64_t overwritten; /* records before them, since go */
 	uint64_t first, last; /* their times; 0: there are none */
+	uint64_t whole; /* from here on none is missing: before it a buffer was overwritten */
 	bool overrun; /* EN_NEW: something new was overwritten before it was copied */
 };
 void en_recording_about(const struct en_recording *c, struct en_recorded *about);

@@ -30,8 +30,9 @@ int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *do
  */
 struct co;
 int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fired, double cost);
-/* The first line of a snapshot: why, and from when to when (timestamp). */
-int co_json_recording(struct co_json *j, const erltrace_snapshot_t *s, uint64_t first, uint64_t last);
+/* The first line of a snapshot: why, from when to when, from when on none is missing (timestamp). */
+int co_json_recording(struct co_json *j, const erltrace_snapshot_t *s, uint64_t first, uint64_t whole,
+	uint64_t last);
 void co_json_free(struct co_json *j);
 
 #endif

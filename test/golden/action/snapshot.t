@@ -14,7 +14,7 @@ $ mkdir s; erltrace --snapshots s -s s.d
 $ ls s | sed 's/^[0-9T.]*Z/TIME/'; sed -n 's/ events .*s; / events; /; s/at [^ ]*/at TIME/; 1,2p' s/*; grep -o 'BEGIN .*' s/*
 > TIME-s-why_not_.._x.txt
 > # why not? ../x
-> # at TIME 3 events; 0 before them are overwritten
+> # at TIME 3 events; 0 others are overwritten
 > BEGIN one
 > BEGIN two snapshot why not? ../x
 > BEGIN three
