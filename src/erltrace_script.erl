@@ -221,8 +221,8 @@ failed(Why, #data{wait = Wait} = Data) ->
     Text = unicode:characters_to_binary(Why),
     _ = tell(Text, Data),
     gauge(up, 0, Data),
-    gauge(state, failed, Data),
     gauge(why, Text, Data),
+    gauge(state, failed, Data),
     {next_state, failed, Data#data{told = Text, run = undefined, wait = min(?LONGEST_WAIT, 2 * Wait)},
      [{state_timeout, Wait, arm}]}.
 
