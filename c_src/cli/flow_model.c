@@ -143,7 +143,8 @@ static struct flow *flow_of(struct flows *s, uint64_t id)
 }
 
 /* The process that calls itself so in its node; its first name that is not its pid. */
-static int proc_of(struct flow *f, int node, const struct flow_event *e, enum flow_text pid, enum flow_text name)
+static int proc_of(struct flow *f, int node, const struct flow_event *e, enum flow_text pid,
+	enum flow_text name)
 {
 	char *text = text_of(e, pid);
 	int i = 0;

@@ -2,9 +2,9 @@
 /*
  * --perfetto: flows in the Trace Event Format of Chrome, which ui.perfetto.dev and chrome://tracing
  * open. A node is a process there, an Erlang process a thread: what it does in a flow is a slice of its
- * track, and so is the time in which it waits for the next message of the same flow. Messages are arrows,
- * from a slice of no length in that of the sender. Requests, and messages in a mailbox, may overlap: they are asynchronous slices, with a
- * track for each function and for each mailbox.
+ * track, and so is the time in which it waits for the next message of the same flow. Messages are
+ * arrows, from a slice of no length in that of the sender. Requests, and messages in a mailbox, may
+ * overlap: they are asynchronous slices, with a track for each function and for each mailbox.
  */
 #include "flow_model.h"
 
