@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "consume/recorder.h"
+#include "consume/flight.h"
 #include "consume/textbuf.h"
 #include "engine/recording.h"
 #include "json/json.h"

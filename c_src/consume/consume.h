@@ -15,7 +15,7 @@
  *   printa.c       aggregations printed: printa(), and what is left at the end
  *   dist.c         distributions: bars, aggpack, agghist, aggzoom
  *   stack_table.c  stacktop: aggregations by stack as a table of functions
- *   recorder.c     bufpolicy=ring: alerts and snapshots while the buffers go on
+ *   flight.c       bufpolicy=ring: alerts and snapshots while the buffers go on
  *   join.c         one script in several engines, one result
  *   textbuf.c      text that grows; the filter for terminals
  *   columns.c      how many columns a text takes

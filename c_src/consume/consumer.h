@@ -8,7 +8,7 @@
 
 #include "consume.h"
 #include "engine/probe.h"
-#include "recorder.h"
+#include "flight.h"
 #include "textbuf.h"
 #include "value.h"
 
@@ -55,7 +55,7 @@ struct co {
 	uint64_t previewed;
 	bool telling; /* the text of an action stays whole: its record shows it */
 	enum co_mode mode;
-	uint32_t notices; /* recorder.c: as last seen */
+	uint32_t notices; /* flight.c: as last seen */
 	int looks;
 	unsigned wants; /* snapshots; why the first one */
 	char why[CO_WHY];

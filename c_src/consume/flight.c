@@ -5,7 +5,7 @@
  * that has changed, what is new is copied and searched for them. The rings remember how far this has
  * gone, so that the end does not perform them again.
  */
-#include "recorder.h"
+#include "flight.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * The flight recorder (option bufpolicy=ring): alert() and snapshot() are noticed while tracing goes
  * on, and what the buffers hold is shown to handlers, once more for each snapshot.
  */
-#ifndef CONSUME_RECORDER_H
-#define CONSUME_RECORDER_H
+#ifndef CONSUME_FLIGHT_H
+#define CONSUME_FLIGHT_H
 
 #include <stdbool.h>
 #include <stddef.h>
