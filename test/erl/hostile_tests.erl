@@ -67,10 +67,28 @@ supervisor_killed_test_() ->
         Sup = whereis(erltrace_sup),
         ?assert(lists:member(Sup, element(2, process_info(H, links)))),
         Mon = monitor(process, H),
-        exit(Sup, kill),
+        exit(whereis(erltrace_app_sup), kill),
         receive {'DOWN', Mon, process, H, _} -> ok end,
         wait(fun() -> f(1), not is_traced() end),
         wait(fun() -> not lists:keymember(erltrace, 1, application:which_applications()) end)
+    end}.
+
+%% The supervisor of handles alone: it is started again, its handles are not.
+supervisor_of_handles_killed_test_() ->
+    {timeout, 60, fun() ->
+        ok = application:start(erltrace),
+        {ok, H} = erltrace:script(script()),
+        Sup = whereis(erltrace_sup),
+        Mon = monitor(process, H),
+        exit(Sup, kill),
+        receive {'DOWN', Mon, process, H, _} -> ok end,
+        wait(fun() -> f(1), not is_traced() end),
+        wait(fun() -> is_pid(whereis(erltrace_sup)) andalso whereis(erltrace_sup) =/= Sup end),
+        {ok, H1} = erltrace:script(script()),
+        f(1),
+        ?assertEqual({ok, [{count, [], 1}]}, erltrace:walk(H1)),
+        ok = erltrace:close(H1),
+        ok = application:stop(erltrace)
     end}.
 
 %% A handle is opened all the same.
