@@ -16,7 +16,7 @@
 
 -define(INTERVAL, 100).
 
--record(rearm, {known = #{} :: #{module() => true},
+-record(rearm, {known = [] :: [module()], % all that are loaded, as the VM lists them
                 samples = #{} :: samples(), % one function of each armed module
                 bifs = [] :: [term()], % patterns of modules that have them, where the VM may forget them
                 sessions = none :: none | {integer(), [term()]}}).
@@ -31,7 +31,7 @@ interval() -> ?INTERVAL.
 %% @doc Known: the modules that were loaded when the script was compiled; Patterns: what is armed.
 -spec new([module()], [term()], both()) -> rearm().
 new(Known, Patterns, Armed) ->
-    add_bifs(Patterns, #rearm{known = maps:from_keys(Known, true), samples = samples(Armed, Patterns)}).
+    add_bifs(Patterns, #rearm{known = Known, samples = samples(Armed, Patterns)}).
 
 %% Functions of a module are armed all at once: others of the module would be off.
 add_bifs(Patterns, #rearm{bifs = Old} = Rearm) ->
@@ -79,10 +79,9 @@ poll(Nif, #rearm{known = Known, samples = Samples, bifs = Bifs} = Old, {Traced, 
     Sessions = sessions(Bifs),
     Armed = arm_bifs(Old, Sessions, {Traced, renew(Fast)}),
     Loaded = erlang:loaded(),
-    New = [M || M <- Loaded, not is_map_key(M, Known), M =/= erltrace_nif,
-                erltrace_nif:wants(Nif, M)],
+    New = [M || M <- new_in(Loaded, Known), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)],
     Reloaded = [M || {M, Sample} <- maps:to_list(Samples), not is_armed(Armed, Sample)],
-    Rearm = Old#rearm{known = maps:from_keys(Loaded, true), samples = maps:without(Reloaded, Samples),
+    Rearm = Old#rearm{known = Loaded, samples = maps:without(Reloaded, Samples),
                       sessions = Sessions},
     {Lost, Counters1} = erltrace_counters:lost(Counters),
     Modules = lists:usort(New ++ Reloaded ++ Lost),
@@ -95,6 +94,12 @@ poll(Nif, #rearm{known = Known, samples = Samples, bifs = Bifs} = Old, {Traced, 
             Rearm1 = Rearm#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
             {add_bifs(Patterns, Rearm1), Armed1, Counters2}
     end.
+
+%% Nearly always the list is the same.
+new_in(Known, Known) -> [];
+new_in(Loaded, Known) ->
+    Old = maps:from_keys(Known, true),
+    [M || M <- Loaded, not is_map_key(M, Old)].
 
 arm_bifs(#rearm{bifs = []}, _, Armed) -> Armed;
 arm_bifs(#rearm{bifs = Bifs, sessions = Before}, Now, Armed) ->

@@ -4,6 +4,7 @@
 #include "in_node.h"
 
 #define CLEAN_NS 1000000000ULL /* where no variable is ever deleted: for what threads left behind */
+#define CLEAN_IDLE 4 /* where nothing was deleted the last time: so many times as seldom */
 
 void api_set_inside(erltrace_t *h)
 {
@@ -70,12 +71,11 @@ uint64_t api_lost(const erltrace_t *h)
 uint64_t api_clean(erltrace_t *h)
 {
 	const struct prog *prog = &h->comp->prog;
+	bool deleted = en_state(h->en) == EN_RUNNING && en_clean(h->en);
 
-	if (en_state(h->en) == EN_RUNNING)
-		en_clean(h->en);
 	for (unsigned i = 0; i < prog->nvars; i++)
 		if (prog->vars[i]->assoc)
-			return h->opts.val[OPT_CLEANRATE];
+			return h->opts.val[OPT_CLEANRATE] * (deleted ? 1 : CLEAN_IDLE);
 	return CLEAN_NS;
 }
 

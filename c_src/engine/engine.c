@@ -346,10 +346,10 @@ void en_look_at_handler(void)
 	safe_look();
 }
 
-void en_clean(struct en *en)
+bool en_clean(struct en *en)
 {
 	if (en->slots == NULL)
-		return;
+		return false;
 	clock_check();
 	en_note_clocks(en);
 	if (en->safe_on)
@@ -357,12 +357,13 @@ void en_clean(struct en *en)
 	if (en->clean_count++ % 16 == 0)
 		en_slots_reap(en);
 	if (!dyn_pending(en) && !spec_pending(en))
-		return;
+		return false;
 	if (!all_quiescent(en))
-		return; /* a thread has been in one firing all the time: try again next time */
+		return true; /* a thread has been in one firing all the time: try again next time */
 	dyn_clean(en);
 	spec_clean(en);
 	en_barrier(en);
 	for (unsigned i = 0; i < en_nthreads(en); i++)
 		en_slot(en, i)->clean_mark = slot_look(en_slot(en, i));
+	return true;
 }

@@ -129,7 +129,7 @@ void en_look_at_handler(void);
 void en_rate_tick(struct en *en);
 
 /* Clean up deleted dynamic variables, finish speculations. Called at cleanrate. */
-void en_clean(struct en *en);
+bool en_clean(struct en *en); /* false: nothing was deleted since the last time */
 
 bool en_news(struct en *en, char *buf, size_t size); /* a provider's news; false: none */
 uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind);
