@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Alerts. A script calls alert() each time that something is wrong; people want to hear once that it
- * begins and once that it is over. So an alert goes on while it is called again within `hold` seconds.
- * It is known by its name, the script and the node.
+ * Alerts. A script calls alert() each time that something is wrong; people want to hear once that
+ * it begins and once that it is over. So an alert goes on while it is called again within `hold`
+ * seconds. It is known by its name, the script and the node.
  *
- * What has changed is posted at most once a second, all of it in one body. To Alertmanager what goes
- * on is told again every half minute, with an end in the future, so that it is over there too if this
- * server dies. While a post cannot be delivered, alerts only change here: nothing piles up.
+ * What has changed is posted at most once a second, all of it in one body. To Alertmanager what
+ * goes on is told again every half minute, with an end in the future, so that it is over there too
+ * if this server dies. While a post cannot be delivered, alerts only change here: nothing piles up.
+ * The webhook then gets the same body again, as it wants to hear of each change. Alertmanager gets
+ * what is so by then: in an old body the end of what goes on might have passed. Neither waits for
+ * the other.
  */
 #include "alerts.h"
 #include "serve.h"
@@ -97,11 +100,16 @@ static void set_text(char **to, const char *text)
 	*to = copy;
 }
 
+static void changed(const struct alerts *all, struct alert *a)
+{
+	a->untold = (all->has_manager ? ALERTS_TO_MANAGER : 0) |
+		    (all->has_webhook ? ALERTS_TO_WEBHOOK : 0);
+}
+
 static void begin(struct alert *a, const struct job *j, const char *text, int64_t now)
 {
 	a->began = now;
 	a->over = 0;
-	a->changed = true;
 	set_text(&a->text, text);
 	free(a->recorded);
 	a->recorded = job_recorded(j);
@@ -134,13 +142,17 @@ void alerts_fire(struct serve *v, const struct job *j, const json_t *line)
 		return;
 	a->last = now;
 	begin(a, j, text, now);
+	changed(&v->alerts, a);
 }
 
-/* Those that are over, and forget what others know to be over. */
+/* Those that are over, and forget what others know to be over. What Alertmanager gets may be sent
+ * again. */
 static void end_some(struct alerts *all, int64_t now)
 {
+	bool may_forget = !all->has_manager || post_free_now(&all->manager);
+
 	for (struct alert **at = &all->list, *a; (a = *at) != NULL;) {
-		if (a->over > 0 && !a->changed) {
+		if (a->over > 0 && a->untold == 0 && may_forget) {
 			*at = a->next;
 			all->n--;
 			alert_free(a);
@@ -148,7 +160,7 @@ static void end_some(struct alerts *all, int64_t now)
 		}
 		if (a->over == 0 && now - a->last >= (int64_t)all->hold * 1000) {
 			a->over = now;
-			a->changed = true;
+			changed(all, a);
 			serve_say("alert %s (%s, %s): is over", a->name, a->script, a->node);
 		}
 		at = &a->next;
@@ -194,7 +206,7 @@ static json_t *for_webhook(const struct alerts *all, int64_t now)
 	json_t *list = json_array();
 
 	for (const struct alert *a = all->list; a != NULL; a = a->next)
-		if (a->changed) {
+		if (a->untold & ALERTS_TO_WEBHOOK) {
 			json_t *o = alert_json(a, now);
 
 			json_object_set_new(
@@ -206,40 +218,53 @@ static json_t *for_webhook(const struct alerts *all, int64_t now)
 	return json_pack("{s:o}", "alerts", list);
 }
 
-static void post(struct post *to, json_t *body)
+/* false: no memory for it. */
+static bool post(struct post *to, json_t *body)
 {
 	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
 
 	if (text != NULL)
 		post_send(to, text);
 	json_decref(body);
+	return text != NULL;
 }
 
-static bool some_changed(const struct alerts *all)
+static bool some_untold(const struct alerts *all, unsigned to)
 {
 	for (const struct alert *a = all->list; a != NULL; a = a->next)
-		if (a->changed)
+		if (a->untold & to)
 			return true;
 	return false;
 }
 
-static void tell(struct alerts *all, int64_t now)
+static void all_told(struct alerts *all, unsigned to)
 {
-	bool changed = some_changed(all), again = all->n > 0 && now - all->told_at >= ALERTS_AGAIN_MS;
-
-	if ((all->has_manager && !post_free_now(&all->manager)) ||
-		(all->has_webhook && !post_free_now(&all->webhook)))
-		return; /* the last one is not delivered yet */
-	if ((!changed && !again) || now < all->next_post)
-		return;
-	if (all->has_manager)
-		post(&all->manager, for_manager(all, now));
-	if (all->has_webhook && changed)
-		post(&all->webhook, for_webhook(all, now));
-	all->next_post = now + ALERTS_POST_MS;
-	all->told_at = now;
 	for (struct alert *a = all->list; a != NULL; a = a->next)
-		a->changed = false;
+		a->untold &= ~to;
+}
+
+static void tell_manager(struct alerts *all, int64_t now)
+{
+	bool again = all->n > 0 && now - all->told_at >= ALERTS_AGAIN_MS;
+	bool news = (some_untold(all, ALERTS_TO_MANAGER) || again) && now >= all->manager_next;
+
+	if ((post_free_now(&all->manager) ? news : post_is_due(&all->manager)) &&
+		post(&all->manager, for_manager(all, now))) {
+		all->manager_next = now + ALERTS_POST_MS;
+		all->told_at = now;
+		all_told(all, ALERTS_TO_MANAGER);
+	}
+	post_look(&all->manager);
+}
+
+static void tell_webhook(struct alerts *all, int64_t now)
+{
+	if (post_free_now(&all->webhook) && some_untold(all, ALERTS_TO_WEBHOOK) &&
+		now >= all->webhook_next && post(&all->webhook, for_webhook(all, now))) {
+		all->webhook_next = now + ALERTS_POST_MS;
+		all_told(all, ALERTS_TO_WEBHOOK);
+	}
+	post_look(&all->webhook);
 }
 
 void alerts_look(struct serve *v)
@@ -249,11 +274,10 @@ void alerts_look(struct serve *v)
 
 	if (!v->ending)
 		end_some(all, now);
-	tell(all, now);
 	if (all->has_manager)
-		post_look(&all->manager);
+		tell_manager(all, now);
 	if (all->has_webhook)
-		post_look(&all->webhook);
+		tell_webhook(all, now);
 }
 
 void alerts_free(struct serve *v)

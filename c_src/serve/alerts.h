@@ -21,13 +21,15 @@ enum {
 	ALERTS_HOLD = 60,	 /* seconds after the last call until it is over */
 };
 
+enum { ALERTS_TO_MANAGER = 1, ALERTS_TO_WEBHOOK = 2 };
+
 struct alert {
 	struct alert *next;
 	char *name, *script, *node;
 	char *text, *recorded; /* of the last call; what the script printed before */
 	int64_t began, last;   /* ms of the epoch */
 	int64_t over;	       /* likewise; 0: it goes on */
-	bool changed;	       /* others do not know yet */
+	unsigned untold;       /* who has not been sent its last change: ALERTS_TO_MANAGER, ... */
 };
 
 struct alerts {
@@ -36,7 +38,9 @@ struct alerts {
 	int hold; /* seconds */
 	struct post manager, webhook;
 	bool has_manager, has_webhook;
-	int64_t next_post, told_at, minute;
+	int64_t manager_next, webhook_next; /* no post before */
+	int64_t told_at;		    /* the manager, of what goes on */
+	int64_t minute;
 	unsigned begun; /* in this minute */
 	uint64_t total, dropped;
 	bool full; /* which has been told */

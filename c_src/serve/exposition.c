@@ -129,7 +129,8 @@ static void series(const struct expo *x, const struct metric *m, const struct se
 	case METRIC_QUANTILES: quantiles(x, m, s); return;
 	case METRIC_AVG:
 		head(x, m, "_sum", s);
-		fprintf(x->f, "%.17g\n", s->sum / pow(10, m->decimals));
+		put_float(x->f, s->sum / pow(10, m->decimals));
+		fputc('\n', x->f);
 		head(x, m, "_count", s);
 		fprintf(x->f, "%" PRIu64 "\n", s->count);
 		return;
@@ -178,7 +179,9 @@ static void sample(const struct expo *x, const char *name, const struct job *j, 
 		fputc(',', x->f);
 		labelled(x, "kind", kind);
 	}
-	fprintf(x->f, "} %.17g\n", value);
+	fputs("} ", x->f);
+	put_float(x->f, value);
+	fputc('\n', x->f);
 }
 
 static double up(const struct job *j)

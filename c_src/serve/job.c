@@ -558,6 +558,14 @@ static bool all_ended(const struct serve *v)
 	return true;
 }
 
+/* SIGUSR1: those that record take a snapshot. One that has not begun would be ended by it. */
+static void take_snapshots(const struct serve *v)
+{
+	for (const struct job *j = v->jobs; j != NULL; j = j->next)
+		if (j->pid > 0 && j->up)
+			kill(j->pid, SIGUSR1);
+}
+
 /* The first signal ends the scripts, the second does not wait for them. */
 static void on_signal(struct job_source *src)
 {
@@ -565,6 +573,10 @@ static void on_signal(struct job_source *src)
 
 	if (read(src->fd, &info, sizeof(info)) != sizeof(info))
 		return;
+	if (info.ssi_signo == SIGUSR1) {
+		take_snapshots(src->v);
+		return;
+	}
 	src->v->ended = src->v->ending;
 	if (!src->v->ending)
 		jobs_end(src->v);
@@ -583,6 +595,7 @@ int jobs_watch_end(struct serve *v)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -23,6 +23,16 @@ void label_value(FILE *f, const char *text, size_t len)
 	}
 }
 
+void put_float(FILE *f, double v)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.15g", v);
+	if (strtod(text, NULL) != v)
+		snprintf(text, sizeof(text), "%.17g", v);
+	fputs(text, f);
+}
+
 static void key(FILE *f, const json_t *v)
 {
 	const json_t *frame;
@@ -31,7 +41,7 @@ static void key(FILE *f, const json_t *v)
 	if (json_is_integer(v))
 		fprintf(f, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else if (json_is_real(v))
-		fprintf(f, "%.17g", json_real_value(v));
+		put_float(f, json_real_value(v));
 	else if (json_is_string(v))
 		label_value(f, json_string_value(v), json_string_length(v));
 	json_array_foreach(v, i, frame)

@@ -15,4 +15,8 @@ char *labels_of(const char *node, const json_t *names, const json_t *keys, bool 
 /* A value, without its quotes: backslash, quote and newline are escaped. */
 void label_value(FILE *f, const char *text, size_t len);
 
+/* A number that reads back as it was, with as few digits as that takes: 0.004, not
+ * 0.0040000000000000001. */
+void put_float(FILE *f, double v);
+
 #endif

@@ -62,8 +62,7 @@ static void failed(struct post *p, const char *why)
 		p->loop->say("%s: %s; it is tried again", p->url, why);
 	p->failing = true;
 	p->due = now_ms() + p->wait_ms;
-	if (p->wait_ms < POST_LONGEST_WAIT_MS)
-		p->wait_ms *= 2;
+	p->wait_ms = p->wait_ms < POST_LONGEST_WAIT_MS / 2 ? 2 * p->wait_ms : POST_LONGEST_WAIT_MS;
 }
 
 static void delivered(struct post *p)
@@ -115,8 +114,14 @@ static void try(struct post *p)
 		failed(p, "cannot be connected");
 }
 
+bool post_is_due(const struct post *p)
+{
+	return p->body != NULL && p->wsi == NULL && now_ms() >= p->due;
+}
+
 void post_send(struct post *p, char *body)
 {
+	free(p->body);
 	p->body = body;
 	p->len = strlen(body);
 	p->due = 0;
@@ -125,7 +130,7 @@ void post_send(struct post *p, char *body)
 
 void post_look(struct post *p)
 {
-	if (p->body != NULL && p->wsi == NULL && now_ms() >= p->due)
+	if (post_is_due(p))
 		try(p);
 }
 

@@ -38,6 +38,8 @@ int post_open(struct post *p, const struct post_loop *loop, const char *url, con
 bool post_free_now(const struct post *p);
 /* Send it; the body is the post's from here on. */
 void post_send(struct post *p, char *body);
+/* Is it time to send a body again that could not be delivered? Then post_send() may replace it. */
+bool post_is_due(const struct post *p);
 void post_look(struct post *p); /* try again what is due */
 void post_close(struct post *p);
 /* Of the protocol "post" of the loop. */

@@ -6,7 +6,6 @@
 #include "serve.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "job.h"
 #include "saved.h"
 #include "serve_main.h"
+#include "web/arguments.h"
 
 enum {
 	OPT_PORT = 256,
@@ -97,20 +97,7 @@ int64_t serve_ms(void)
 
 static int bad(const char *fmt, const char *arg)
 {
-	serve_say(fmt, arg);
-	fputs("erltrace serve --help says more.\n", stderr);
-	return 2;
-}
-
-/* -1: not a number of this range. */
-static int number(const char *text, int min, int max)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	return errno != 0 || end == text || *end != '\0' || n < min || n > max ? -1 : (int)n;
+	return argument_bad("serve", fmt, arg);
 }
 
 /* -1: go on; else the exit code. */
@@ -125,10 +112,10 @@ static int one_option(struct serve *v, int flag, const char *arg)
 		v->nodes[v->nnodes++] = arg;
 		return -1;
 	case OPT_PORT:
-		v->port = number(arg, 0, 65535);
+		v->port = argument_number(arg, 0, 65535);
 		return v->port >= 0 ? -1 : bad("not a port: %s", arg);
 	case OPT_MAX_LABELS:
-		n = number(arg, 1, 1000000);
+		n = argument_number(arg, 1, 1000000);
 		v->totals.max_series = n > 0 ? (size_t)n : 0;
 		return n > 0 ? -1 : bad("--max-labels takes 1 to 1000000, not %s", arg);
 	case OPT_ALERTMANAGER:
@@ -139,13 +126,13 @@ static int one_option(struct serve *v, int flag, const char *arg)
 		v->alerts.has_webhook = post_open(&v->alerts.webhook, &v->posts, arg, "") == 0;
 		return v->alerts.has_webhook ? -1 : bad("not a URL: %s", arg);
 	case OPT_ALERT_HOLD:
-		v->alerts.hold = number(arg, 1, 86400);
+		v->alerts.hold = argument_number(arg, 1, 86400);
 		return v->alerts.hold > 0 ? -1 : bad("--alert-hold takes 1 to 86400, not %s", arg);
 	case OPT_OTLP:
 		v->otlp.on = post_open(&v->otlp.post, &v->posts, arg, "/v1/metrics") == 0;
 		return v->otlp.on ? -1 : bad("not a URL: %s", arg);
 	case OPT_OTLP_INTERVAL:
-		v->otlp.every = number(arg, 1, 3600);
+		v->otlp.every = argument_number(arg, 1, 3600);
 		return v->otlp.every > 0 ? -1
 					 : bad("--otlp-interval takes 1 to 3600, not %s", arg);
 	case OPT_SNAPSHOTS: v->snapshots = arg; return -1;

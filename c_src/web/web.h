@@ -3,6 +3,7 @@
  * erltrace web: the live page. One process, one poll loop, no threads.
  *
  *   web_main.c      options, paths, the address; start and end
+ *   arguments.c     what is wrong with an option: for erltrace serve too
  *   server.c        libwebsockets: HTTP, headers, files; who may open a web socket
  *   auth.c          token, cookies, Host, Origin
  *   conn_limit.c    bounds on connections of those who have not logged in

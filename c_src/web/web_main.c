@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "node/paths.h"
+#include "arguments.h"
 #include "node_names.h"
 #include "script_child.h"
 #include "server.h"
@@ -81,20 +82,7 @@ static const char usage[] =
 
 static int bad(const char *fmt, const char *arg)
 {
-	web_say(fmt, arg);
-	fputs("erltrace web --help says more.\n", stderr);
-	return 2;
-}
-
-/* -1: not a number of this range. */
-static int number(const char *text, int min, int max)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	return errno != 0 || end == text || *end != '\0' || n < min || n > max ? -1 : (int)n;
+	return argument_bad("web", fmt, arg);
 }
 
 static int add(const char **v, int *n, int max, const char *arg)
@@ -142,9 +130,11 @@ static int one_option(struct web_opts *o, int flag, const char *arg, bool *list)
 	switch (flag) {
 	case 'N': return add(o->nodes, &o->nnodes, WEB_MAX_NODES, arg);
 	case OPT_HOST: return add(o->hosts, &o->nhosts, 16, arg);
-	case OPT_PORT: o->port = number(arg, 0, 65535);
+	case OPT_PORT:
+		o->port = argument_number(arg, 0, 65535);
 		return o->port >= 0 ? -1 : bad("not a port: %s", arg);
-	case OPT_RUN_SECONDS: o->run_seconds = number(arg, 1, WEB_RUN_SECONDS);
+	case OPT_RUN_SECONDS:
+		o->run_seconds = argument_number(arg, 1, WEB_RUN_SECONDS);
 		return o->run_seconds > 0 ? -1 : bad("1 to 3600 seconds, not %s", arg);
 	case OPT_BIND: o->bind = arg; return -1;
 	case OPT_COOKIE_FILE: o->cookie_file = arg;

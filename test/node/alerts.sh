@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # alert() of a script that erltrace serve runs: told once to Alertmanager, the real one where it is
-# installed, and to a webhook; over when it is not called any more; kept while nobody answers; bounded.
+# installed, and to a webhook; over when it is not called any more; kept while nobody answers, also if that
+# begins later; bounded.
 # A rule of Prometheus on the same script's metric reaches the same Alertmanager. The last line is
 # "N passed, N failed".
 
@@ -46,6 +47,7 @@ erlang*:demo_exact:leaf/1:function-entry
 	printf("call %d of leaf\n", n);
 	alert("Slow", "%d calls of \"leaf\"", n);
 }
+erlang*:demo_exact:burn/1:function-entry { alert("Burns", "CPU time"); }
 EOC
 start served
 at served 'code:ensure_loaded(demo_exact).' >/dev/null
@@ -83,8 +85,16 @@ if command -v prometheus-alertmanager >/dev/null; then
 		route: {receiver: none}
 		receivers: [{name: none}]
 	EOC
-	background am.log prometheus-alertmanager --config.file=am.yml --storage.path=am \
-		--web.listen-address="127.0.0.1:$am_port" --cluster.listen-address=
+	am_begin() {
+		background am.log prometheus-alertmanager --config.file=am.yml --storage.path=am \
+			--web.listen-address="127.0.0.1:$am_port" --cluster.listen-address=
+		am_pid=${pids[-1]}
+	}
+	am_end() {
+		kill "$am_pid"
+		while kill -0 "$am_pid" 2>/dev/null; do sleep 0.05; done
+	}
+	am_begin
 	am="http://127.0.0.1:$am_port/api/v2/alerts"
 else
 	echo 'skipped: no prometheus-alertmanager here'
@@ -115,8 +125,14 @@ if [ -n "$am" ] && command -v prometheus >/dev/null; then
 		      - {alert: ManyCalls, expr: 'erltrace_slow_calls_total > 100'}
 	EOC
 	ok 'promtool likes the rule' promtool check rules rules.yml
+	# Those of the manual.
+	mkdir manual
+	awk '/^```yaml/ { getline; f = "manual/" $2; next } /^```/ { f = "" } f != "" { print >f }' "$root/doc/deploy.md"
+	ok 'and those of doc/deploy.md' promtool check config manual/prometheus.yml
+	ok 'Alertmanager likes its file, too' amtool check-config manual/alertmanager.yml
 	background prometheus.log prometheus --config.file=prometheus.yml --storage.tsdb.path=data \
 		--web.listen-address="127.0.0.1:$prom_port"
+	prometheus=${pids[-1]}
 	shows 'Prometheus scrapes it' "http://127.0.0.1:$prom_port/api/v1/query?query=erltrace_slow_calls_total" '"100"'
 	calls 7
 	shows 'the rule reaches Alertmanager' "$am" '"alertname":"ManyCalls"'
@@ -128,6 +144,66 @@ if [ -n "$am" ]; then
 	has 'with its text' '"summary":"[0-9]+ calls of \\"leaf\\""'
 	for ((i = 0; i < 600; i++)); do curl -s --max-time 5 "$am?active=true" >o; grep -q Slow o || break; sleep 0.1; done
 	hasnt 'and is over there' '"alertname":"Slow"'
+
+	# ---- Alertmanager goes down, and comes back without what it knew ------------------------
+
+	# Waits until posts, or the log, have so many lines with this: 60 s at most.
+	lines() { # name, number, file, extended regular expression
+		local i
+		for ((i = 0; i < 600; i++)); do
+			[ "$(grep -cE -- "$4" "$3")" -ge "$2" ] && break
+			sleep 0.1
+		done
+		is "$1" "$2" "$(grep -cE -- "$4" "$3")"
+	}
+	# A process that goes on calling; its end.
+	calling() {
+		at served 'spawn(fun() -> register(caller, self()), (fun Call() -> demo_exact:leaf(1), receive after 500 -> Call() end end)() end).' >/dev/null
+	}
+	silent() { at served 'exit(whereis(caller), kill).' >/dev/null; }
+	none() { # name: no alert is kept any more
+		for ((i = 0; i < 600; i++)); do
+			curl -s --max-time 10 "$url" >o
+			grep -q '^erltrace_alert{' o || break
+			sleep 0.1
+		done
+		hasnt "$1" '^erltrace_alert\{'
+	}
+	none 'all know that it is over'
+	began=$(grep -c '"status":"firing"' posts)
+	over=$(grep -c '"status":"resolved"' posts)
+	down=$(grep -cE "http://127.0.0.1:$am_port: .*; it is tried again" url)
+	back=$(grep -c "http://127.0.0.1:$am_port: answers again" url)
+	[ -z "${prom_port-}" ] || kill "$prometheus" # it posts too
+	calling
+	shows 'it begins once more' "$am?active=true" '"alertname":"Slow"'
+	lines 'the webhook hears it' $((began + 1)) posts '"status":"firing"'
+	am_end
+	silent
+	lines 'Alertmanager is gone: the webhook hears that it is over' $((over + 1)) posts '"status":"resolved"'
+	calling
+	lines 'and that another begins' $((began + 2)) posts '"status":"firing"'
+	silent
+	lines 'and is over' $((over + 2)) posts '"status":"resolved"'
+	lines 'that Alertmanager is gone is told, once' $((down + 1)) url "http://127.0.0.1:$am_port: .*; it is tried again"
+	am_begin
+	lines 'it is back: told' $((back + 1)) url "http://127.0.0.1:$am_port: answers again"
+	shows 'Alertmanager hears that it is over' "http://127.0.0.1:$am_port/metrics" \
+		'^alertmanager_alerts_received_total\{status="resolved",version="v2"\} 1$'
+	has 'and nothing that was so meanwhile' '^alertmanager_alerts_received_total\{status="firing",version="v2"\} 0$'
+	none 'nothing is kept'
+
+	calling
+	shows 'an alert that goes on' "$am?active=true&filter=alertname=Slow" '"alertname":"Slow"'
+	starts=$(grep -o '"startsAt":"[^"]*"' o)
+	am_end
+	# (one that begins is posted at once; what goes on would be within half a minute)
+	at served 'demo_exact:burns(1).' >/dev/null
+	lines 'Alertmanager is gone: told' $((down + 2)) url "http://127.0.0.1:$am_port: .*; it is tried again"
+	am_begin
+	shows 'goes on when Alertmanager is back' "$am?active=true&filter=alertname=Slow" '"alertname":"Slow"'
+	is 'the same one' "$starts" "$(grep -o '"startsAt":"[^"]*"' o)"
+	silent
 fi
 
 # ---- many names --------------------------------------------------------------------------------

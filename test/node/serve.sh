@@ -54,6 +54,7 @@ shows 'no node: not up' '^erltrace_script_up\{script="calls",target="served"\} 0
 start served
 at served 'code:ensure_loaded(demo_exact).' >/dev/null
 shows 'the node comes: up' '^erltrace_script_up\{script="calls",target="served"\} 1$'
+shows 'what it costs: no more digits than it takes' '^erltrace_cost_ratio\{script="calls",node="served@[^"]*"\} [0-9.]{1,8}$'
 calls 300
 shows 'count' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 300$"
 has 'sum' "^erltrace_calls_arg_total\{$n\} 2100$"
