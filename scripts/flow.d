@@ -12,7 +12,8 @@
  * Cost: every message of a request that is followed is traced twice, about 2 us each, every call of the
  * function once. At most 512 requests at a time are kept as trees.
  * A request is shown when it is over, or when nothing has happened in it for a second. Each row has the
- * time since its beginning. Deeper rows are caused by those above them.
+ * time since its beginning. Deeper rows are caused by those above them. What it does in other nodes is
+ * counted but not shown: a tree says so, and which command joins the nodes.
  * Sample:
  *	demo_order:run/1 took 4641 us: 3 messages, 0 spawns
  *	     197 us   demo_order:run/1 -> demo_journal: {'$gen_call',{<0.852.0>,[alias|#Ref<0.1.2.3>]},{wri
@@ -44,6 +45,10 @@ BEGIN { seconds = $3; calls = 0; slowest = 0; }
 erlang*:$$1:$$2:function-entry /calls++ % one_in == 0/ { follow(); }
 
 erlang*:::flow-begin { flow->began = timestamp; flow->spec = speculation(); }
+
+/* To another node: terms of this one have 0 as its number. */
+erlang*:::flow-send /index(args[4], "<0.") < 0/ { flow->away = 1; }
+erlang*:::flow-spawn /index(args[4], "<0.") < 0/ { flow->away = 1; }
 
 erlang*:::flow-send /flow->spec/
 {
@@ -78,6 +83,11 @@ erlang*:::flow-end
 erlang*:::flow-end /flow->spec && args[3] > slowest/
 {
 	printf("%s took %d us: %d messages, %d spawns\n", args[2], args[3] / 1000, args[4], args[5]);
+}
+
+erlang*:::flow-end /flow->spec && flow->away && args[3] > slowest/
+{
+	printf("  only what happened in %s; of all nodes: erltrace -N NODE -N NODE --follow %s\n", erlnode, args[2]);
 }
 
 erlang*:::flow-end /flow->spec && args[3] > slowest/ { commit(flow->spec); slowest = args[3]; flow->spec = 0; }

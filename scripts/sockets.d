@@ -13,8 +13,8 @@
  * statebudget). If that is too little for all sockets, the rest comes in the next round, and a line
  * says so.
  * Sample:
- *	LOCAL                  REMOTE                 OWNER                             QUEUE           IN          OUT        BYTES
- *	127.0.0.1:5672         127.0.0.1:41822        rabbit_reader:init/3                  0        51200      1048576      1099776
+ *	LOCAL                 REMOTE                OWNER                           QUEUE          IN         OUT       BYTES
+ *	127.0.0.1:5672        127.0.0.1:41822       rabbit_reader:init/3                0       51200     1048576     1099776
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -47,10 +47,10 @@ state:::socket-5s
 
 state:::round-5s
 {
-	printf("\n%-22s %-22s %-28s %10s %12s %12s %12s\n", "LOCAL", "REMOTE", "OWNER", "QUEUE", "IN",
+	printf("\n%-21s %-21s %-28s %8s %11s %11s %11s\n", "LOCAL", "REMOTE", "OWNER", "QUEUE", "IN",
 		"OUT", "BYTES");
 	trunc(@s, most);
-	printa("%-22s %-22s %-28s %10d %12d %12d %@12d\n", @s);
+	printa("%-21s %-21s %-28.28s %8d %11d %11d %@11d\n", @s);
 	trunc(@s);
 	rounds++;
 }
@@ -58,9 +58,9 @@ state:::round-5s
 state:::round-5s
 /waiting/
 {
-	printf("\n%-22s %-22s %-28s %10s\n", "LOCAL", "REMOTE", "OWNER", "QUEUE");
+	printf("\n%-21s %-21s %-28s %8s\n", "LOCAL", "REMOTE", "OWNER", "QUEUE");
 	trunc(@waits, most);
-	printa("%-22s %-22s %-28s %@10d\n", @waits);
+	printa("%-21s %-21s %-28.28s %@8d\n", @waits);
 	trunc(@waits);
 	waiting = 0;
 }

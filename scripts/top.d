@@ -10,6 +10,7 @@
  * seconds to run (until ^C); how many processes to show (20; on a terminal as many as it has room for).
  * On a terminal, keys sort by something else, at once: r by reductions, l by the length of mailboxes, m by
  * memory; q ends, any other key has a look at once.
+ * Names are cut after 32 characters: rows have 109 columns, and take two lines where a terminal has fewer.
  * REDUCTIONS are those since the last screen, so the first one comes after two seconds.
  * Cost: 2 to 5 us for each process of the node every two seconds, and 2 % of the schedulers' time at
  * most (option statebudget). If that is too little for all processes, the rest comes in the next
@@ -17,8 +18,8 @@
  * Sample:
  *	up 412 s   97 processes   12 ports   0 ready to run   2 schedulers 31 % busy
  *	memory 38 MB: processes 14, binaries 2, tables 3, code 9, atoms 0 MB; 14127 of 1048576 atoms
- *	PROCESS                      PID            FUNCTION                          MEMORY    MAILBOX REDUCTIONS
- *	demo_store                   <0.92.0>       gen_server:loop/7                  21544          0      98311
+ *	PROCESS                          PID          FUNCTION                             MEMORY  MAILBOX REDUCTIONS
+ *	demo_store                       <0.92.0>     gen_server:loop/7                     21544        0      98311
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -46,12 +47,12 @@ BEGIN
 	exit(1);
 }
 
-/* There is a terminal. The lines have 104 columns. */
+/* There is a terminal. The lines have 109 columns. */
 state:::key
 /arg0 == 0/
 {
 	live = 1;
-	this->rows = (arg1 - 5) / (arg2 < 104 ? 2 : 1);
+	this->rows = (arg1 - 5) / (arg2 < 109 ? 2 : 1);
 	most = wanted ? wanted : this->rows > 0 ? this->rows : 1;
 }
 
@@ -149,28 +150,28 @@ state:::round-2s
 state:::round-2s
 /arg0 > 1 && sort == 'r'/
 {
-	printf("%-28s %-14s %-28s %10s %10s %10s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
+	printf("%-32s %-12s %-32s %10s %8s %10s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
 		"MAILBOX", "REDUCTIONS");
 	trunc(@top, most);
-	printa("%-28s %-14s %-28s %10d %10d %@10d\n", @top);
+	printa("%-32.32s %-12s %-32.32s %10d %8d %@10d\n", @top);
 }
 
 state:::round-2s
 /arg0 > 1 && sort == 'l'/
 {
-	printf("%-28s %-14s %-28s %10s %10s %10s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
+	printf("%-32s %-12s %-32s %10s %10s %8s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
 		"REDUCTIONS", "MAILBOX");
 	trunc(@mail, most);
-	printa("%-28s %-14s %-28s %10d %10d %@10d\n", @mail);
+	printa("%-32.32s %-12s %-32.32s %10d %10d %@8d\n", @mail);
 }
 
 state:::round-2s
 /arg0 > 1 && sort == 'm'/
 {
-	printf("%-28s %-14s %-28s %10s %10s %10s\n", "PROCESS", "PID", "FUNCTION", "MAILBOX",
+	printf("%-32s %-12s %-32s %8s %10s %10s\n", "PROCESS", "PID", "FUNCTION", "MAILBOX",
 		"REDUCTIONS", "MEMORY");
 	trunc(@mem, most);
-	printa("%-28s %-14s %-28s %10d %10d %@10d\n", @mem);
+	printa("%-32.32s %-12s %-32.32s %8d %10d %@10d\n", @mem);
 }
 
 state:::round-2s

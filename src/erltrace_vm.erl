@@ -33,8 +33,12 @@
 %% With every send event comes the sender's sequential trace token.
 -define(TOKEN, [{'_', [], [{message, {get_seq_token}}]}]).
 
+%% With every message of a timer comes clock_service, which the VM has it sent by.
+-define(CLOCK, {[clock_service, '_', '_'], [], [{message, clock_service}]}).
+-define(CLOCK_TOO, [?CLOCK, {'_', [], []}]). % and all other messages
+
 %% name: no other processes than those of this name are traced, pids.
--record(want, {number, flags = [], port_flags = [], patterns = #{}, token = false,
+-record(want, {number, flags = [], port_flags = [], patterns = #{}, token = false, clock = false,
                name, pids = all}).
 -record(armed, {want, session, gc, skipped = 0, left = 0}). % gc: the process of erltrace_gc
 -opaque armed() :: #armed{}.
@@ -74,20 +78,42 @@ arm(Number, Needs, Name, Pids) ->
                  port_flags = [ports || lists:member(ports, Needs)] ++
                      ['receive' || lists:member(port_receive, Needs)] ++
                      [running_ports || lists:member(port_running, Needs)],
-                 token = lists:member(seq_token, Needs),
+                 token = lists:member(seq_token, Needs), clock = clock(Needs),
                  patterns = erltrace_patterns:from_needs(Needs)},
     case {Want, has_sessions()} of
         {#want{flags = [], port_flags = []}, _} -> {ok, #armed{want = Want}};
         {_, true} -> arm_session(Want);
-        {#want{token = true}, false} ->
-            case erlang:trace_info(send, match_spec) of
-                {match_spec, Ours} when Ours =:= true; Ours =:= ?TOKEN -> arm_shared(Want);
-                _ -> {error, <<"ET_SEND_PATTERN">>,
-                      <<"somebody has set a match specification for send, and this release has one "
-                        "only: leave out the arguments of message-send that show the sequential "
-                        "trace token">>}
-            end;
-        {_, false} -> arm_shared(Want)
+        {_, false} ->
+            case taken(Want) of
+                false -> arm_shared(Want);
+                Error -> Error
+            end
+    end.
+
+%% Which messages are timers': of these only, or of all.
+clock(Needs) ->
+    case {lists:member(timers, Needs), lists:member(timers_too, Needs)} of
+        {true, _} -> [?CLOCK];
+        {_, true} -> ?CLOCK_TOO;
+        _ -> false
+    end.
+
+%% Has somebody else set the node's one match specification for send or receive?
+taken(#want{token = Token, clock = Clock}) ->
+    {match_spec, Send} = erlang:trace_info(send, match_spec),
+    {match_spec, Receive} = erlang:trace_info('receive', match_spec),
+    if
+        Token, Send =/= true, Send =/= ?TOKEN ->
+            {error, <<"ET_SEND_PATTERN">>,
+             <<"somebody has set a match specification for send, and this release has one "
+               "only: leave out the arguments of message-send that show the sequential "
+               "trace token">>};
+        Clock =/= false, Receive =/= true, Receive =/= ?CLOCK_TOO ->
+            {error, <<"ET_RECEIVE_PATTERN">>,
+             <<"somebody has set a match specification for receive, and this release has one "
+               "only: timer-expire needs it">>};
+        true ->
+            false
     end.
 
 %% Processes of a name, or a pid; all, if there is none.
@@ -365,6 +391,7 @@ union([#want{} = Want]) ->
     Want;
 union(Wants) ->
     #want{token = lists:any(fun(W) -> W#want.token end, Wants),
+          clock = lists:any(fun(W) -> W#want.clock =/= false end, Wants),
           flags = flags(Wants),
           port_flags = lists:usort(lists:append([W#want.port_flags || W <- Wants])),
           patterns = lists:foldl(fun(#want{patterns = New}, Ps) ->
@@ -423,6 +450,11 @@ change(OldWants, NewWants) ->
         {Same, Same} -> ok;
         {_, true} -> attempt(erlang, trace_pattern, [send, ?TOKEN, []]);
         {_, false} -> attempt(erlang, trace_pattern, [send, true, []])
+    end,
+    case {Old#want.clock =/= false, New#want.clock =/= false} of
+        {Is, Is} -> ok;
+        {_, true} -> attempt(erlang, trace_pattern, ['receive', ?CLOCK_TOO, []]);
+        {_, false} -> attempt(erlang, trace_pattern, ['receive', true, []])
     end,
     N = change_processes(OldWants, NewWants),
     _ = change(new_ports, fun erlang:ports/0, Old#want.port_flags, New#want.port_flags),
@@ -597,6 +629,7 @@ arm_session(#want{flags = Flags} = Want) ->
             S = session(Want#want.number, Want#want.patterns, Flags -- [garbage_collection],
                         Want#want.port_flags, Want#want.pids),
             Want#want.token andalso apply(trace, send, [S, ?TOKEN, []]),
+            Want#want.clock =:= false orelse apply(trace, recv, [S, Want#want.clock, []]),
             {ok, #armed{want = Want, session = S, gc = Gc}}
     end.
 

@@ -38,10 +38,10 @@ plant() { # expressions
 	}
 }
 
-# One command, until it has printed such a line or ends: a minute at most.
-look() { # line, script, its arguments
-	local line=$1 script=$2 i
-	shift 2
+# One command finds it: until it has printed such a line or ends, a minute at most.
+finds() { # name of the incident, line, script, its arguments
+	local name=$1 line=$2 script=$3 i
+	shift 3
 	trace "$node" -qs "$root/scripts/$script.d" "$@" || return
 	for ((i = 0; i < 2400; i++)); do
 		grep -qE "$line" o && break
@@ -49,17 +49,6 @@ look() { # line, script, its arguments
 		sleep 0.025
 	done
 	untrace
-	grep -qE "$line" o
-}
-
-# The same command again if it saw nothing: on a machine that is busy its seconds may be over before the node
-# has had its turn.
-finds() { # name of the incident, line, script, its arguments
-	local name=$1 line=$2 script=$3 tries before=$failed
-	shift 3
-	for ((tries = 0; tries < 5; tries++)); do
-		look "$line" "$script" "$@" && failed=$before && break
-	done
 	has "$target: $name: $script" "$line"
 	shown "$name" "$script $*" "$line"
 }

@@ -33,6 +33,7 @@ struct beam_event {
 	struct beam_kept *kept; /* at the end of a call: its arguments; or NULL */
 	/* of an exception that ends a call: error, exit or throw, and what was raised; or 0 */
 	ERL_NIF_TERM class, reason;
+	ERL_NIF_TERM starter; /* of the timer that has expired; or 0 */
 	uint32_t words; /* of the stack that ustack() shows, the oldest; 0: all */
 	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
 };

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When timers are due (probe path). Their starts and cancellations are calls, which are traced for it.
+ * That a message is a timer's is told by the VM: it has it sent by clock_service, and a match
+ * specification says so with the event.
+ *
+ * Which timer it is of: the message of start_timer has the reference in it. That of send_after has not,
+ * so it is found by receiver and message. Where several timers are alike in that, the one that is due
+ * first is the one, since the VM has them expire in that order.
+ *
+ * The table has an entry for each timer by its reference, and for one of send_after another one by
+ * receiver and message, which name each other. Keys are hashes of 64 bits; there may be several entries
+ * of one key. An entry is written by whoever has its key changed to BUSY. Those of timers that never
+ * expired, because the receiver had ended, are used again when they are long overdue.
+ */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine/clock.h"
+#include "engine/engine.h"
+#include "engine/probe.h"
+#include "prog/builtins.h"
+#include "atoms.h"
+#include "beam_handle.h"
+#include "erl_builtins.h"
+#include "kept_args.h"
+#include "peek.h"
+#include "registered.h"
+#include "term_print.h"
+#include "term_words.h"
+#include "texts.h"
+#include "timers.h"
+#include "vm_event.h"
+
+#define BITS	20 /* a million entries */
+#define SLOTS	(1u << BITS)
+#define TRIES	16
+#define OVERDUE 60000000000LL /* ns */
+#define MS	1000000LL
+
+enum { FREE, BUSY }; /* keys that are none */
+
+struct timer {
+	_Atomic uint64_t key;
+	_Atomic int64_t due;	/* ns, as en_now(); 0: not known, such go first where there is no room */
+	_Atomic uint64_t other; /* the key of its other entry; 0: it has none */
+	_Atomic uint64_t by;	/* the pid of who started it */
+};
+
+struct beam_timers {
+	struct timer slot[SLOTS + TRIES];
+};
+
+int beam_timers_init(struct beam_timers **t)
+{
+	void *p = mmap(NULL, sizeof(**t), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -1;
+	*t = p;
+	return 0;
+}
+
+void beam_timers_fini(struct beam_timers **t)
+{
+	if (*t != NULL)
+		munmap(*t, sizeof(**t));
+	*t = NULL;
+}
+
+/* ---- keys ------------------------------------------------------------------------------- */
+
+static uint64_t mixed(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ b * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
+
+	h ^= h >> 32;
+	return h > BUSY ? h : h + BUSY + 1;
+}
+
+/* References by their words, all else by its text: of a large term the beginning has to do. */
+static uint64_t key_of(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+	uint64_t h = 0xcbf29ce484222325ULL, word[2];
+	char text[BEAM_TEXT_MAX];
+
+	if (enif_is_atom(env, t))
+		return mixed(t, 1);
+	if (beam_peek_ref(t, word))
+		return mixed(word[0], word[1]);
+	beam_print(env, t, false, text, sizeof(text));
+	for (const char *c = text; c < text + sizeof(text) && *c != '\0'; c++)
+		h = (h ^ (uint8_t)*c) * 0x100000001b3ULL;
+	return mixed(h, 2);
+}
+
+/* A receiver is a pid or a name: an immediate term. */
+static uint64_t message_key(ErlNifEnv *env, ERL_NIF_TERM receiver, ERL_NIF_TERM msg)
+{
+	return mixed(key_of(env, msg), receiver);
+}
+
+/* ---- the table -------------------------------------------------------------------------- */
+
+static struct timer *first_of(struct beam_timers *t, uint64_t key)
+{
+	return &t->slot[key >> (64 - BITS)];
+}
+
+static bool claim(struct timer *s, uint64_t key)
+{
+	return atomic_compare_exchange_strong(&s->key, &key, BUSY);
+}
+
+/* A slot that is free or long overdue, claimed; NULL: there is none. */
+static struct timer *claim_unused(struct beam_timers *t, uint64_t key, int64_t now)
+{
+	struct timer *s = first_of(t, key), *end = s + TRIES;
+
+	for (; s < end; s++) {
+		uint64_t had = atomic_load_explicit(&s->key, memory_order_relaxed);
+		int64_t due = atomic_load_explicit(&s->due, memory_order_relaxed);
+
+		if ((had == FREE || (had != BUSY && due < now - OVERDUE)) && claim(s, had))
+			return s;
+	}
+	return NULL;
+}
+
+static void put(struct beam_timers *t, uint64_t key, int64_t now, int64_t due, uint64_t other,
+	ERL_NIF_TERM by)
+{
+	struct timer *s = claim_unused(t, key, now);
+
+	if (s == NULL) /* it will be one that is not known */
+		return;
+	atomic_store_explicit(&s->due, due, memory_order_relaxed);
+	atomic_store_explicit(&s->other, other, memory_order_relaxed);
+	atomic_store_explicit(&s->by, by, memory_order_relaxed);
+	atomic_store_explicit(&s->key, key, memory_order_release);
+}
+
+/* Of the entries of a key the one that is due first; other: only one with that. */
+static struct timer *find(struct beam_timers *t, uint64_t key, uint64_t other)
+{
+	struct timer *s = first_of(t, key), *end = s + TRIES, *found = NULL;
+
+	for (; s < end; s++)
+		if (atomic_load_explicit(&s->key, memory_order_acquire) == key &&
+			(other == 0 || atomic_load_explicit(&s->other, memory_order_relaxed) == other) &&
+			(found == NULL || atomic_load_explicit(&s->due, memory_order_relaxed) <
+						  atomic_load_explicit(&found->due, memory_order_relaxed)))
+			found = s;
+	return found;
+}
+
+struct taken {
+	int64_t due;
+	uint64_t other;
+	ERL_NIF_TERM by;
+};
+
+/* Out of the table; false: somebody else has taken it. */
+static bool take(struct timer *s, uint64_t key, struct taken *to)
+{
+	if (s == NULL || !claim(s, key))
+		return false;
+	*to = (struct taken){.due = atomic_load_explicit(&s->due, memory_order_relaxed),
+		.other = atomic_load_explicit(&s->other, memory_order_relaxed),
+		.by = atomic_load_explicit(&s->by, memory_order_relaxed)};
+	atomic_store_explicit(&s->key, FREE, memory_order_release);
+	return true;
+}
+
+/* ---- calls ------------------------------------------------------------------------------ */
+
+/* Of send_after(Time, Receiver, Message): the key of its message, which is not kept in full. */
+ERL_NIF_TERM beam_timer_note(
+	const struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM args)
+{
+	ERL_NIF_TERM time, receiver, msg;
+
+	if (ev->b->timers == NULL || fn->fun != atom_send_after ||
+		!beam_get_cell(ev->env, args, &time, &args) ||
+		!beam_get_cell(ev->env, args, &receiver, &args) ||
+		!beam_get_cell(ev->env, args, &msg, &args))
+		return 0;
+	return message_key(ev->env, receiver, msg);
+}
+
+/* Is the time absolute? That is by the VM's own clock, which is not ours. */
+static bool is_absolute(const struct beam_event *ev)
+{
+	ERL_NIF_TERM opts, opt;
+	const ERL_NIF_TERM *e;
+	unsigned n;
+
+	if (!beam_source(ev, PBI_ERLARG, 3, &opts))
+		return false;
+	for (int i = 0; i < 8 && beam_get_cell(ev->env, opts, &opt, &opts); i++)
+		if (beam_get_tuple(ev->env, opt, &n, &e) && n == 2 && e[0] == atom_abs)
+			return e[1] == atom_true;
+	return false;
+}
+
+static void started(const struct beam_event *ev)
+{
+	const struct beam_kept *k = ev->kept;
+	struct beam_timers *t = ev->b->timers;
+	int64_t now = (int64_t)k->at, due = 0;
+	ERL_NIF_TERM ref, time;
+	ErlNifSInt64 ms;
+	uint64_t key;
+
+	if (!beam_source(ev, PBI_ERLRET, 0, &ref) || !beam_source(ev, PBI_ERLARG, 0, &time))
+		return;
+	/* the VM allows no more than 2^32 ms or so, but for absolute times */
+	if (enif_get_int64(ev->env, time, &ms) && ms >= 0 && ms <= INT64_MAX / MS / 2 &&
+		!is_absolute(ev))
+		due = now + ms * MS;
+	key = key_of(ev->env, ref);
+	if (k->note != 0)
+		put(t, k->note, now, due, key, ev->cur.key);
+	put(t, key, now, due, k->note, ev->cur.key);
+}
+
+/* One that had expired is none: its message is on its way. */
+static void cancelled(const struct beam_event *ev)
+{
+	struct beam_timers *t = ev->b->timers;
+	ERL_NIF_TERM ref, left;
+	struct taken had;
+	uint64_t key;
+
+	if (!beam_source(ev, PBI_ERLARG, 0, &ref) || !beam_source(ev, PBI_ERLRET, 0, &left) ||
+		left == atom_false)
+		return;
+	key = key_of(ev->env, ref);
+	if (take(find(t, key, 0), key, &had) && had.other != 0)
+		take(find(t, had.other, key), had.other, &had);
+}
+
+void beam_timer_noted(const struct beam_event *ev)
+{
+	if (ev->b->timers == NULL || ev->kept == NULL)
+		return;
+	if (ev->kept->fn->fun == atom_cancel_timer)
+		cancelled(ev);
+	else
+		started(ev);
+}
+
+/* ---- messages --------------------------------------------------------------------------- */
+
+static bool is_timers(const struct beam_event *ev, ERL_NIF_TERM opts)
+{
+	ERL_NIF_TERM from;
+
+	return enif_get_map_value(ev->env, opts, atom_match_spec_result, &from) &&
+	       from == atom_clock_service;
+}
+
+/* {timeout, Ref, _} of start_timer. */
+static bool by_reference(const struct beam_event *ev, ERL_NIF_TERM msg, struct taken *timer)
+{
+	const ERL_NIF_TERM *e;
+	struct timer *s;
+	uint64_t key;
+	unsigned n;
+
+	if (!beam_get_tuple(ev->env, msg, &n, &e) || n != 3 || e[0] != atom_timeout ||
+		!enif_is_ref(ev->env, e[1]))
+		return false;
+	key = key_of(ev->env, e[1]);
+	s = find(ev->b->timers, key, 0);
+	return s != NULL && atomic_load_explicit(&s->other, memory_order_relaxed) == 0 &&
+	       take(s, key, timer);
+}
+
+static bool by_message(const struct beam_event *ev, ERL_NIF_TERM msg, struct taken *timer)
+{
+	struct beam_timers *t = ev->b->timers;
+	ERL_NIF_TERM name = beam_name_of(&ev->b->names, ev->cur.key);
+	uint64_t key = message_key(ev->env, ev->cur.key, msg), other;
+	uint64_t by_name = name != 0 ? message_key(ev->env, name, msg) : 0;
+	struct timer *s = find(t, key, 0), *named = name != 0 ? find(t, by_name, 0) : NULL;
+	struct taken ref;
+
+	if (named != NULL && (s == NULL || atomic_load_explicit(&named->due, memory_order_relaxed) <
+						   atomic_load_explicit(&s->due, memory_order_relaxed))) {
+		s = named;
+		key = by_name;
+	}
+	if (!take(s, key, timer))
+		return false;
+	other = timer->other;
+	take(find(t, other, key), other, &ref);
+	return true;
+}
+
+void beam_timer_message(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
+{
+	struct en_probe *p = ev->b->probe[BP_TIMER_EXPIRE];
+	struct taken timer = {.due = 0};
+	uint64_t arg[3] = {0};
+	int64_t now;
+	bool known;
+
+	if (!en_enabled(p) || !is_timers(ev, opts))
+		return;
+	now = (int64_t)en_now();
+	known = by_reference(ev, msg, &timer) || by_message(ev, msg, &timer);
+	/* one that expires before it is due is another one, which was started before the script was */
+	BEAM_MAKE_ARG(p, arg, TIMER_EXPIRE, process, beam_str(beam_term_text(ev->cur.key)));
+	BEAM_MAKE_ARG(p, arg, TIMER_EXPIRE, late,
+		(uint64_t)(timer.due != 0 && now >= timer.due ? now - timer.due : -1));
+	BEAM_MAKE_ARG(p, arg, TIMER_EXPIRE, starter,
+		known ? beam_str(beam_term_text(timer.by)) : (uint64_t)(uintptr_t) "\0");
+	ev->starter = known ? timer.by : 0;
+	en_fire(p, arg, known ? STRINGS(TIMER_EXPIRE) : ARG_BIT(TIMER_EXPIRE, process), &ev->cur);
+	ev->starter = 0;
+}

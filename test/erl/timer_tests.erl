@@ -1,0 +1,214 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% timer-expire: which timers have expired, how late, started by whom; by both ways to function probes.
+-module(timer_tests).
+-include_lib("eunit/include/eunit.hrl").
+-import(script_run, [aggregations/1, quoted/1]).
+
+-define(MS(N), (N * 1000000)).
+
+timers_test_() ->
+    {setup, fun ways/0, fun(_) -> ok end,
+     fun(Ways) -> [{lists:concat([Name, " ", Way]), {timeout, 60, fun() -> Test(Way) end}} ||
+                      Way <- Ways, {Name, Test} <- [{expired, fun expired/1}, {before, fun before/1},
+                                                    {late, fun late/1}, {alike, fun alike/1},
+                                                    {many, fun many/1}]]
+     end}.
+
+ways() ->
+    {ok, _} = application:ensure_all_started(erltrace),
+    [traced | [fast || erltrace_fastcalls:available() =:= ok]].
+
+%% The timers of one receiver.
+start(Way, Receiver, Clause) ->
+    {ok, H} = erltrace:script(["#pragma D option calls=", atom_to_list(Way), "\n"
+                               "erlang*:::timer-expire /erlpid == ", quoted(Receiver), "/", Clause]),
+    H.
+
+%% A process that receives what it is told to, in that order.
+receiver() ->
+    spawn_link(fun Loop() ->
+                       receive
+                           {take, From, Msgs} ->
+                               [receive M -> ok end || M <- Msgs],
+                               From ! {self(), taken, ns()},
+                               Loop();
+                           stop -> ok
+                       end
+               end).
+
+take(P, Msgs) ->
+    P ! {take, self(), Msgs},
+    receive {P, taken, At} -> At end.
+
+%% Each timer once, with who has started it. Neither those that were cancelled, nor messages that are like
+%% those of timers, nor receives that time out.
+expired(Way) ->
+    P = receiver(),
+    register(timer_tests_receiver, P),
+    H = start(Way, P, "{ @[erlmsg, arg1 >= 0, copyinstr(arg2), erlpeer] = count(); }"),
+    Self = pid_to_list(self()),
+    Big = {big, lists:seq(1, 2000)},
+    Cancelled = [erlang:send_after(3, P, cancelled), erlang:start_timer(3, P, cancelled)],
+    [erlang:cancel_timer(R) || R <- Cancelled],
+    _ = [erlang:send_after(2, P, one), erlang:send_after(1, timer_tests_receiver, two),
+         erlang:send_after(1, P, {three, self()}, []), erlang:send_after(1, P, timeout),
+         erlang:send_after(1, P, Big)],
+    P ! four,
+    Absolute = erlang:monotonic_time(millisecond) + 1,
+    _ = erlang:send_after(Absolute, P, five, [{abs, true}]),
+    R = erlang:start_timer(1, P, six),
+    take(P, [one, two, {three, self()}, timeout, Big, four, five, {timeout, R, six}]),
+    Got = aggregations(H),
+    erltrace:close(H),
+    unlink(P), exit(P, kill),
+    Text = fun(T) -> lists:flatten(io_lib:format("~0p", [T])) end,
+    Known = [{[Text(M), 1, Self, Self], 1} || M <- [one, two, {three, self()}, timeout, {timeout, R, six}]],
+    ?assertEqual(maps:from_list(Known ++ [{["five", 0, Self, Self], 1}]),
+                 maps:from_list([{K, N} || {{_, [M | _] = K}, N} <- maps:to_list(Got),
+                                           not lists:prefix("{big", M)])),
+    ?assertMatch([{[_, 1, Self, Self], 1}],
+                 [{K, N} || {{_, [M | _] = K}, N} <- maps:to_list(Got), lists:prefix("{big", M)]).
+
+%% One that was started before the script is not known, but seen.
+before(Way) ->
+    before(Way, 50).
+
+before(Way, Ms) ->
+    P = receiver(),
+    T = erlang:send_after(Ms, P, old),
+    H = start(Way, P, "{ @[arg1, copyinstr(arg2), erlpeer] = count(); }"),
+    Left = erlang:read_timer(T),
+    take(P, [old]),
+    Got = aggregations(H),
+    erltrace:close(H),
+    unlink(P), exit(P, kill),
+    case Left of
+        false -> before(Way, 2 * Ms); % it did not run early enough
+        _ -> ?assertEqual(#{{"_", [-1, "", ""]} => 1}, Got)
+    end.
+
+%% Between when it is due and when the process is let go on, and until it has taken the message.
+late(Way) ->
+    P = receiver(),
+    H = start(Way, P, "{ @[copyinstr(arg2)] = max(arg1); }"),
+    [Before, After, Message] =
+        hold(P, fun() ->
+                        T0 = ns(),
+                        T = erlang:start_timer(7, P, x),
+                        T1 = ns(),
+                        until_expired(T),
+                        receive after 50 -> ok end,
+                        [T0, T1, {timeout, T, x}]
+                end),
+    Released = get(released),
+    Taken = take(P, [Message]),
+    Self = pid_to_list(self()),
+    #{{"_", [Self]} := Late} = aggregations(H),
+    erltrace:close(H),
+    unlink(P), exit(P, kill),
+    between(Released - (After + ?MS(7)), Late, Taken - (Before + ?MS(7))),
+    ?assert(Late >= ?MS(49)).
+
+%% Of several alike the one that is due first comes first: both are late by what they are late. One of them
+%% that is cancelled does not count, one that is cancelled when it has expired does.
+alike(Way) ->
+    P = receiver(),
+    H = start(Way, P, "{ @[++n] = max(arg1); }"),
+    true = is_integer(erlang:cancel_timer(erlang:send_after(60000, P, same))),
+    [T0, T1, T2] = hold(P, fun() ->
+                                   At0 = ns(),
+                                   A = erlang:send_after(100, P, same),
+                                   At1 = ns(),
+                                   B = erlang:send_after(5, P, same),
+                                   At2 = ns(),
+                                   [begin until_expired(T), false = erlang:cancel_timer(T) end || T <- [A, B]],
+                                   [At0, At1, At2]
+                           end),
+    Released = get(released),
+    Taken = take(P, [same, same]),
+    Got = aggregations(H),
+    erltrace:close(H),
+    unlink(P), exit(P, kill),
+    case T2 + ?MS(5) < T0 + ?MS(100) of
+        true ->
+            #{{"_", [1]} := First, {"_", [2]} := Second} = Got,
+            between(Released - (T2 + ?MS(5)), First, Taken - (T1 + ?MS(5))),
+            between(Released - (T1 + ?MS(100)), Second, Taken - (T0 + ?MS(100))),
+            ?assertEqual(2, map_size(Got));
+        false -> % this machine was so slow that it was not the first one to be due
+            alike(Way)
+    end.
+
+%% Times are by the VM's clock, which is another one: a ms more or less.
+between(Least, N, Most) ->
+    ?assert(N >= Least - ?MS(1), {Least, N, Most}),
+    ?assert(N =< Most + ?MS(1), {Least, N, Most}).
+
+%% Many at once, of many processes on all schedulers, five of each alike, others of them cancelled: all are known.
+many(Way) ->
+    Alike = [spawn(fun() -> receive go -> many_timers(1000) end end) || _ <- lists:seq(1, 8)],
+    {ok, H} = erltrace:script(["#pragma D option calls=", atom_to_list(Way), "\n"
+                               "erlang*:::timer-expire /strstr(erlmsg, \"{many,\") != NULL/"
+                               "{ @[arg1 >= 0, copyinstr(arg2) == erlpid] = count(); }"]),
+    Ms = [monitor(process, P) || P <- Alike],
+    [P ! go || P <- Alike],
+    [receive {'DOWN', M, _, _, Reason} -> ?assertEqual(normal, Reason) end || M <- Ms],
+    Got = aggregations(H),
+    erltrace:close(H),
+    ?assertEqual(#{{"_", [1, 1]} => 8 * 2 * 1000}, Got).
+
+many_timers(N) ->
+    Refs = [begin
+                Msg = {many, I rem (N div 5)},
+                erlang:cancel_timer(erlang:send_after(60000, self(), Msg)),
+                erlang:send_after(I rem 4, self(), Msg),
+                erlang:start_timer(I rem 4, self(), Msg)
+            end || I <- lists:seq(1, N)],
+    [receive {timeout, R, _} -> ok end || R <- Refs],
+    [receive {many, _} -> ok end || _ <- Refs],
+    ok.
+
+%% Before OTP 27 there is one match specification in the node: it goes with the last script that needs it,
+%% and somebody else's stays.
+shared_test() ->
+    {ok, _} = application:ensure_all_started(erltrace),
+    case erlang:function_exported(trace, session_create, 3) of
+        true -> ok;
+        false ->
+            P = receiver(),
+            A = start(traced, P, "{ @ = count(); }"),
+            B = start(traced, P, "{ @ = count(); }"),
+            {ok, C} = erltrace:script(["erlang*:::message-queued /erlpid == ", quoted(P), "/ { @ = count(); }"]),
+            ok = erltrace:close(A),
+            _ = erlang:send_after(1, P, x),
+            take(P, [x]),
+            ?assertEqual(#{{"_", []} => 1}, aggregations(B)),
+            ?assertEqual(#{{"_", []} => 2}, aggregations(C)),
+            ok = erltrace:close(B),
+            ?assertEqual({match_spec, true}, erlang:trace_info('receive', match_spec)),
+            ok = erltrace:close(C),
+            Theirs = [{['_', self(), '_'], [], []}],
+            erlang:trace_pattern('receive', Theirs, []),
+            {error, {dtrace, <<"ET_RECEIVE_PATTERN">>, _, _, _}} =
+                erltrace:script("erlang*:::timer-expire { @ = count(); }"),
+            ?assertEqual({match_spec, Theirs}, erlang:trace_info('receive', match_spec)),
+            erlang:trace_pattern('receive', true, []),
+            unlink(P), exit(P, kill)
+    end.
+
+%% While the process is suspended, and fetches no message; `released': when it no longer was to be. (From OTP 29 on
+%% its timers wait meanwhile, and can be neither read nor cancelled.)
+hold(P, Fun) ->
+    erlang:suspend_process(P),
+    Value = Fun(),
+    put(released, ns()),
+    erlang:resume_process(P),
+    Value.
+
+until_expired(T) ->
+    case erlang:read_timer(T) of
+        false -> ok;
+        Ms -> receive after Ms -> until_expired(T) end
+    end.
+
+ns() -> erlang:monotonic_time(nanosecond).
