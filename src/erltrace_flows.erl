@@ -5,8 +5,10 @@
 %% for the script and ends flows that are over. It ends with its handle, however that ends.
 %%
 %% Where several nodes run the script, each tells the node in which a flow has begun when its own part
-%% of it is over (c_src/beam/flow_nodes.c). The time line of all is the clock of the first. The others ask it for
-%% the time, several times before they begin and now and then afterwards (c_src/beam/flow_clock.c).
+%% of it is over (c_src/beam/flow_nodes.c). After a node stood still such reports may wait to be received,
+%% and flows look as if nothing had happened in them for long: so the first look after that is left out.
+%% The time line of all is the clock of the first. The others ask it for the time, several times before
+%% they begin and now and then afterwards (c_src/beam/flow_clock.c).
 %%
 %% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
 %% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
@@ -21,6 +23,7 @@
 -define(LABEL, erltrace_flow). % of our tokens
 -define(OURS, 58).             % the highest bit of a label that is a number, of any script's run
 -define(EVERY, 50).            % ms between two looks at which flows are over
+-define(STILL, 250).           % ms: if a look comes this much later, the node stood still
 -define(ASK, 8).               % so often a node asks for the time before it begins
 -define(ANSWER, 100).          % ms that it waits for each answer
 -define(AGAIN, 20).            % so many looks before it asks again
@@ -34,6 +37,7 @@
 -record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
              nodes = [] :: [node()],       % that run the script
              looks = 0 :: non_neg_integer(),
+             looked :: integer() | undefined, % ms; undefined: a look was left out
              told = [] :: [tuple()]}).     % by those of them that take their tokens away already
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
@@ -85,7 +89,8 @@ init({Number, Handle}) ->
     case erltrace_vm:locked(fun() -> claim(Number) end) of
         ok ->
             _ = (catch register(?MODULE, self())), % for the other nodes
-            {ok, look_again(agree(look(#st{number = Number, handle = Handle})))};
+            St = agree(look(#st{number = Number, handle = Handle})),
+            {ok, look_again(St#st{looked = erlang:monotonic_time(millisecond)})};
         {taken, By} -> {stop, {shutdown, {taken, By}}}
     end.
 
@@ -98,8 +103,12 @@ handle_cast(_, St) ->
     {noreply, St}.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
-handle_info(look, St) ->
-    {noreply, look_again(ask_again(look(St)))};
+handle_info(look, #st{looked = Looked} = St) ->
+    Now = erlang:monotonic_time(millisecond),
+    case is_integer(Looked) andalso Now - Looked > ?EVERY + ?STILL of
+        true -> {noreply, look_again(St#st{looked = undefined})};
+        false -> {noreply, look_again(ask_again(look(St#st{looked = Now})))}
+    end;
 handle_info({?MODULE, clock, ask, From, Asked}, St) ->
     answer(From, Asked, St),
     {noreply, St};
@@ -181,14 +190,20 @@ first([]) -> none;
 first([Node | _]) when Node =:= node() -> self;
 first([Node | _]) -> case lists:member(Node, nodes()) of true -> Node; false -> none end.
 
-ask_again(#st{looks = ?AGAIN, nodes = Nodes} = St) ->
-    case first(Nodes) of
-        First when First =/= none, First =/= self -> ask(First, St);
-        _ -> ok
-    end,
-    St#st{looks = 0};
-ask_again(#st{looks = N} = St) ->
-    St#st{looks = N + 1}.
+ask_again(#st{looks = N, nodes = Nodes} = St) ->
+    First = first(Nodes),
+    case First =/= none andalso First =/= self andalso is_due(St) of
+        true -> ask(First, St), St#st{looks = 0};
+        false -> St#st{looks = min(N + 1, ?AGAIN)}
+    end.
+
+%% At once where nothing is known yet: the nodes may have been connected just now.
+is_due(#st{looks = ?AGAIN}) -> true;
+is_due(#st{number = Number}) ->
+    case erltrace_nif:flow_clock(Number, get) of
+        {_, _, Known} -> not Known;
+        gone -> false
+    end.
 
 ask(First, #st{number = Number}) ->
     case erltrace_nif:flow_clock(Number, get) of

@@ -6,7 +6,7 @@
  * the error, half of the shortest round trip at most, could still have a message received before it
  * was sent. So each message that is followed to another node says when it was sent, on the common time
  * line, and where that lies ahead of the receiver's clock that is put forward (Lamport, 1978). Clocks go
- * no further apart by this than messages show that they are.
+ * no further apart by this than messages show that they are. The command takes the times of flows from here.
  *
  * The time lies in the flags of the token, above those that the VM knows (it looks at single bits):
  *

@@ -23,6 +23,12 @@ static inline uint64_t flow_clock_at(const struct flow_clock *c, uint64_t now)
 	return now + (uint64_t)atomic_load_explicit(&c->offset, memory_order_relaxed);
 }
 
+/* For scripts; 0: the time of the others is not known yet. */
+static inline uint64_t flow_clock_told(const struct flow_clock *c, uint64_t now)
+{
+	return atomic_load_explicit(&c->known, memory_order_relaxed) ? flow_clock_at(c, now) : 0;
+}
+
 /* A message leaves for another node: its token says when. */
 void flow_clock_send(const struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM sender, uint64_t now);
 

@@ -5,8 +5,10 @@
  * found or as without room.
  *
  * A sender's serial numbers can repeat: a spawn puts its clock forward by a factor of 16, until it
- * wraps around. So the receiver belongs to the name of a message, and of two that are alike the
- * older one is received first, as the VM keeps the order of what one process sends to another.
+ * wraps around. So the receiver belongs to the name of a message, and so does the label of its token,
+ * which differs by flow: else those of many requests that wait for one receiver would be alike. Of two
+ * that are alike the older one is received first, as the VM keeps the order of what one process sends
+ * to another.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -90,10 +92,17 @@ static inline bool is_at(const struct flow *f, uint64_t id)
 	return atomic_load_explicit(&f->word, memory_order_acquire) >> REF_BITS == id;
 }
 
-/* A part of a flow can be in one of several places. */
+/*
+ * A part of a flow can be in one of several places. Those lie far apart, also for numbers that follow
+ * each other: flows of this node have a row of places, and parts that made way for each other would
+ * fill one too.
+ */
 static inline struct flow *part_place(const struct flow_table *t, uint64_t id, unsigned i)
 {
-	return &t->flows[(id + 0x9e37 * FLOW_TAG(id) + i) & t->flow_mask];
+	uint64_t h = (id ^ (uint64_t)i << 56) * 0x9e3779b97f4a7c15ULL;
+
+	h = (h ^ h >> 32) * 0xff51afd7ed558ccdULL;
+	return &t->flows[h >> 32 & t->flow_mask];
 }
 
 static __attribute__((noinline)) struct flow *find_part(const struct flow_table *t, uint64_t id)
@@ -357,6 +366,7 @@ static uint64_t place_of(const struct flow_msg *m)
 {
 	uint64_t h = (m->from * 0x9e3779b97f4a7c15ULL ^ m->to) * 0xff51afd7ed558ccdULL;
 
+	h = (h ^ h >> 32 ^ m->label) * 0xff51afd7ed558ccdULL;
 	h = (h ^ h >> 32 ^ m->serial) * 0x9e3779b97f4a7c15ULL;
 	return h >> 20;
 }
@@ -385,6 +395,7 @@ bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg)
 		m->cause = msg->cause;
 		m->from = msg->from;
 		m->to = msg->to;
+		m->label = msg->label;
 		m->serial = msg->serial;
 		m->id = msg->id;
 		m->sent = msg->sent;
@@ -397,7 +408,8 @@ bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg)
 
 static bool is_same(const struct flow_msg *a, const struct flow_msg *b)
 {
-	return a->from == b->from && a->to == b->to && a->serial == b->serial;
+	return a->from == b->from && a->to == b->to && a->label == b->label &&
+	       a->serial == b->serial;
 }
 
 bool flow_msg_take(struct flow_table *t, struct flow_msg *msg)

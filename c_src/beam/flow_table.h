@@ -2,7 +2,7 @@
 /*
  * Flows, and who takes part in them (flow_table.c, probe path): which flow a process is in, and
  * which flow a message belongs to that has been sent and not been received. A message is known by
- * its sender, its receiver and its serial number.
+ * its sender, its receiver, and the label and the serial number of its token.
  *
  * A flow counts those that refer to it, processes and messages. When there is none left, or nothing
  * has happened in it for a while, the sweep ends it. Its number is never used again: who still has
@@ -48,7 +48,7 @@ struct flow_msg {
 	_Atomic uint32_t state; /* MSG_* */
 	uint32_t depth, hop;	/* of its receiver */
 	uint32_t cause;		/* the hop by which its sender was in the flow */
-	ERL_NIF_TERM from, to, serial;
+	ERL_NIF_TERM from, to, label, serial;
 	uint64_t id, sent; /* its flow; ns */
 	bool hidden;	   /* no probe fires for it */
 };

@@ -69,6 +69,7 @@ int beam_flows_init(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limi
 	b->flow_time = api_option(b->h, OPT_FLOWTIME);
 	b->flow_hops = (uint32_t)api_option(b->h, OPT_FLOWHOPS);
 	flow_nodes_init(&t->nodes, env, api_text_option(b->h, OPT_FLOWPEERS), b->node);
+	t->clock.known = t->nodes.n < 2; /* nobody else's time matters */
 	t->tag = t->nodes.tag;
 	b->flows = t;
 	return 0;
@@ -150,7 +151,7 @@ static void fire_message(const struct beam_event *ev, const struct signal *s,
 	uint64_t arg[8] = {[ARG(FLOW_SEND, flow)] = m->id, [ARG(FLOW_SEND, hop)] = m->hop,
 		[ARG(FLOW_SEND, cause)] = (uint64_t)(int32_t)m->cause,
 		[ARG(FLOW_SEND, depth)] = m->depth,
-		[ARG(FLOW_SEND, at)] = flow_clock_at(&ev->b->flows->clock, now)};
+		[ARG(FLOW_SEND, at)] = flow_clock_told(&ev->b->flows->clock, now)};
 	unsigned strings = STRINGS(FLOW_SEND);
 	struct flow_event fe;
 	char from[64], to[256];
@@ -189,7 +190,7 @@ static void fire_spawn(const struct beam_event *ev, const struct signal *s, ERL_
 	struct flow_event fe;
 	uint64_t arg[8] = {[ARG(FLOW_SPAWN, flow)] = m->id, [ARG(FLOW_SPAWN, hop)] = m->hop,
 		[ARG(FLOW_SPAWN, cause)] = m->cause, [ARG(FLOW_SPAWN, depth)] = m->depth,
-		[ARG(FLOW_SPAWN, at)] = flow_clock_at(&ev->b->flows->clock, now)};
+		[ARG(FLOW_SPAWN, at)] = flow_clock_told(&ev->b->flows->clock, now)};
 
 	if (!en_enabled(p))
 		return;
@@ -224,7 +225,7 @@ void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
 	if (!en_enabled(p))
 		return;
 	BEAM_MAKE_ARG(p, arg, FLOW_BEGIN, process, text_of(ev->cur.key));
-	arg[ARG(FLOW_BEGIN, at)] = flow_clock_at(&t->clock, f->began);
+	arg[ARG(FLOW_BEGIN, at)] = flow_clock_told(&t->clock, f->began);
 	set_up(&fe, ev, ev->cur.key, id, 0);
 	en_fire(p, arg, STRINGS(FLOW_BEGIN), &fe.ev.cur);
 }
@@ -344,8 +345,8 @@ static void on_spawn(
 static void on_spawn_reply(const struct beam_event *ev, const struct signal *s, uint64_t now)
 {
 	struct flow_table *t = ev->b->flows;
-	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial, .sent = now,
-		.hidden = true};
+	struct flow_msg m = {.from = s->from, .to = s->to, .label = ev->argv[2],
+		.serial = s->serial, .sent = now, .hidden = true};
 
 	if (flow_of(t, s->to, &m) != NULL && flow_ref(t, m.id) && !flow_msg_add(t, &m)) {
 		flow_unref(t, m.id);
@@ -402,7 +403,8 @@ static void on_arguments_away(const struct beam_event *ev, const struct signal *
 static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_t now)
 {
 	struct flow_table *t = ev->b->flows;
-	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial, .sent = now};
+	struct flow_msg m = {.from = s->from, .to = s->to, .label = ev->argv[2],
+		.serial = s->serial, .sent = now};
 	struct flow *f = next_hop(ev, s, now, &m);
 	bool alias;
 
@@ -466,7 +468,8 @@ static bool take_message(struct flow_table *t, struct flow_msg *m)
 static void on_received(const struct beam_event *ev, const struct signal *s, uint64_t now)
 {
 	struct flow_table *t = ev->b->flows;
-	struct flow_msg m = {.from = s->from, .to = s->to, .serial = s->serial};
+	struct flow_msg m = {.from = s->from, .to = s->to, .label = ev->argv[2],
+		.serial = s->serial};
 	struct flow *f;
 
 	if (!take_message(t, &m)) { /* it belongs to no flow that is known here */
@@ -632,7 +635,7 @@ static void fire_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_en
 	uint64_t arg[8] = {[ARG(FLOW_END, flow)] = e->id,
 		[ARG(FLOW_END, depth)] = e->deepest,
 		[ARG(FLOW_END, elapsed)] = e->last - e->began,
-		[ARG(FLOW_END, at)] = flow_clock_at(&b->flows->clock, e->last),
+		[ARG(FLOW_END, at)] = flow_clock_told(&b->flows->clock, e->last),
 		[ARG(FLOW_END, messages)] = e->messages,
 		[ARG(FLOW_END, spawns)] = e->spawns,
 		[ARG(FLOW_END, why)] = (uint64_t)(uintptr_t)(e->idle ? "idle" : "done")};

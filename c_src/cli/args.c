@@ -367,6 +367,7 @@ int cli_args(struct cli *c, int argc, char **argv)
 	char *own = argv[0];
 	int flag, status = -1;
 
+	c->argv = argv;
 	if (argc <= 1)
 		return bad_usage();
 	argv[0] = name;

@@ -68,6 +68,7 @@ struct cli_stack_file {
 #define CLI_ERRORS 64 /* kinds of errors that are told apart */
 
 struct cli {
+	char **argv; /* how it was called */
 	enum cli_mode mode;
 	bool awaits_node;	/* a script of the kernel: the command of -c becomes a node */
 	bool either;	    /* -l: the process of -p is a VM, which may be a node */

@@ -44,13 +44,14 @@ struct cli_flows {
 
 /* Of each event what node_flows.c reads. */
 static const char clauses[] =
-	"erlang*:::flow-begin { flowtrace(\"%d%s%s%s\", args[0], args[1], erlproc, args[2]); }\n"
-	"erlang*:::flow-send { flowtrace(\"%d%d%d%d%s%s%s%s%s\", args[0], args[1], args[2], args[6],"
-	" args[3], args[4], erlproc, erlpeerproc, erlmsg); }\n"
-	"erlang*:::flow-receive { flowtrace(\"%d%d%d%s%s\", args[0], args[1], args[2], args[4], erlproc); }\n"
-	"erlang*:::flow-spawn { flowtrace(\"%d%d%d%s%s%s%s\", args[0], args[1], args[2], args[3],"
-	" args[4], erlproc, args[6]); }\n"
-	"erlang*:::flow-end { flowtrace(\"%d%d%s%s\", args[0], args[1], args[2], args[6]); }\n";
+	"erlang*:::flow-begin { flowtrace(\"%d%d%s%s%s\", args[0], args[3], args[1], erlproc, args[2]); }\n"
+	"erlang*:::flow-send { flowtrace(\"%d%d%d%d%d%s%s%s%s%s\", args[0], args[7], args[1], args[2],"
+	" args[6], args[3], args[4], erlproc, erlpeerproc, erlmsg); }\n"
+	"erlang*:::flow-receive { flowtrace(\"%d%d%d%d%s%s\", args[0], args[7], args[1], args[2],"
+	" args[4], erlproc); }\n"
+	"erlang*:::flow-spawn { flowtrace(\"%d%d%d%d%s%s%s%s\", args[0], args[7], args[1], args[2],"
+	" args[3], args[4], erlproc, args[6]); }\n"
+	"erlang*:::flow-end { flowtrace(\"%d%d%d%s%s\", args[0], args[7], args[1], args[2], args[6]); }\n";
 
 /* ---- options ----------------------------------------------------------------------------- */
 
@@ -240,6 +241,15 @@ static int open_all(struct cli *c)
 	return CLI_OK;
 }
 
+/* The option flowevents. */
+static size_t most_events(const struct cli *c)
+{
+	char value[32] = "";
+
+	erltrace_getopt(c->h, "flowevents", value, sizeof(value), NULL);
+	return strtoul(value, NULL, 10);
+}
+
 int cli_flows_open(struct cli *c)
 {
 	int status = check_script(c);
@@ -248,7 +258,7 @@ int cli_flows_open(struct cli *c)
 		return status;
 	c->flows = calloc(1, sizeof(*c->flows));
 	if (c->flows != NULL)
-		c->flows->flows = flows_new(on_done, c);
+		c->flows->flows = flows_new(most_events(c), on_done, c);
 	if (c->flows == NULL || c->flows->flows == NULL || !ARRAY_ROOM(c->scripts, (size_t)c->nscripts)) {
 		cli_say("out of memory");
 		return CLI_ERROR;
@@ -309,10 +319,11 @@ static void tell(struct cli *c)
 		cli_say("--perfetto: the file has the %zu slowest of %llu requests", s->kept.n,
 			(unsigned long long)s->requests);
 	if (s->flows->lost > 0)
-		cli_say("%llu events of requests are left out: there were too many at a time",
+		cli_say("%llu events of requests are left out: there were too many at a time (option flowevents)",
 			(unsigned long long)s->flows->lost);
 	if (s->requests == 0)
-		cli_say("no request was followed: the function was not called");
+		cli_say("no request was followed: the function was not called, or only by processes that have a"
+			" sequential trace token already");
 	if (s->requests > 0 && !c->json && c->flow_options.nfollow > 0)
 		cli_printf(c, "%llu request%s, %llu messages, %llu spawns; %.1f us each, the slowest %.1f us\n",
 			(unsigned long long)s->requests, s->requests == 1 ? "" : "s",

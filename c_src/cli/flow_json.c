@@ -30,7 +30,7 @@ static void put_processes(const struct flows *s, const struct flow *f, FILE *out
 		const struct flow_proc *p = &f->procs[i];
 
 		fprintf(out, "%s{\"node\":", i > 0 ? "," : "");
-		flow_json_string(out, s->nodes[p->node].name);
+		flow_json_string(out, s->nodes[p->node]);
 		fputs(",\"pid\":", out);
 		flow_json_string(out, p->pid);
 		fputs(",\"name\":", out);

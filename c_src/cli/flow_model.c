@@ -14,20 +14,19 @@
 
 enum {
 	MAX_HOPS = 20000,	 /* of a flow; the option flowhops has 10,000 */
-	MAX_ALL_HOPS = 1000000,	 /* of those that have not ended */
 	MAX_TEXT = 512,
 	MAX_FLOWS = 100000,
 	MAX_NODES = 1000,
 	GRACE_MS = 1000, /* what other nodes have still to say */
-	SAME_CLOCK = 50000000, /* ns: clocks this close to each other are those of one machine */
 };
 
-struct flows *flows_new(void (*done)(void *arg, struct flow *f), void *arg)
+struct flows *flows_new(size_t most, void (*done)(void *arg, struct flow *f), void *arg)
 {
 	struct flows *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
+	s->most = most;
 	s->nslots = 4096;
 	s->slots = calloc(s->nslots, sizeof(struct flow *));
 	s->done = done;
@@ -66,7 +65,7 @@ void flows_free(struct flows *s)
 			flow_free(f);
 		}
 	for (int i = 0; i < s->nnodes; i++)
-		free(s->nodes[i].name);
+		free(s->nodes[i]);
 	free(s->nodes);
 	free(s->slots);
 	free(s);
@@ -103,25 +102,34 @@ static void set_text(char **to, const struct flow_event *e, enum flow_text t)
 
 static int node_of(struct flows *s, const struct flow_event *e)
 {
-	int64_t offset = (int64_t)(e->wall - e->monotonic);
 	char *name;
 
 	for (int i = 0; i < s->nnodes; i++)
-		if (strcmp(s->nodes[i].name, e->node) == 0)
+		if (strcmp(s->nodes[i], e->node) == 0)
 			return i;
-	for (int i = 0; i < s->nnodes; i++)
-		if (llabs(s->nodes[i].offset - offset) < SAME_CLOCK) {
-			offset = s->nodes[i].offset;
-			break;
-		}
 	name = strdup(e->node);
 	if (name == NULL || s->nnodes >= MAX_NODES || !ARRAY_ROOM(s->nodes, (size_t)s->nnodes)) {
 		free(name);
 		s->nomem = true;
 		return -1;
 	}
-	s->nodes[s->nnodes] = (struct flow_node){name, offset};
+	s->nodes[s->nnodes] = name;
 	return s->nnodes++;
+}
+
+/*
+ * The nodes have brought their clocks together (c_src/beam/flow_clock.c). What that time line is in ns since 1970 is
+ * taken from the first event. One that a node has not yet been told of the others' time for has its own wall clock.
+ */
+static uint64_t time_of(struct flows *s, const struct flow_event *e)
+{
+	uint64_t at = (uint64_t)e->number[FN_AT];
+
+	if (at == 0)
+		return e->wall;
+	if (s->epoch == 0)
+		s->epoch = (int64_t)(e->wall - at);
+	return at + (uint64_t)s->epoch;
 }
 
 static struct flow *flow_of(struct flows *s, uint64_t id)
@@ -181,7 +189,7 @@ static struct flow_hop *hop_of(struct flows *s, struct flow *f, int64_t number)
 
 	if (i >= 0)
 		return &f->hops[i];
-	if (f->nhops >= MAX_HOPS || s->nhops >= MAX_ALL_HOPS || !ARRAY_ROOM(f->hops, (size_t)f->nhops)) {
+	if (f->nhops >= MAX_HOPS || s->nhops >= s->most || !ARRAY_ROOM(f->hops, (size_t)f->nhops)) {
 		s->lost++;
 		return NULL;
 	}
@@ -358,7 +366,7 @@ void flows_add(struct flows *s, const struct flow_event *e, int64_t now_ms)
 
 	if (f == NULL)
 		return;
-	at = e->monotonic + (uint64_t)s->nodes[node].offset;
+	at = time_of(s, e);
 	switch (e->kind) {
 	case FLOW_BEGIN: on_begin(s, f, e, node, at); break;
 	case FLOW_SEND: on_sent(s, f, e, node, at); break;
@@ -406,9 +414,19 @@ static unsigned depth_of(const struct flow *f, int i)
 	return depth;
 }
 
+/* Nothing is taken before it was sent: wall clocks do not promise that. */
+static void not_before(struct flow_hop *h)
+{
+	if (h->start < h->sent)
+		h->start = h->sent;
+	if (h->until < h->start)
+		h->until = h->start;
+}
+
 static void complete(struct flows *s, struct flow *f)
 {
-	flow_clocks(f, s->nnodes);
+	for (int i = 0; i < f->nhops; i++)
+		not_before(&f->hops[i]);
 	qsort(f->hops, (size_t)f->nhops, sizeof(*f->hops), by_time);
 	f->start = f->hops[0].sent;
 	for (int i = 0; i < f->nhops; i++) {

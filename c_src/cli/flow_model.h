@@ -6,7 +6,6 @@
  *                  and where flows go
  *   node_flows.c   events as nodes send them
  *   flow_model.c   events are added to flows; what is known when one has ended
- *   flow_clocks.c  clocks of several nodes, brought together by the messages between them
  *   flow_tree.c    a flow as text
  *   flow_json.c    as a line of --json, for the page
  *   perfetto.c     many of them as a file for Perfetto
@@ -29,7 +28,7 @@
 enum flow_kind { FLOW_BEGIN, FLOW_SEND, FLOW_RECEIVE, FLOW_SPAWN, FLOW_END, FLOW_KINDS };
 
 /* An event as it came: the numbers and the texts of its values, by enum flow_number and flow_text. */
-enum flow_number { FN_FLOW, FN_HOP, FN_CAUSE, FN_WORDS, FN_NUMBERS };
+enum flow_number { FN_FLOW, FN_AT, FN_HOP, FN_CAUSE, FN_WORDS, FN_NUMBERS };
 enum { FN_DEPTH = FN_HOP }; /* of FLOW_END */
 enum flow_text { FT_FROM, FT_TO, FT_PROC, FT_PEER, FT_MESSAGE, FT_TEXTS,
 	FT_FUNCTION = FT_MESSAGE, /* of FLOW_BEGIN, FLOW_SPAWN, FLOW_END */
@@ -39,7 +38,7 @@ enum flow_text { FT_FROM, FT_TO, FT_PROC, FT_PEER, FT_MESSAGE, FT_TEXTS,
 struct flow_event {
 	const char *node;
 	enum flow_kind kind;
-	uint64_t monotonic, wall; /* ns */
+	uint64_t wall; /* ns since 1970, by the node's clock */
 	int64_t number[FN_NUMBERS];
 	struct {
 		const char *p; /* not ended by a NUL */
@@ -80,17 +79,13 @@ struct flow {
 	struct flow *next; /* in the hash table */
 };
 
-struct flow_node {
-	char *name;
-	int64_t offset; /* from its monotonic clock to the time that flows have, ns */
-};
-
 struct flows {
-	struct flow_node *nodes;
+	char **nodes; /* their names */
 	int nnodes;
+	int64_t epoch; /* from the time line of the nodes to ns since 1970; 0: not known yet */
 	struct flow **slots;
 	size_t nslots, nflows;
-	size_t nhops; /* in all flows that have not ended */
+	size_t nhops, most; /* in all flows that have not ended; at most */
 	uint64_t lost; /* hops without room */
 	bool nomem;
 	/* A flow is complete; who takes it frees it. */
@@ -98,16 +93,14 @@ struct flows {
 	void *arg;
 };
 
-struct flows *flows_new(void (*done)(void *arg, struct flow *f), void *arg);
+/* most: hops that are kept of flows which have not ended. */
+struct flows *flows_new(size_t most, void (*done)(void *arg, struct flow *f), void *arg);
 void flows_free(struct flows *s);
 void flows_add(struct flows *s, const struct flow_event *e, int64_t now_ms);
 /* Hand over flows whose end came so long ago; all: those that have not ended too. */
 void flows_look(struct flows *s, int64_t now_ms, bool all);
 void flow_free(struct flow *f);
 int flow_hop_of(const struct flow *f, int64_t number); /* -1: there is none */
-
-/* flow_clocks.c: no hop is taken before it was sent. */
-void flow_clocks(struct flow *f, int nnodes);
 
 /* flow_tree.c */
 void flow_tree(const struct flows *s, const struct flow *f, FILE *out);

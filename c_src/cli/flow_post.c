@@ -153,9 +153,9 @@ void flow_post_add(struct flow_post *p, const struct flows *s, const struct flow
 static void put_resource(const struct flow_post *p, int node, FILE *f)
 {
 	fputs("{\"resource\":{\"attributes\":[", f);
-	put_text(f, "service.name", p->flows->nodes[node].name);
+	put_text(f, "service.name", p->flows->nodes[node]);
 	fputs(",", f);
-	put_text(f, "erlang.node", p->flows->nodes[node].name);
+	put_text(f, "erlang.node", p->flows->nodes[node]);
 	fputs(",", f);
 	put_text(f, "telemetry.sdk.name", "erltrace");
 	fprintf(f, "]},\"scopeSpans\":[{\"scope\":{\"name\":\"erltrace\",\"version\":\"%s\"},\"spans\":[",

@@ -67,7 +67,7 @@ static void put_row(struct tree *t, const struct flow_hop *h, int depth)
 	else
 		fprintf(out, "%s -> %s", proc_name(f, h->from, NULL), proc_name(f, h->to, h->peer));
 	if (away)
-		fprintf(out, " on %s", t->s->nodes[f->procs[h->to].node].name);
+		fprintf(out, " on %s", t->s->nodes[f->procs[h->to].node]);
 	if (h->number != 0 && !h->spawn)
 		fprintf(out, ": %.*s", cut(text, MESSAGE), text);
 	putc('\n', out);

@@ -13,11 +13,11 @@ static const struct {
 	int nnumbers, ntexts;
 	enum flow_text texts[FT_TEXTS];
 } kinds[FLOW_KINDS] = {
-	[FLOW_BEGIN] = {"flow-begin", 1, 3, {FT_FROM, FT_PROC, FT_MESSAGE}},
-	[FLOW_SEND] = {"flow-send", 4, 5, {FT_FROM, FT_TO, FT_PROC, FT_PEER, FT_MESSAGE}},
-	[FLOW_RECEIVE] = {"flow-receive", 3, 2, {FT_TO, FT_PROC}},
-	[FLOW_SPAWN] = {"flow-spawn", 3, 4, {FT_FROM, FT_TO, FT_PROC, FT_MESSAGE}},
-	[FLOW_END] = {"flow-end", 2, 2, {FT_MESSAGE, FT_FROM}},
+	[FLOW_BEGIN] = {"flow-begin", 2, 3, {FT_FROM, FT_PROC, FT_MESSAGE}},
+	[FLOW_SEND] = {"flow-send", 5, 5, {FT_FROM, FT_TO, FT_PROC, FT_PEER, FT_MESSAGE}},
+	[FLOW_RECEIVE] = {"flow-receive", 4, 2, {FT_TO, FT_PROC}},
+	[FLOW_SPAWN] = {"flow-spawn", 4, 4, {FT_FROM, FT_TO, FT_PROC, FT_MESSAGE}},
+	[FLOW_END] = {"flow-end", 3, 2, {FT_MESSAGE, FT_FROM}},
 };
 
 static int get_number(const ei_x_buff *x, int *at, int64_t *n)
@@ -56,7 +56,7 @@ static int get_values(const ei_x_buff *x, int *at, struct flow_event *e)
 	return nd_skip(x, at); /* the list's end */
 }
 
-/* {Name, Monotonic, Wall, [Value]} */
+/* {Name, Monotonic, Wall, [Value]}; the values have the time on the time line of all nodes. */
 static int get_event(const ei_x_buff *x, int *at, struct flow_event *e)
 {
 	const char *name;
@@ -73,7 +73,6 @@ static int get_event(const ei_x_buff *x, int *at, struct flow_event *e)
 	if (kind == FLOW_KINDS)
 		return -1;
 	e->kind = (enum flow_kind)kind;
-	e->monotonic = (uint64_t)monotonic;
 	e->wall = (uint64_t)wall;
 	return get_values(x, at, e);
 }

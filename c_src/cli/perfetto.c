@@ -138,7 +138,7 @@ static void put_names(struct trace *t)
 	for (int i = 0; i < t->s->nnodes; i++) {
 		begin(t, "M", i + 1, 0);
 		fputs(",\"name\":\"process_name\",\"args\":{\"name\":", t->out);
-		flow_json_string(t->out, t->s->nodes[i].name);
+		flow_json_string(t->out, t->s->nodes[i]);
 		fputs("}}", t->out);
 	}
 	for (size_t i = 0; i < t->ntracks; i++) {

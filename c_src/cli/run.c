@@ -12,6 +12,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -93,7 +94,8 @@ bool cli_snapshot_asked(void)
 void cli_catch_signals(const struct cli *c)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction sa = {.sa_handler = on_signal}, old;
+	/* A write that waits for a slow reader goes on. (What sleeps or polls wakes up all the same.) */
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
 
 	running = c;
 	main_tid = (pid_t)syscall(SYS_gettid);
@@ -106,7 +108,7 @@ void cli_catch_signals(const struct cli *c)
 	sa.sa_handler = on_snapshot;
 	sigaction(SIGUSR1, &sa, NULL);
 	sa.sa_handler = on_child;
-	sa.sa_flags = SA_NOCLDSTOP;
+	sa.sa_flags = SA_RESTART | SA_NOCLDSTOP;
 	sigaction(SIGCHLD, &sa, NULL);
 }
 
@@ -220,6 +222,49 @@ static void tell_sizes(struct cli *c, char was[NSIZES][32])
 	}
 }
 
+/* As a shell reads it. */
+static void put_quoted(FILE *f, const char *arg)
+{
+	if (arg[0] != '\0' && arg[strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					      "0123456789_@%+=:,./-")] == '\0') {
+		fprintf(f, " %s", arg);
+		return;
+	}
+	fputs(" '", f);
+	for (; *arg != '\0'; arg++)
+		if (*arg == '\'')
+			fputs("'\\''", f);
+		else
+			putc(*arg, f);
+	putc('\'', f);
+}
+
+/* Samples take privileges here, but not inside of nodes: the same command for these. */
+static void tell_nodes(const struct cli *c)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (f == NULL)
+		return;
+	for (int i = 1; c->argv[i] != NULL; i++)
+		put_quoted(f, c->argv[i]);
+	if (fclose(f) == 0)
+		cli_say("in the nodes of this machine: erltrace -N '*'%s", text);
+	free(text);
+}
+
+static int not_enabled(struct cli *c, const erltrace_error_t *err)
+{
+	int status = cli_fail(c, err, "could not enable tracing");
+
+	if (c->uses.samples && !c->uses.kernel && c->nnodes == 0 && c->nprocs == 0 &&
+		(strcmp(err->tag, "ET_PERMISSION") == 0 || strcmp(err->tag, "ET_SAMPLES") == 0))
+		tell_nodes(c);
+	return status;
+}
+
 int cli_run(struct cli *c)
 {
 	erltrace_handlers_t handlers;
@@ -236,7 +281,7 @@ int cli_run(struct cli *c)
 	for (int i = 0; i < NSIZES; i++)
 		erltrace_getopt(c->h, sizes[i].name, was[i], sizeof(was[i]), NULL);
 	if (erltrace_go(c->h, &err) < 0)
-		return cli_fail(c, &err, "could not enable tracing");
+		return not_enabled(c, &err);
 	c->gathers = true;
 	tell_sizes(c, was);
 	cli_procs_go(c);

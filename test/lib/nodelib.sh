@@ -6,6 +6,7 @@
 # path. After it: $root, and a scratch folder as the working directory. finish() ends a test.
 #
 #	start NAME [arguments of erl]    a node
+#	roots NAME DIR [NAME DIR]...     those nodes are of the releases of OTP in these chroots; '': of this one
 #	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last. What the node
 #	                                 says besides is in NAME.said, its standard error in NAME.log
 #	trace NAME arguments...          erltrace -N NAME, until it is armed: output in o, e
@@ -30,7 +31,34 @@ nodes_end() {
 	[ -n "$epmd" ] && kill "$epmd" 2>/dev/null
 	[ -n "$watchdog" ] && kill "$watchdog" 2>/dev/null
 	wait 2>/dev/null
+	for n in "${root_of[@]}"; do
+		[ -n "$n" ] && rm -rf "$n$tmp"
+	done
 	cd / && rm -rf "$tmp"
+}
+
+# A chroot may know the machine by another name: all are at localhost then.
+declare -A root_of
+at_host=''
+roots() { # name, directory or nothing, ...
+	while [ $# -gt 1 ]; do
+		root_of[$1]=$2
+		[ -n "$2" ] && at_host=@localhost
+		shift 2
+	done
+	erl() {
+		local root='' args=() arg
+		for arg in "$@"; do
+			if [ -n "$at_host" ] && [ -v "root_of[$arg]" ]; then
+				root=${root_of[$arg]}
+				arg+=$at_host
+			fi
+			args+=("$arg")
+		done
+		[ -z "$root" ] && exec "$(type -P erl)" "${args[@]}"
+		mkdir -p "$root$demo_ebin" && cp "$demo_ebin"/*.beam "$root$demo_ebin"
+		exec chroot "$root" erl -setcookie "$(cat .erlang.cookie)" "${args[@]}"
+	}
 }
 
 skip() { # why

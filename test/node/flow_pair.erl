@@ -11,7 +11,7 @@
 %%   echo     one to that of this node.
 -module(flow_pair).
 -behaviour(gen_server).
--export([start/0, run/3, load/2, stop/1, request/2, child/2, handled/1, check/2]).
+-export([start/0, run/3, slow/2, queued/0, load/2, stop/1, request/2, ask/2, child/2, handled/1, check/2]).
 -export([tokens/0, ended/0, keep_token/0, kept_token/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
@@ -24,7 +24,23 @@ run(Node, Clients, Each) ->
     Ps = [spawn_monitor(fun() -> [request((C - 1) * Each + N, Node) || N <- lists:seq(1, Each)] end) ||
              C <- lists:seq(1, Clients)],
     [receive {'DOWN', M, process, P, normal} -> ok end || {P, M} <- Ps],
-    done(2 * Clients * Each).
+    wait_until(fun() -> gen_server:call(?MODULE, count) =:= 2 * Clients * Each end),
+    done.
+
+%% One request, which takes so many ms at least: the other node's server has it, and does not take it.
+slow(Node, Ms) ->
+    ok = sys:suspend({?MODULE, Node}),
+    {P, M} = spawn_monitor(fun() -> request(1, Node) end),
+    wait_until(fun() -> erpc:call(Node, ?MODULE, queued, []) =:= 1 end),
+    timer:sleep(Ms),
+    ok = sys:resume({?MODULE, Node}),
+    receive {'DOWN', M, process, P, normal} -> ok end.
+
+queued() ->
+    {_, N} = process_info(whereis(?MODULE), message_queue_len),
+    N.
+
+wait_until(F) -> F() orelse begin timer:sleep(10), wait_until(F) end.
 
 %% Requests without an end, by so many clients.
 load(Node, Clients) ->
@@ -67,18 +83,18 @@ kept_token() ->
     {_, Token} = process_info(whereis(kept), sequential_trace_token),
     Token.
 
-done(N) ->
-    case gen_server:call(?MODULE, count) of
-        N -> done;
-        _ -> timer:sleep(10), done(N)
-    end.
-
 request(Id, Node) ->
     {req, Id, reply} = gen_server:call({?MODULE, Node}, {req, Id, call}, infinity),
     _ = spawn(Node, ?MODULE, child, [self(), Id]),
     receive {req, Id, child} -> ok end,
     {?MODULE, Node} ! {req, Id, late},
     ok.
+
+%% By erpc.
+ask(Id, Node) ->
+    ok = erpc:cast(Node, ?MODULE, handled, [Id]),
+    Id = erpc:call(Node, ?MODULE, handled, [Id]),
+    handled(Id).
 
 child(To, Id) ->
     handled(Id),

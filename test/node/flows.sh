@@ -4,6 +4,8 @@
 # Requests as pictures: --follow, --perfetto, --otlp and --flows on requests of a known shape that go to
 # another node and back (flow_pair.erl). The files are read by programs that are not ours
 # (web/test/flow_readers.js).
+#
+#	ROOT_A=DIR ROOT_B=DIR  the first node, the second one is of the release of OTP in this chroot
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
@@ -11,6 +13,7 @@ nodes_begin 300 bare
 mkdir -p "$demo_ebin"
 erlc -Werror -o "$demo_ebin" "$root/test/node/flow_pair.erl" || exit 1
 epmd_begin
+roots flow_a "${ROOT_A-}" flow_b "${ROOT_B-}"
 collector=''
 # shellcheck disable=SC2317 # a trap
 flows_end() {
@@ -19,7 +22,12 @@ flows_end() {
 }
 trap flows_end EXIT
 start flow_a
-start flow_b
+# As a node of another machine, whose clock says something else.
+if [ -z "$at_host" ]; then
+	CLOCK_BASE=864000 preloaded clock_base start flow_b
+else
+	start flow_b
+fi
 host=$(at flow_a 'element(2, lists:split(length("flow_a"), atom_to_list(node()))).' | tr -d '"')
 at flow_a 'flow_pair:start().' >/dev/null
 at flow_b "{flow_pair:start(), net_adm:ping('flow_a$host')}." >/dev/null
@@ -138,6 +146,7 @@ for line in open('flows'):
     hops = f['hops']
     step = lambda h: (re.findall(r'req,\d+,([a-z]+)', h['text']) or [h['kind']])[0]
     by = {h['hop']: h for h in hops}
+    assert f['elapsed'] < 60e9, f['elapsed'] # not the difference of the clocks
     assert all(0 <= h['sent'] <= h['taken'] <= h['until'] <= f['elapsed'] for h in hops), hops
     assert all(by[h['cause']]['taken'] <= h['sent'] <= by[h['cause']]['until'] for h in hops if h['hop']), hops
     # the critical path fills the time: what is not running is in a mailbox, or on its way
@@ -149,9 +158,15 @@ for line in open('flows'):
 EOC
 )"
 
+# No more is kept than the option allows; what is left out is told.
+run 1 -N flow_a -N flow_b -x flowevents=3 --json --follow flow_pair:request
+untrace
+is 'flowevents: as many hops, and no more' 3 "$(grep -o '"hop":' o | wc -l)"
+like 'flowevents: what is left out' '^erltrace: [1-9][0-9]* events of requests are left out' "$(cat e)"
+
 # A script that calls flowtrace() itself says which: here those that nobody asks for.
 run 2 -N flow_a -N flow_b -q --perfetto none.json -n 'erlang*:flow_pair:request:function-entry { follow(); }
-	erlang*:::flow-end /args[4] > 100/ { flowtrace("%d%d%s%s", args[0], args[1], args[2], args[6]); }'
+	erlang*:::flow-end /args[4] > 100/ { flowtrace("%d%d%d%s%s", args[0], args[7], args[1], args[2], args[6]); }'
 untrace
 ok 'a script that chooses none' grep -q 'no request was followed' e
 is 'its file has no events but names' 0 "$(grep -c '"ph":"X"' none.json)"

@@ -16,19 +16,7 @@ nodes_begin $((300 + requests / 10)) bare
 mkdir -p "$demo_ebin"
 erlc -Werror -o "$demo_ebin" "$root/test/node/flow_trio.erl" || exit 1
 epmd_begin
-roots=("${ROOT_A-}" "${ROOT_B-}" "${ROOT_C-}")
-at_host=
-[ -n "${roots[0]}${roots[1]}${roots[2]}" ] && at_host=@localhost # a chroot may know the machine by another name
-erl() {
-	local root=
-	case " $* " in *' flow_a '*) root=${roots[0]} ;; *' flow_b '*) root=${roots[1]} ;; *' flow_c '*) root=${roots[2]} ;; esac
-	[ -n "$at_host" ] && set -- "${@/#flow_a/flow_a$at_host}" && set -- "${@/#flow_b/flow_b$at_host}" &&
-		set -- "${@/#flow_c/flow_c$at_host}"
-	[ -z "$root" ] && exec "$(type -P erl)" "$@"
-	mkdir -p "$root$demo_ebin" && cp "$demo_ebin"/*.beam "$root$demo_ebin"
-	exec chroot "$root" erl -setcookie "$(cat .erlang.cookie)" "$@"
-}
-trap 'for r in "${roots[@]}"; do [ -n "$r" ] && rm -rf "$r$tmp"; done; nodes_end' EXIT
+roots flow_a "${ROOT_A-}" flow_b "${ROOT_B-}" flow_c "${ROOT_C-}"
 for n in flow_a flow_b flow_c; do
 	start $n
 done

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --perfetto and --otlp make, read by code that is not ours, for test/node/flows.sh:
+// What --perfetto, --otlp and snapshots make, read by code that is not ours, for test/node/flows.sh
+// and test/node/snapshot.sh:
 //	node flow_readers.js trace FILE	Chrome's own engine of traces (@paulirish/trace_engine)
-//	node flow_readers.js otlp FILE	the published schema (@opentelemetry/otlp-transformer); a post a line
+//	node flow_readers.js tracks FILE	the same: instants by tracks, of a snapshot's
+//timeline 	node flow_readers.js otlp FILE	the published schema
+//(@opentelemetry/otlp-transformer); a post a line
 // Prints what it understood, sorted, without times.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -50,6 +53,26 @@ async function trace(file) {
 	for (const e of Trace.createMatchedSortedSyntheticEvents(pairs))
 		lines.push(`${e.cat}: ${e.name}, ${e.dur > 0}`);
 	say(lines);
+}
+
+async function tracks(file)
+{
+	const engine = "@paulirish/trace_engine/models/trace";
+	const Meta = await import(`${engine}/handlers/MetaHandler.js`);
+	const Trace = await import(`${engine}/helpers/Trace.js`);
+	const events = JSON.parse(readFileSync(file, "utf8")).traceEvents;
+	Trace.sortTraceEventsInPlace(events);
+	Meta.reset();
+	for (const e of events)
+		Meta.handleEvent(e);
+	const {processNames, threadsInProcess} = Meta.data();
+	say(
+		events.filter((e) => e.ph === "i").map((e) => {
+			const thread = threadsInProcess.get(e.pid)?.get(e.tid);
+			return `${processNames.get(e.pid)?.args.name}, ${thread?.args.name}: ${
+				e.name}, ${e.args.text}`;
+		}),
+	);
 }
 
 const attribute = (list, key) => {
@@ -106,4 +129,4 @@ function lostIn(a, b, at) {
 }
 
 const [how, file] = process.argv.slice(2);
-await (how === "otlp" ? otlp(file) : trace(file));
+await{otlp, trace, tracks}[how](file);
