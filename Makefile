@@ -623,7 +623,7 @@ asan-erlang: erl-tests $(NIFSAN)/priv/erltrace.so $(NIFSAN)/test/beam/beam_threa
 .PHONY: promises soak promise-tests
 $(BUILD)/erl/promise.beam: $(wildcard test/promises/*.erl) $(BUILD)/erl/.built
 	$(Q)$(ERLC) -o $(BUILD)/erl $(filter %.erl,$^)
-promise-tests: $(PROMISES) $(BUILD)/erl/promise.beam
+promise-tests: $(PROMISES) $(BUILD)/erl/promise.beam $(BUILD)/erl/.bench
 
 promises: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" tests erl-tests promise-tests san-cli fuzzers web

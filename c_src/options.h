@@ -19,6 +19,7 @@ enum et_opt {
 enum et_optkind { OK_BOOL, OK_INT, OK_SIZE, OK_RATE, OK_STR, OK_WORD };
 enum et_optphase { PH_COMPILE, PH_GO, PH_RUN };
 enum { BUFPOLICY_SWITCH, BUFPOLICY_RING, BUFPOLICY_FILL };
+enum { SNAPSHOT_TEXT, SNAPSHOT_JSON, SNAPSHOT_TIMELINE, SNAPSHOT_ALL };
 enum { CALLS_AUTO, CALLS_FAST, CALLS_TRACED };
 
 struct et_optdef {
@@ -42,6 +43,13 @@ struct et_options {
 	int64_t target;	       /* $target; 0: none */
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
 };
+
+/* Do records say which process has fired? The timeline of a snapshot has a track for each. */
+static inline bool et_opt_processes(const struct et_options *o)
+{
+	return o->inside && o->val[OPT_BUFPOLICY] == BUFPOLICY_RING &&
+	       o->val[OPT_SNAPSHOTFORM] >= SNAPSHOT_TIMELINE;
+}
 
 /* An option in the environment. */
 struct et_env_option {

@@ -23,7 +23,7 @@
 %%
 %%   preparing  gets its handle from the guard and compiles the script, or lists probes
 %%   ready      waits for the command to say go
-%%   running    polls every ?POLL ms for what the script has printed
+%%   running    polls for what the script has printed, less often while it prints nothing
 %%   giving     has sent something, and waits for `more'; other messages are postponed. `next' says
 %%              what comes then
 -module(erltrace_agent).
@@ -41,11 +41,14 @@
                | {protocol, integer()}
                | {target, integer()}].
 
--define(POLL, 10).          % ms between two polls for output
--define(SAMPLES_POLL, 100).  % of a script that only samples: no flood comes from there
+-define(POLL, 10).          % ms between two polls for output; where there was none longer, up to
+-define(SLOW_POLL, 50).     % this, where trace buffers
+-define(LARGE, 1048576).    % of so many bytes are not full by then
+-define(SAMPLES_POLL, 100). % of a script that only samples: no flood comes from there
 -define(PART, 100).         % ms between two parts of the aggregations
 -define(PREVIEW, 1000).     % ms between two previews; fewer at first: a node may die soon
--define(SHARE, 20).         % both take a 20th of the time at most
+-define(SHARE, 20).         % parts take a 20th of the time at most, and previews
+-define(PREVIEWS, 1000).    % a thousandth: many scripts gather many keys, few nodes die
 
 %% The version of these messages and of the arguments of start/3. It changes, here and in
 %% c_src/cli/node_start.c, with any change that the other side would not understand.
@@ -69,7 +72,8 @@
                part :: integer(), preview :: integer(), tick :: integer(), % ms: when each is due
                stacks :: integer(),                % likewise
                every = ?POLL :: pos_integer(),     % ms between two previews
-               poll = ?POLL :: pos_integer(),      % ms between two polls
+               poll = ?POLL :: pos_integer(),      % ms between two polls, and
+               slowest = ?POLL :: pos_integer(),   % the longest that may be
                ended = false :: boolean()}).
 
 %% @doc Called by the command: its pid, its connection (a port, with some carriers a process), and
@@ -181,7 +185,7 @@ work_now(Data) ->
 give([], ready, Data) ->
     {next_state, ready, Data#data{out = []}};
 give([], {running, Ms}, Data) ->
-    {next_state, running, Data#data{out = []}, {state_timeout, Ms, work}};
+    {next_state, running, Data#data{out = []}, poll_after(Ms)};
 give([], {leave, Code}, #data{h = H} = Data) ->
     _ = H =/= undefined andalso erltrace_handle:close(H),
     {stop, {shutdown, {done, Code}}, Data};
@@ -193,6 +197,9 @@ give([{give, {_, []}} | Rest], Next, Data) ->
 give([{give, Message} | Rest], Next, Data) ->
     tell(Message, Data),
     {next_state, giving, Data#data{out = Rest, next = Next}}.
+
+poll_after(Ms) when Ms >= ?SLOW_POLL -> {state_timeout, erltrace_beat:next(Ms), work, {abs, true}};
+poll_after(Ms) -> {state_timeout, Ms, work}.
 
 %% Never reconnects to a command that has gone.
 tell(Message, #data{command = Command}) ->
@@ -296,7 +303,7 @@ go(#data{role = Role} = Data) ->
             Counts = ask(counts, Data),
             tell_guard(Counts, Data),
             give([{give, armed_lines(Data)} | calls_object(Data)], {running, 0},
-                 Data#data{poll = poll(Counts)});
+                 Data#data{slowest = slowest(Counts)});
         {error, Reason} ->
             failed(-1, Reason, Data)
     end.
@@ -305,8 +312,13 @@ go(#data{role = Role} = Data) ->
 tell_guard({ok, #{calls := #{way := Way}}}, #data{guard = Guard}) -> Guard ! {calls, Way};
 tell_guard(_, _) -> ok.
 
-poll({ok, #{samples := #{}, calls := #{way := none}, armed := [], things := undefined}}) -> ?SAMPLES_POLL;
-poll(_) -> ?POLL.
+slowest({ok, #{samples := #{}, calls := #{way := none}, armed := [], things := undefined}}) -> ?SAMPLES_POLL;
+slowest({ok, #{bufsize := Size}}) when Size >= ?LARGE -> ?SLOW_POLL;
+slowest(_) -> ?POLL.
+
+%% A script that prints is read often, one that does not wakes the node up less.
+next_poll([], #data{poll = Poll, slowest = Slowest} = Data) -> Data#data{poll = min(2 * Poll, Slowest)};
+next_poll(_, Data) -> Data#data{poll = ?POLL}.
 
 work(#data{form = Form} = Data0) ->
     {Tick, Data1} = tick(Data0),
@@ -319,7 +331,7 @@ work(#data{form = Form} = Data0) ->
             {Flows, Others} = lists:partition(fun is_flow/1, Items),
             Batch = Since ++ [{give, {flows, [Event || {flow, Event} <- Flows]}},
                               {give, {batch, [item(I) || I <- Others]}}],
-            {Part, Data2} = partial_results(Status, Data),
+            {Part, Data2} = partial_results(Status, next_poll(Items, Data)),
             worked(Status, Batch ++ Part, Data2)
     end.
 
@@ -399,7 +411,7 @@ partial_results(Status, #data{role = other, part = Due} = Data) ->
     case now_ms() of
         Now when Now >= Due; Status =:= done ->
             {ok, Part} = ask({export, false}, Data),
-            {[{give, {part, Part}} || Part =/= <<>>], Data#data{part = next(Now, ?PART)}};
+            {[{give, {part, Part}} || Part =/= <<>>], Data#data{part = next(Now, ?PART, ?SHARE)}};
         _ ->
             {[], Data}
     end;
@@ -410,14 +422,14 @@ partial_results(ok, #data{preview = Due, every = Every, spec = Spec, form = Form
         Now when Now >= Due ->
             Preview = preview(ask({preview, Form}, Data), Data),
             Most = proplists:get_value(preview, Spec, ?PREVIEW),
-            {Preview, Data#data{preview = next(Now, Every), every = min(2 * Every, Most)}};
+            {Preview, Data#data{preview = next(Now, Every, ?PREVIEWS), every = min(2 * Every, Most)}};
         _ ->
             {[], Data}
     end.
 
-next(Began, Every) ->
+next(Began, Every, Share) ->
     Now = now_ms(),
-    Now + max(Every, (Now - Began) * ?SHARE).
+    Now + max(Every, (Now - Began) * Share).
 
 preview({ok, Items}, #data{role = Role} = Data) ->
     Raw = case Role of

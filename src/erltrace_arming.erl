@@ -37,7 +37,7 @@
 arm(Nif, Number, Owner, Known) ->
     A = #arming{nif = Nif, counters = erltrace_counters:new(Nif, Number, Owner)},
     case arm_needs(Number, Owner, Known, A) of
-        {ok, A1} -> {ok, A1};
+        {ok, A1} -> _ = erltrace_nif:armed(Nif), {ok, A1};
         Error -> _ = uncount(A), Error
     end.
 

@@ -29,7 +29,7 @@
 -define(EVERY, 100000). % us between two readings in the background, or
 -define(LITTLE, 200).   % this many times what one takes, if that is less
 -define(OURS, [dtrace, erltrace, erltrace_agent, erltrace_app, erltrace_app_sup, erltrace_arming,
-               erltrace_budget, erltrace_calls,
+               erltrace_beat, erltrace_budget, erltrace_calls,
                erltrace_code, erltrace_compile, erltrace_counters, erltrace_deploy, erltrace_fastcalls,
                erltrace_flows, erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper,
                erltrace_metrics, erltrace_monitor, erltrace_names, erltrace_nif, erltrace_patterns,

@@ -58,8 +58,8 @@ init([]) ->
 
 -spec handle_continue(look, #st{}) -> {noreply, #st{}}.
 handle_continue(look, St) ->
-    _ = erlang:send_after(?LEVEL, self(), level),
-    _ = erlang:send_after(?LOOK, self(), look),
+    _ = erltrace_beat:send_after(?LEVEL, level),
+    _ = erltrace_beat:send_after(?LOOK, look),
     {noreply, look(St)}.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
@@ -74,10 +74,10 @@ handle_cast(_, St) ->
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}}.
 handle_info(look, St) ->
-    _ = erlang:send_after(?LOOK, self(), look),
+    _ = erltrace_beat:send_after(?LOOK, look),
     {noreply, look(St)};
 handle_info(level, St) ->
-    _ = erlang:send_after(?LEVEL, self(), level),
+    _ = erltrace_beat:send_after(?LEVEL, level),
     set_level(St),
     {noreply, St};
 handle_info({again, Name}, #st{scripts = Scripts} = St) ->
@@ -118,7 +118,7 @@ start(#script{spec = #{name := Name} = Spec} = S) ->
 
 again(Name, Why, #script{wait = Wait} = S) ->
     logger:error("erltrace: the process of ~ts.d has ended or does not start; again in ~b ms: ~0P",
-                 [Name, Wait, Why, 30], #{domain => [erltrace]}),
+                 [Name, Wait, Why, 30]),
     _ = erlang:send_after(Wait, self(), {again, Name}),
     S#script{pid = undefined, mon = undefined, wait = min(?LONGEST_WAIT, 2 * Wait)}.
 
@@ -165,7 +165,7 @@ first_level(Level, Own, N) ->
     atomics:put(Level, 1, round(1000000 * erltrace_budget:level(Total, lists:duplicate(N, {Own, undefined})))).
 
 tell(Bad, #st{told = Told} = St) ->
-    _ = [logger:error("erltrace: ~ts", [B], #{domain => [erltrace]}) || B <- Bad, not lists:member(B, Told)],
+    _ = [logger:error("erltrace: ~ts", [B]) || B <- Bad, not lists:member(B, Told)],
     St#st{told = Bad}.
 
 metrics() ->

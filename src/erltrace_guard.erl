@@ -151,7 +151,7 @@ is_cut(_, _) -> false.
 
 beat(#st{command = Command, heard = Heard, silence = Silence, fast = Fast} = St) ->
     Beat = case Fast of true -> ?FAST_BEAT; false -> ?BEAT end,
-    erlang:send_after(min(Beat, max(Silence div 4, 10)), self(), beat),
+    erltrace_beat:send_after(min(Beat, max(Silence div 4, 10)), beat),
     Info = tcp_info(St#st.connection),
     case {now_ms() - Heard, is_cut(Info, St)} of
         {Silent, _} when Silent > Silence ->

@@ -93,7 +93,7 @@ init(Owner) ->
           gen_statem:event_handler_result(state()) | gen_statem:state_enter_result(state()).
 handle_event(enter, _, running, Data) ->
     {keep_state_and_data,
-     [{{timeout, check}, ?CHECK, []}, {{timeout, clean}, 0, []}
+     [beat(check, ?CHECK), {{timeout, clean}, 0, []}
       | code_timer(Data) ++ sweep_timer(Data) ++ snapshot_timer(Data) ++ timers(Data)]};
 handle_event(enter, _, _, _) ->
     {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, code, snapshots, sweep, rearm, counts]]};
@@ -300,7 +300,7 @@ aborted(Reply, _) ->
     Reply.
 
 about(#data{nif = Nif, arming = Arming}) ->
-    {Fired, Lost, Unnamed, NoArgs, Cut} = erltrace_nif:counts(Nif),
+    {Fired, Lost, Unnamed, NoArgs, Cut, BufSize} = erltrace_nif:counts(Nif),
     {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
     State = erltrace_nif:status(Nif),
     Armed = case Arming of
@@ -311,7 +311,7 @@ about(#data{nif = Nif, arming = Arming}) ->
                 _ -> erltrace_arming:about(Arming)
             end,
     Armed#{samples => samples(Nif), state => State, running => State =:= running, fired => Fired, lost => Lost, unnamed => Unnamed,
-           no_args => NoArgs, cut_args => Cut,
+           no_args => NoArgs, cut_args => Cut, bufsize => BufSize,
            cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end}.
 
 %% Of a script that samples: what interrupts the schedulers, and how many there are.
@@ -385,11 +385,11 @@ take_kept(Form, #data{kept = Kept} = Data) ->
 event({timeout, check}, _, running, Data) ->
     case is_over(Data) of
         true -> {next_state, stopped, disarm(Data)};
-        false -> {keep_state_and_data, {{timeout, check}, ?CHECK, []}}
+        false -> {keep_state_and_data, beat(check, ?CHECK)}
     end;
 event({timeout, clean}, _, running, #data{nif = Nif}) ->
     %% Deleted variables give their memory back, whether somebody reads records or not.
-    {keep_state_and_data, {{timeout, clean}, erltrace_nif:clean(Nif), []}};
+    {keep_state_and_data, beat(clean, erltrace_nif:clean(Nif))};
 event({timeout, snapshots}, _, running, Data) ->
     snapshots(Data);
 event({timeout, sweep}, _, running, #data{nif = Nif}) ->
@@ -426,12 +426,15 @@ event(_, _, _, _) ->
     keep_state_and_data.
 
 timers(#data{arming = Arming}) ->
-    [{{timeout, rearm}, erltrace_arming:rearm_interval(Arming), []} | counts_timer(Arming)].
+    [beat(rearm, erltrace_arming:rearm_interval(Arming)) | counts_timer(Arming)].
+
+beat(Name, infinity) -> {{timeout, Name}, infinity, []};
+beat(Name, Every) -> {{timeout, Name}, erltrace_beat:next(Every), [], {abs, true}}.
 
 %% A script that records and writes snapshots itself does so whether somebody reads or not. What it
 %% says besides is kept, the latest of it.
 snapshot_timer(#data{nif = Nif}) ->
-    [{{timeout, snapshots}, ?SNAPSHOTS, []} || erltrace_nif:recorder(Nif)].
+    [beat(snapshots, ?SNAPSHOTS) || erltrace_nif:recorder(Nif)].
 
 snapshots(#data{sub = Sub} = Data) when Sub =/= undefined ->
     {keep_state_and_data, snapshot_timer(Data)}; % its ticks do
@@ -455,10 +458,10 @@ sweep_timer(#data{arming = Arming}) ->
 
 %% The code that stacks are looked up in is loaded and purged while the script runs.
 code_timer(#data{arming = Arming}) ->
-    [{{timeout, code}, erltrace_code:interval(), []} || erltrace_arming:stacks(Arming)].
+    [beat(code, erltrace_code:interval()) || erltrace_arming:stacks(Arming)].
 
 counts_timer(Arming) ->
-    [{{timeout, counts}, erltrace_arming:counts_interval(Arming), []}].
+    [beat(counts, erltrace_arming:counts_interval(Arming))].
 
 rearm(running, #data{arming = Arming} = Data) ->
     Data#data{arming = erltrace_arming:rearm(Arming)};

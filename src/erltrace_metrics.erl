@@ -176,8 +176,7 @@ left_out(Script, Aggregation, Why) ->
     ets:delete(?TABLE, {metric, Script, Aggregation}),
     Key = {gauge, Script, {left_out, Aggregation}},
     _ = ets:lookup(?TABLE, Key) =:= [{Key, Why}] orelse
-        logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [Script, bare(Aggregation), Why],
-                       #{domain => [erltrace]}),
+        logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [Script, bare(Aggregation), Why]),
     gauge(Script, {left_out, Aggregation}, Why).
 
 bare(<<"_">>) -> <<>>;
@@ -231,11 +230,11 @@ tell(_, _, []) ->
     ok;
 tell(Level, Script, [Text | _] = Texts) ->
     Level =:= error andalso count(Script, errors, length(Texts)),
-    logger:log(Level, "erltrace: ~ts.d: ~ts", [Script, Text], #{domain => [erltrace]}).
+    logger:log(Level, "erltrace: ~ts.d: ~ts", [Script, Text]).
 
 alert(Script, Name, Text) ->
     count(Script, alerts, 1),
-    logger:warning("erltrace: ~ts.d: alert ~ts: ~ts", [Script, Name, Text], #{domain => [erltrace]}),
+    logger:warning("erltrace: ~ts.d: alert ~ts: ~ts", [Script, Name, Text]),
     execute([erltrace, alert], #{count => 1}, #{script => Script, name => Name, text => Text}).
 
 add_part(Script, {Aggregation, Keys, Value}, Metrics, St) ->

@@ -255,7 +255,7 @@ poll(#st{blocked = Blocked} = St) ->
 
 schedule_poll(#st{blocked = Blocked, interval = Interval, polling = false} = St)
   when map_size(Blocked) > 0 ->
-    _ = erlang:send_after(Interval, self(), poll),
+    _ = erltrace_beat:send_after(Interval, poll),
     St#st{polling = true};
 schedule_poll(St) ->
     St.

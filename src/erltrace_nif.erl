@@ -153,6 +153,10 @@ unflagged(_) -> erlang:nif_error(not_loaded).
 -spec go(nif()) -> ok | failure().
 go(_) -> erlang:nif_error(not_loaded).
 
+%% All that the script needs of the VM is armed: from now on timers run (tick-N).
+-spec armed(nif()) -> ok | {error, closed}.
+armed(_) -> erlang:nif_error(not_loaded).
+
 -spec stop(nif()) -> ok | failure().
 stop(_) -> erlang:nif_error(not_loaded).
 
@@ -243,7 +247,7 @@ fastcalls(_) -> erlang:nif_error(not_loaded).
           ok | undefined | [tuple()] | map() | {refused, binary()} | {binary(), non_neg_integer()}.
 sampling(_) -> erlang:nif_error(not_loaded).
 
--spec sampling_dirty(dirty | {burn, non_neg_integer()}) -> ok | {refused, binary()}.
+-spec sampling_dirty(dirty | test_start | {burn, non_neg_integer()}) -> ok | {refused, binary()}.
 sampling_dirty(_) -> erlang:nif_error(not_loaded).
 
 -spec samples(nif()) -> boolean() | failure().
@@ -277,7 +281,7 @@ alive(_) -> erlang:nif_error(not_loaded).
 
 -spec counts(nif()) -> {Fired :: non_neg_integer(), Lost :: non_neg_integer(),
                         Unnamed :: non_neg_integer(), NoArgs :: non_neg_integer(),
-                        Cut :: non_neg_integer()} | failure().
+                        Cut :: non_neg_integer(), BufSize :: non_neg_integer()} | failure().
 counts(_) -> erlang:nif_error(not_loaded).
 
 -spec status(nif()) -> idle | running | filled | stopped | {exited, integer()} | failure().

@@ -132,7 +132,7 @@ sensitive() ->
 %% @doc Samples of stacks that are known.
 -spec self_test() -> answer() | {busy, Why :: binary()}.
 self_test() ->
-    case erltrace_nif:sampling(test_start) of
+    case erltrace_nif:sampling_dirty(test_start) of
         ok ->
             try all_ok([fun() -> test(Kind) end || Kind <- [erlang, bif, nif, dirty]])
             after erltrace_nif:sampling(test_stop)

@@ -230,7 +230,7 @@ tell(Text, #data{told = Text}) ->
     ok;
 tell(Text, #data{spec = #{file := File}} = Data) ->
     count(errors, 1, Data),
-    logger:error("erltrace: ~ts: ~ts", [File, Text], #{domain => [erltrace]}).
+    logger:error("erltrace: ~ts: ~ts", [File, Text]).
 
 %% ---- what it costs ---------------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ paid(How, Ns, #data{budget = Budget} = Data) ->
     Data#data{budget = Budget1}.
 
 look_again(State, #data{budget = Budget}) ->
-    [{state_timeout, erltrace_budget:next(State, Budget), look}].
+    [{state_timeout, erltrace_beat:next(erltrace_budget:next(State, Budget)), look, {abs, true}}].
 
 look(State, #data{spec = #{level := Level}, budget = Budget, looked = Last} = Data) ->
     {Cost, Data1} = spent(Data),

@@ -46,11 +46,12 @@ valid(aggregations, V) -> lists:member(V, [new, all, ticks]);
 valid(_, _) -> false.
 
 %% @doc Called by the process that will get the timer's messages. The reference is an alias of that
-%% process: acknowledgements are sent to it, and are dropped once it is freed.
+%% process: acknowledgements are sent to it, and are dropped once it is freed. The first tick may come
+%% sooner than the others: then they come together with those of other scripts.
 -spec new(pid(), opts()) -> sub().
 new(To, #{interval := Interval, window := Window, output := Output, aggregations := Aggs}) ->
     Ref = erlang:alias(),
-    Next = erlang:monotonic_time(millisecond) + Interval,
+    Next = erltrace_beat:next(Interval),
     #sub{ref = Ref, to = To, mon = erlang:monitor(process, To), interval = Interval,
          window = Window, output = Output, aggregations = Aggs, next = Next,
          timer = timer(Next, Ref)}.

@@ -99,7 +99,7 @@ format_status(Status) ->
 tick(#st{nif = Nif} = St) ->
     case check(Nif) of
         {running, _, _} ->
-            _ = erlang:send_after(?TICK, self(), tick),
+            _ = erltrace_beat:send_after(?TICK, tick),
             St;
         {done, _, _} ->
             tell(done, St);

@@ -107,6 +107,12 @@ copy_tree() { # to
 	fi
 }
 
+# What was built of another tree may be newer than the files of this one: make would take it for theirs.
+own_build() { # root
+	[[ -e $1/.erltrace-tree && $(<"$1/.erltrace-tree") == "$PWD" ]] || rm -rf "$1/erltrace-build"
+	echo "$PWD" >"$1/.erltrace-tree"
+}
+
 # The command that was built here against a node of the chroot, and the other way round.
 across() { # root
 	local base
@@ -136,7 +142,7 @@ test_release() { # release
 	{
 		# What fails without counts of its own counts as one.
 		{ [[ -d $root ]] || make_root "$root" "$suite"; } && mounts "$root" &&
-			fill_root "$root" && copy_tree "$root/erltrace" &&
+			fill_root "$root" && own_build "$root" && copy_tree "$root/erltrace" &&
 			inside "$root" 'cd /erltrace && make -j"$(nproc)" O=/erltrace-build all erl-tests' &&
 			printf '127.0.0.1 localhost %s\n::1 localhost\n' "$(hostname)" >"$root/etc/hosts" &&
 			ERLTRACE_TESTS=$root unshare --net tools/test-otp.sh "$1" ||

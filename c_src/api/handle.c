@@ -303,7 +303,7 @@ int erltrace_stop(erltrace_t *h, erltrace_error_t *err)
 	return 0;
 }
 
-static bool ended(erltrace_t *h)
+bool api_ended(const erltrace_t *h)
 {
 	if (h->hold || h->unread)
 		return false;
@@ -329,7 +329,7 @@ static int finish(erltrace_t *h, const erltrace_handlers_t *handlers)
 int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)
 {
 	struct et_error e = {.tag = ""};
-	uint64_t now = en_now();
+	uint64_t now = en_now(), fired = en_fired(h->en);
 	int rc;
 
 	if (h->co == NULL)
@@ -344,7 +344,7 @@ int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_e
 	}
 	if (h->replay != NULL)
 		return h->replay(h, handlers);
-	if (ended(h))
+	if (api_ended(h))
 		return finish(h, handlers);
 	if (now >= h->next_clean) {
 		en_clean(h->en);
@@ -362,9 +362,11 @@ int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_e
 		rc = api_snapshots(h, handlers, false);
 	if (rc != 0)
 		return rc;
+	h->worked = now;
+	h->fired = fired;
 	if (h->opts.val[OPT_SWITCHRATE] != 0)
 		h->next_switch = now + h->opts.val[OPT_SWITCHRATE];
-	return ended(h) ? finish(h, handlers) : ERLTRACE_OK;
+	return api_ended(h) ? finish(h, handlers) : ERLTRACE_OK;
 }
 
 void erltrace_sleep(erltrace_t *h)
@@ -372,7 +374,7 @@ void erltrace_sleep(erltrace_t *h)
 	uint64_t now = en_now(), until = now + POLL_NS;
 	struct timespec ts;
 
-	if (h->done || h->replay != NULL || (h->co != NULL && ended(h)))
+	if (h->done || h->replay != NULL || (h->co != NULL && api_ended(h)))
 		return;
 	if (h->next_switch > now && h->next_switch < until)
 		until = h->next_switch;

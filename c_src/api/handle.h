@@ -39,12 +39,16 @@ struct erltrace {
 	bool done;  /* work() has given ERLTRACE_DONE */
 	int (*replay)(erltrace_t *h, const erltrace_handlers_t *handlers); /* work, or NULL: as usual */
 	uint64_t next_switch, next_status, next_clean, next_look; /* ns, when they are due */
+	uint64_t worked, cleaned; /* ns, when all was read, and cleaned up, the last time */
+	uint64_t fired; /* en_fired() before that */
+	bool joined; /* with other nodes */
 };
 
 /* Both return -1. The caller's error, which may be NULL, is touched by a failure alone. */
 int api_error(erltrace_error_t *err, const struct et_error *e);
 int api_fail(erltrace_error_t *err, enum et_tag tag, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+bool api_ended(const erltrace_t *h); /* the next work() is the last one */
 unsigned api_flags(const erltrace_compile_opts_t *o); /* D_C_* */
 /* $0 is the script's name, $1.. its arguments. NULL: out of memory. The caller frees. */
 const char **api_argv(const erltrace_compile_opts_t *o);

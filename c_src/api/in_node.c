@@ -4,6 +4,7 @@
 #include "in_node.h"
 
 #define CLEAN_NS 1000000000ULL /* where no variable is ever deleted: for what threads left behind */
+#define NEWS_NS 5000000000ULL /* where nothing fires */
 #define CLEAN_IDLE 4 /* where nothing was deleted the last time: so many times as seldom */
 
 void api_set_inside(erltrace_t *h)
@@ -30,6 +31,11 @@ void api_no_payload(erltrace_t *h)
 uint64_t api_option(const erltrace_t *h, enum et_opt opt)
 {
 	return h->opts.val[opt];
+}
+
+bool api_records_processes(const erltrace_t *h)
+{
+	return et_opt_processes(&h->opts);
 }
 
 const char *api_text_option(const erltrace_t *h, enum et_opt opt)
@@ -68,15 +74,43 @@ uint64_t api_lost(const erltrace_t *h)
 	return n;
 }
 
-uint64_t api_clean(erltrace_t *h)
+/* Nothing fired: nothing was dropped either, and only providers may have news. */
+bool api_idle(const erltrace_t *h)
+{
+	uint64_t rest = h->opts.val[OPT_STATUSRATE];
+	enum en_unread unread;
+
+	if (h->co == NULL || !h->begun || h->done || h->joined || h->replay != NULL || api_ended(h))
+		return false;
+	unread = en_unread(h->en);
+	if (unread == EN_URGENT)
+		return false;
+	if (unread == EN_NOTHING && en_fired(h->en) == h->fired && rest < NEWS_NS)
+		rest = NEWS_NS;
+	return en_now() < h->worked + rest;
+}
+
+static uint64_t clean_after(const erltrace_t *h, bool deleted)
 {
 	const struct prog *prog = &h->comp->prog;
-	bool deleted = en_state(h->en) == EN_RUNNING && en_clean(h->en);
 
 	for (unsigned i = 0; i < prog->nvars; i++)
 		if (prog->vars[i]->assoc)
 			return h->opts.val[OPT_CLEANRATE] * (deleted ? 1 : CLEAN_IDLE);
 	return CLEAN_NS;
+}
+
+uint64_t api_clean(erltrace_t *h)
+{
+	bool deleted = en_state(h->en) == EN_RUNNING && en_clean(h->en);
+
+	h->cleaned = en_now();
+	return clean_after(h, deleted);
+}
+
+uint64_t api_rest(const erltrace_t *h)
+{
+	return en_unclean(h->en) || en_now() >= h->cleaned + CLEAN_NS ? 0 : clean_after(h, false);
 }
 
 int api_extend(erltrace_t *h, unsigned first, erltrace_error_t *err)
@@ -119,6 +153,7 @@ int api_set_role(erltrace_t *h, enum api_role role)
 		[API_ALONE] = CO_ALONE, [API_FIRST] = CO_FIRST, [API_OTHER] = CO_OTHER};
 
 	h->hold = role == API_FIRST;
+	h->joined = role != API_ALONE;
 	return h->co != NULL ? co_set_role(h->co, roles[role]) : 0;
 }
 

@@ -20,6 +20,7 @@ void api_set_inside(erltrace_t *h); /* it is in a node: before anything is compi
 struct en *api_engine(erltrace_t *h); /* the same from open to close: for the probe path */
 const struct prog *api_program(const erltrace_t *h); /* of all scripts compiled so far */
 uint64_t api_option(const erltrace_t *h, enum et_opt opt);
+bool api_records_processes(const erltrace_t *h); /* its records say which process has fired */
 const char *api_text_option(const erltrace_t *h, enum et_opt opt); /* "": it is not set */
 bool api_is_destructive(const erltrace_t *h); /* has any script destructive actions? */
 /* The record whose fields the last compilation did not know and needed; NULL: none. */
@@ -29,8 +30,14 @@ bool api_has_self(const erltrace_t *h);	      /* or self-> variables? */
 /* Records lost so far since a trace buffer was full. */
 uint64_t api_lost(const erltrace_t *h);
 void api_no_payload(erltrace_t *h); /* payload=off for good */
+/*
+ * Would erltrace_work() find nothing to do? Told in no time, so that a script that rests costs next to
+ * nothing: that call wants a dirty scheduler, which spins before it sleeps again.
+ */
+bool api_idle(const erltrace_t *h);
 /* Make the memory of deleted variables free again; returns when this is due again, in ns. */
 uint64_t api_clean(erltrace_t *h);
+uint64_t api_rest(const erltrace_t *h); /* the same, in no time, where there is none; 0: there is */
 /* While tracing: enable the program at probes that were added, from this one on. */
 int api_extend(erltrace_t *h, unsigned first, erltrace_error_t *err);
 

@@ -18,7 +18,6 @@
 enum { AT_A_TIME = 4096 }; /* records of a call */
 
 static const char *const forms[] = {"text", "json", "timeline"};
-enum { TEXT, JSON, TIMELINE, ALL };
 
 /* ---- what the caller hears ------------------------------------------------------------ */
 
@@ -132,14 +131,17 @@ static int json_line(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-static int form_handlers(struct api_snapshot *s, erltrace_handlers_t *hs)
+static int form_handlers(erltrace_t *h, erltrace_handlers_t *hs)
 {
+	struct api_snapshot *s = &h->snap;
+
 	*hs = (erltrace_handlers_t){.size = sizeof(*hs), .arg = s, .event = text_event,
 		.record = text_record, .fault = text_fault};
-	if (s->form == TIMELINE) {
+	if (s->form == SNAPSHOT_TIMELINE) {
 		s->timeline.out = &s->out;
+		s->timeline.co = h->co;
 		co_timeline_handlers(&s->timeline, hs);
-	} else if (s->form == JSON) {
+	} else if (s->form == SNAPSHOT_JSON) {
 		s->json.text = json_line;
 		s->json.arg = &s->out;
 		return co_json_handlers(&s->json, hs);
@@ -153,9 +155,9 @@ static void put_head(erltrace_t *h)
 	erltrace_snapshot_t about = {0};
 
 	tell(h, NULL, &about);
-	if (s->form == TEXT)
+	if (s->form == SNAPSHOT_TEXT)
 		text_head(s);
-	else if (s->form == JSON)
+	else if (s->form == SNAPSHOT_JSON)
 		co_json_recording(
 			&s->json, &about, s->about.first, s->about.whole, s->about.last);
 	else
@@ -164,9 +166,9 @@ static void put_head(erltrace_t *h)
 
 static void put_tail(struct api_snapshot *s)
 {
-	if (s->form == TEXT)
+	if (s->form == SNAPSHOT_TEXT)
 		end_line(s);
-	else if (s->form == TIMELINE)
+	else if (s->form == SNAPSHOT_TIMELINE)
 		co_timeline_tail(&s->timeline);
 	co_json_free(&s->json);
 	co_timeline_free(&s->timeline);
@@ -239,7 +241,7 @@ static int step(erltrace_t *h, const erltrace_handlers_t *hs)
 
 	if (begins)
 		begin_form(h);
-	if (form_handlers(s, &form) < 0)
+	if (form_handlers(h, &form) < 0)
 		s->out.nomem = true;
 	else if (begins)
 		put_head(h);
@@ -253,7 +255,7 @@ static int step(erltrace_t *h, const erltrace_handlers_t *hs)
 		return rc;
 	rc = finish_file(h, hs);
 	s->begun = false;
-	if (h->opts.val[OPT_SNAPSHOTFORM] == ALL && s->form < TIMELINE)
+	if (h->opts.val[OPT_SNAPSHOTFORM] == SNAPSHOT_ALL && s->form < SNAPSHOT_TIMELINE)
 		s->form++;
 	else
 		end_all(s);
@@ -275,8 +277,9 @@ static int take(erltrace_t *h, const char *why)
 	snprintf(s->why, sizeof(s->why), "%s", why);
 	s->now = en_now();
 	s->wall = en_wall(h->en, s->now);
-	s->form = h->opts.val[OPT_SNAPSHOTFORM] == ALL ? TEXT :
-							 (unsigned)h->opts.val[OPT_SNAPSHOTFORM];
+	s->form = (unsigned)h->opts.val[OPT_SNAPSHOTFORM];
+	if (s->form == SNAPSHOT_ALL)
+		s->form = SNAPSHOT_TEXT;
 	s->begun = false;
 	return 0;
 }

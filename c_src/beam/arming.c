@@ -24,6 +24,7 @@
 #include "own_name.h"
 #include "sampler_wall.h"
 #include "things.h"
+#include "timers.h"
 #include "user.h"
 #include "vtime.h"
 
@@ -36,6 +37,7 @@ struct needs {
 	bool stacks;   /* a clause has ustack() */
 	bool nomem;
 	bool proc_names; /* what processes are called */
+	bool timers;	 /* which timer a message is of */
 	bool local, values; /* a function armed by [local]; one whose value is read */
 };
 
@@ -112,9 +114,10 @@ static void put(struct en_probe **at, struct en_probe *p)
 		*at = p;
 }
 
-static bool is_bare(const struct prog_uses *u)
+static bool is_bare(const struct beam_handle *b, const struct prog_uses *u)
 {
-	return u->pbis == 0 && !u->ustack && !uses_var(u, BI_VTIMESTAMP);
+	return u->pbis == 0 && !u->ustack && !uses_var(u, BI_VTIMESTAMP) &&
+	       !api_records_processes(b->h);
 }
 
 /* What the only probe of an event needs, if it has one clause that runs by itself. */
@@ -130,7 +133,7 @@ static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, 
 	if (c->prog == NULL) { /* else events may be looking */
 		c->entry = ecb->entry;
 		c->prog = ecb->clause;
-		c->bare = is_bare(&ecb->clause->uses);
+		c->bare = is_bare(b, &ecb->clause->uses);
 	}
 	o->probe = p;
 	o->id = ecb->id;
@@ -189,7 +192,8 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	unsigned nentry = 0, nret = 0, nval = 0, nexc = 0;
 	bool fast = b->fast && why_traced(fn) == NULL;
 	bool local = fn->user != 0 || ((fn->label || fn->notes) && !fast), keep = fn->notes;
-	bool values = fn->notes, tells, asks = fn->label || fn->notes, all = false;
+	bool values = fn->notes, tells, asks = fn->label || fn->notes;
+	bool all = fn->notes && fn->mod == atom_erlang; /* of timers */
 	uint8_t how = fn->fast;
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
@@ -362,7 +366,8 @@ static bool reads_pbi(const struct beam_handle *b, enum prog_pbi pbi)
 
 static bool reads_names(const struct needs *n)
 {
-	return READS_PBI(n->pbis, ERLNAME) || READS_PBI(n->pbis, ERLPEER) || n->proc_names;
+	return READS_PBI(n->pbis, ERLNAME) || READS_PBI(n->pbis, ERLPEER) || n->proc_names ||
+	       n->timers; /* a timer may be for a name */
 }
 
 /* Nothing is to be traced: its events are samples. */
@@ -424,6 +429,31 @@ static void look_at_tables(struct beam_handle *b, struct needs *n)
 	if (made != NULL && found != NULL)
 		made->notes = found->notes = true;
 	n->args = true;
+}
+
+/* When timers are due: who starts and cancels them. */
+static void look_at_timers(struct beam_handle *b, struct needs *n)
+{
+	const struct {
+		ERL_NIF_TERM fun;
+		unsigned arity;
+	} calls[] = {{atom_send_after, 3}, {atom_send_after, 4}, {atom_start_timer, 3},
+		{atom_start_timer, 4}, {atom_cancel_timer, 1}, {atom_cancel_timer, 2}};
+
+	n->timers = en_enabled(b->probe[BP_TIMER_EXPIRE]);
+	if (!n->timers)
+		return;
+	n->nomem |= b->timers == NULL && beam_timers_init(&b->timers) < 0;
+	for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		struct beam_fn *fn =
+			beam_function_need(b, n->env, atom_erlang, calls[i].fun, calls[i].arity);
+
+		n->nomem |= fn == NULL;
+		if (fn != NULL)
+			fn->notes = true;
+	}
+	n->args = true;
+	need(n, en_enabled(b->probe[BP_MESSAGE_QUEUED]) || b->hibernate ? "timers_too" : "timers");
 }
 
 /* Do scripts read these arguments of an enabled probe? */
@@ -666,6 +696,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
 	bool table, keeps, flows;
 
+	if (api_records_processes(b->h)) /* with their names, as if each clause read them */
+		n.pbis |= 1u << PBI_ERLNAME;
 	if (b->clauses == NULL)
 		b->clauses = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->clauses));
 	if (b->clauses == NULL)
@@ -683,6 +715,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_drivers(b, &n);
 	look_at_names(b, &n);
 	look_at_tables(b, &n);
+	look_at_timers(b, &n);
 	look_at_functions(b, &n);
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	keeps = keeps_processes(b, &n, table);

@@ -14,6 +14,7 @@
  *   functions.c        the Erlang functions that have probes, by three words (probe path)
  *   call_probes.c      probes of certain functions: ETS tables, timers, restarts, atoms (probe path)
  *   call_facts.c       what these need to know: names of tables, numbers of atoms (probe path)
+ *   timers.c           when timers are due, for timer-expire (probe path)
  *   counters.c         functions that the VM counts for us
  *   tracer.c           THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
  *   calls.c            its half for calls and returns, with a fast path

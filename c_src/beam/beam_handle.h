@@ -25,6 +25,7 @@ struct beam_event;
 struct flow_table;
 struct beam_ports;
 struct beam_tables;
+struct beam_timers;
 struct state_probe;
 
 struct beam_want { /* a description that may name functions */
@@ -74,6 +75,7 @@ struct beam_handle {
 	uint32_t flow_hops;	  /* messages and spawns of a flow, at most */
 	_Atomic bool foreign_tokens; /* sequential trace tokens that are not ours have been seen */
 	struct beam_tables *tables; /* for probes of certain functions; NULL: none is enabled */
+	struct beam_timers *timers; /* for timer-expire; NULL: it is not enabled */
 	struct et_str *node_text;
 	struct beam_event *host;  /* asked by BEGIN, tick and the like */
 	_Atomic uint64_t beat;	/* ns: its process looked after it; 0: nobody has to */

@@ -15,6 +15,7 @@
 #include "term_print.h"
 #include "term_words.h"
 #include "texts.h"
+#include "timers.h"
 #include "vm_event.h"
 
 /* ---- which functions -------------------------------------------------------------------- */
@@ -97,11 +98,14 @@ unsigned beam_call_needs(enum beam_probe id, unsigned argmask)
 
 /* ---- what is noted ---------------------------------------------------------------------- */
 
-/* The first argument of a call of ets: its table, or the name of a new one. */
-ERL_NIF_TERM beam_call_note(const struct beam_event *ev, ERL_NIF_TERM args)
+/* Of a call of ets the first argument: its table, or the name of a new one. */
+ERL_NIF_TERM beam_call_note(
+	const struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM args)
 {
 	ERL_NIF_TERM table, rest;
 
+	if (fn->mod == atom_erlang)
+		return beam_timer_note(ev, fn, args);
 	if (ev->b->tables == NULL || !beam_get_cell(ev->env, args, &table, &rest))
 		return 0;
 	return beam_table_name(ev->b->tables, ev->env, table);
@@ -112,7 +116,9 @@ void beam_call_noted(const struct beam_event *ev)
 {
 	ERL_NIF_TERM ref;
 
-	if (ev->kept != NULL && ev->kept->note != 0 && beam_source(ev, PBI_ERLRET, 0, &ref))
+	if (ev->kept != NULL && ev->kept->fn->mod == atom_erlang)
+		beam_timer_noted(ev);
+	else if (ev->kept != NULL && ev->kept->note != 0 && beam_source(ev, PBI_ERLRET, 0, &ref))
 		beam_table_set(ev->b->tables, ref, ev->kept->note);
 }
 

@@ -41,7 +41,8 @@ static inline bool beam_is_call_probe(const struct en_probe *p)
 unsigned beam_call_needs(enum beam_probe id, unsigned argmask);
 
 /* At a call: what its end needs of the arguments. */
-ERL_NIF_TERM beam_call_note(const struct beam_event *ev, ERL_NIF_TERM args);
+ERL_NIF_TERM beam_call_note(
+	const struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM args);
 /* At its end: what is noted of the result. */
 void beam_call_noted(const struct beam_event *ev);
 void beam_call_fire(struct beam_event *ev, struct en_probe *p);

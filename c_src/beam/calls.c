@@ -187,7 +187,7 @@ static __attribute__((noinline)) void keep_args(
 	if (ev->proc != &no_proc && enif_get_tuple(ev->env, mfa, &n, &t) && n == 3)
 		k = beam_kept_call(&ev->b->procs.kept, ev->proc, fn, depth, ev->env, t[2]);
 	if (k != NULL)
-		k->note = beam_call_note(ev, t[2]);
+		k->note = beam_call_note(ev, fn, t[2]);
 }
 
 /* The function that was called, or NULL. */

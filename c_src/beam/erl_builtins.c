@@ -126,6 +126,8 @@ static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 		*peer = beam_extra(ev->env, ev->argv[4]);
 	else if (tag == atom_spawned)
 		*peer = ev->argv[3];
+	else if (tag == atom_receive && ev->starter != 0)
+		*peer = ev->starter;
 	else
 		return beam_flow_peer(ev, peer) || has_argument(ev, 0, peer);
 	return true;
@@ -244,8 +246,28 @@ static bool name_frame(const struct en_current *cur, uint64_t pc, char *buf, siz
 	return beam_frame_text(pc, buf, size) || sampler_frame_text(pc, buf, size);
 }
 
-const struct en_current_ops beam_ops = {
-	.num = answer_num, .str = answer_str, .terms = &beam_term_ops, .frame = name_frame};
+static bool process_of(const struct en_current *cur, struct rec_process *p)
+{
+	const struct beam_event *ev = event_of(cur);
+	bool is_pid = ev->env != NULL && enif_is_pid(ev->env, cur->key);
+
+	if (!is_pid && (ev->env == NULL || !enif_is_port(ev->env, cur->key)))
+		return false;
+	*p = (struct rec_process){.id = cur->key, .name = is_pid ? name_of(ev) : 0};
+	return true;
+}
+
+static void process_text(uint64_t term, char *buf, size_t size)
+{
+	enif_snprintf(buf, size, "%T", (ERL_NIF_TERM)term);
+}
+
+const struct en_current_ops beam_ops = {.num = answer_num,
+	.str = answer_str,
+	.terms = &beam_term_ops,
+	.process = process_of,
+	.process_text = process_text,
+	.frame = name_frame};
 
 /* ---- what the Erlang side tells -------------------------------------------------------- */
 

@@ -27,6 +27,7 @@
 #include "sampler.h"
 #include "store.h"
 #include "things.h"
+#include "timers.h"
 #include "tracer.h"
 #include "user.h"
 
@@ -100,6 +101,7 @@ static void close_handle(struct beam_handle *b)
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
 	beam_tables_fini(&b->tables);
+	beam_timers_fini(&b->timers);
 	beam_proc_names_fini(&b->proc_names);
 	beam_flows_fini(b);
 	beam_patterns_fini(&b->patterns);
@@ -504,23 +506,24 @@ ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return gone ? atom_false : atom_true;
 }
 
-/* counts(Handle) -> {Fired, Lost, Unnamed, NoArgs, Cut}: firings; frames and processes, and names
- * of processes, that found no room; returns without the arguments of their calls, and returns where
- * clauses met parts of arguments that were not kept. */
+/* counts(Handle) -> {Fired, Lost, Unnamed, NoArgs, Cut, BufSize}: firings; frames and processes, and
+ * names of processes, that found no room; returns without the arguments of their calls, and returns
+ * where clauses met parts of arguments that were not kept; the size of a trace buffer. */
 ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	uint64_t fired, lost, unnamed, no_args, cut;
+	uint64_t fired, lost, unnamed, no_args, cut, bufsize;
 
 	WITH_HANDLE(b)
+	bufsize = api_option(b->h, OPT_BUFSIZE);
 	fired = en_fired(b->en);
 	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_no_thread);
 	unnamed = atomic_load(&b->proc_names.lost);
 	no_args = atomic_load(&b->procs.kept.lost);
 	cut = atomic_load(&b->procs.kept.cut);
 	enif_mutex_unlock(b->lock);
-	return enif_make_tuple5(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost),
+	return enif_make_tuple6(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost),
 		enif_make_uint64(env, unnamed), enif_make_uint64(env, no_args),
-		enif_make_uint64(env, cut));
+		enif_make_uint64(env, cut), enif_make_uint64(env, bufsize));
 }
 
 /* set_target(Handle, OsPid): what $target is. */
@@ -586,6 +589,14 @@ ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	enif_mutex_unlock(b->lock);
 	return ret;
+}
+
+ERL_NIF_TERM nif_armed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	WITH_HANDLE(b)
+	en_armed(b->en);
+	enif_mutex_unlock(b->lock);
+	return atom_ok;
 }
 
 ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

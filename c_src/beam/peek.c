@@ -233,6 +233,17 @@ bool beam_local_ref(ERL_NIF_TERM t)
 	return w[0] == at.ref ? mark_of(w) == at.ref_mark : w[0] != at.magic;
 }
 
+bool beam_peek_ref(ERL_NIF_TERM t, uint64_t word[2])
+{
+	const uint64_t *w = words(t);
+
+	if (!beam_local_ref(t) || w[0] >> 6 < 2)
+		return false;
+	word[0] = w[1];
+	word[1] = w[2];
+	return true;
+}
+
 bool beam_peek_magic(ERL_NIF_TERM t, uint64_t *word)
 {
 	const uint64_t *w = words(t);

@@ -47,6 +47,8 @@ unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative);
 bool beam_peek_alias(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *pid);
 /* One of this node that is no resource's: its words are all there is. */
 bool beam_local_ref(ERL_NIF_TERM t);
+/* The words of such a one that tell it from all others. */
+bool beam_peek_ref(ERL_NIF_TERM t, uint64_t word[2]);
 /* A reference of a resource or a table: the word that stands for that. */
 bool beam_peek_magic(ERL_NIF_TERM t, uint64_t *word);
 /* A reference whose text can be made without a lock. */

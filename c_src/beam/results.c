@@ -317,7 +317,7 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 }
 
 /* work(Handle, Form) -> {ok | done, [Item]} */
-ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static ERL_NIF_TERM work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
 	erltrace_handlers_t hs;
@@ -341,6 +341,24 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	end_event(&r);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, rc == ERLTRACE_DONE ? atom_done : atom_ok, items);
+}
+
+ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct beam_handle *b = beam_get(env, argv[0]);
+	bool idle = false;
+
+	if (b == NULL)
+		return enif_make_badarg(env);
+	if (enif_mutex_trylock(b->lock) == 0) {
+		idle = b->h != NULL && b->warnings == NULL && api_idle(b->h);
+		if (idle)
+			beam_watchdog_read(b);
+		enif_mutex_unlock(b->lock);
+	}
+	if (idle)
+		return enif_make_tuple2(env, atom_ok, enif_make_list(env, 0));
+	return enif_schedule_nif(env, "work", ERL_NIF_DIRTY_JOB_CPU_BOUND, work, argc, argv);
 }
 
 /* snapshot(Handle, Why, Form) -> {ok, [Item]} */

@@ -44,7 +44,16 @@ static const struct et_str *answer_str(
 	}
 }
 
-static const struct en_current_ops ops = {.num = answer_num, .str = answer_str};
+static bool process_of(const struct en_current *cur, struct rec_process *p)
+{
+	const struct sampler_current *s = sample_of(cur);
+
+	*p = (struct rec_process){.id = s->pid, .name = s->name};
+	return s->pid != 0;
+}
+
+static const struct en_current_ops ops = {
+	.num = answer_num, .str = answer_str, .process = process_of};
 
 static unsigned answer_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines)
 {

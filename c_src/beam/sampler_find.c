@@ -366,15 +366,11 @@ static void start_again(void)
 	sampler_pid = getpid();
 }
 
-static ERL_NIF_TERM test(ErlNifEnv *env, bool on)
+static ERL_NIF_TERM test_start(ErlNifEnv *env)
 {
 	struct et_error e = {.tag = ""};
-	bool ok = true;
+	bool ok = sampler_test_start(&e) == 0 || no("%s", e.text);
 
-	if (on)
-		ok = sampler_test_start(&e) == 0 || no("%s", e.text);
-	else
-		sampler_test_stop();
 	et_err_clear(&e);
 	return done(env, ok);
 }
@@ -440,9 +436,10 @@ static ERL_NIF_TERM about(ErlNifEnv *env)
 }
 
 /*
- * sampling(Step): start, {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}, sampling_dirty(dirty), code
- * look for what is needed; test_start, test_read, test_stop are the self-test; passed, {refuse, Why},
- * {busy, Why} its result, the last to be tried again; get it, and what was found. ok | {refused, Why}.
+ * sampling(Step): start, {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}, sampling_dirty(dirty),
+ * code look for what is needed; sampling_dirty(test_start), test_read, test_stop are the self-test;
+ * passed, {refuse, Why}, {busy, Why} its result, the last to be tried again; get it, and what was
+ * found. ok | {refused, Why}.
  */
 ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -460,8 +457,8 @@ ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		start_again();
 	} else if (strcmp(step, "code") == 0) {
 		return done(env, look_at_code());
-	} else if (strcmp(step, "test_start") == 0 || strcmp(step, "test_stop") == 0) {
-		return test(env, step[7] == 'a');
+	} else if (strcmp(step, "test_stop") == 0) {
+		sampler_test_stop();
 	} else if (strcmp(step, "test_read") == 0) {
 		struct told told = {env, enif_make_list(env, 0)};
 
@@ -486,7 +483,7 @@ ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return atom_ok;
 }
 
-/* sampling_dirty(dirty | {burn, Microseconds}) */
+/* sampling_dirty(dirty | test_start | {burn, Microseconds}) */
 ERL_NIF_TERM nif_sampling_dirty(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	const ERL_NIF_TERM *t;
@@ -494,6 +491,8 @@ ERL_NIF_TERM nif_sampling_dirty(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 	int n;
 
 	(void)argc;
+	if (enif_is_identical(argv[0], enif_make_atom(env, "test_start"))) /* it may have to wait */
+		return test_start(env);
 	if (!enif_get_tuple(env, argv[0], &n, &t) || n != 2)
 		return done(env, look_at_dirty(env));
 	if (enif_get_uint64(env, t[1], &us))

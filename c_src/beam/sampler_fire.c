@@ -300,7 +300,7 @@ static int enable(struct en *en, const struct en_probe *p, uint64_t period, stru
 	w->b->samples = true;
 	w->b->sampled_stacks |= p->uses.ustack;
 	w->period = period;
-	w->names = p->uses.pbis & names;
+	w->names = (p->uses.pbis & names) != 0 || api_records_processes(w->b->h);
 	w->stacks = p->uses.ustack;
 	w->lines = w->stacks && api_option(w->b->h, OPT_STACKLINES) != 0;
 	pthread_mutex_lock(&lock);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/safe.h"
@@ -28,6 +29,7 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 #define SEC 1000000000ULL
+#define LOOKS 100 /* at the signals that threads block, a millisecond apart */
 
 static int the_signal; /* that has our handler; 0: none */
 static bool reads_safely; /* handlers may read what is not there */
@@ -74,21 +76,36 @@ static bool take_signal(int sig)
 	return is_free(sig) && sigaction(sig, &act, NULL) == 0;
 }
 
-static int choose_signal(struct et_error *e)
+static bool take_one_but(uint64_t blocked)
 {
-	uint64_t blocked = 0;
-
-	if (the_signal != 0 && is_free(the_signal) && take_signal(the_signal))
-		return 0;
-	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
-		blocked |= blocked_by(sampler_threads[i]->tid);
-	for (int sig = SIGPROF; sig != 0; sig = sig == SIGPROF ? SIGRTMAX : sig - 1) {
-		if (sig != SIGPROF && sig < SIGRTMIN)
-			break;
+	for (int sig = SIGPROF; sig == SIGPROF || sig >= SIGRTMIN;
+		sig = sig == SIGPROF ? SIGRTMAX : sig - 1) {
 		if ((blocked >> (sig - 1) & 1) || !take_signal(sig))
 			continue;
 		the_signal = sig;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * A thread that starts another one, as schedulers do for every script that begins, or that is in a
+ * handler, blocks all signals for a moment: look again.
+ */
+static int choose_signal(struct et_error *e)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	if (the_signal != 0 && is_free(the_signal) && take_signal(the_signal))
 		return 0;
+	for (int look = 0; look < LOOKS; look++) {
+		uint64_t blocked = 0;
+
+		for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
+			blocked |= blocked_by(sampler_threads[i]->tid);
+		if (take_one_but(blocked))
+			return 0;
+		nanosleep(&moment, NULL);
 	}
 	return et_err(e, ET_SAMPLES,
 		"no signal is free for samples: SIGPROF and all real-time signals are used by "

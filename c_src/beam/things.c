@@ -405,7 +405,21 @@ static const struct et_str *answer_str(
 	return at != 0 ? text_of(t->env, t->row[at], buf, size) : NULL;
 }
 
-static const struct en_current_ops ops = {.num = answer_num, .str = answer_str};
+/* Of a table, a port or a socket its owner; other things are nobody's. */
+static bool process_of(const struct en_current *cur, struct rec_process *p)
+{
+	const struct thing *t = thing_of(cur);
+	bool has = t->probe->kind <= KIND_SOCKET;
+	unsigned at = has ? t->layout->name : 0;
+
+	*p = (struct rec_process){.id = cur->key};
+	if (at != 0 && enif_is_atom(t->env, t->row[at]))
+		p->name = t->row[at];
+	return has;
+}
+
+static const struct en_current_ops ops = {
+	.num = answer_num, .str = answer_str, .process = process_of};
 
 /* Rows are tuples of the probe's size, their first element a local pid; of a round or a key, any. */
 static void fire(struct thing *t, ERL_NIF_TERM row)

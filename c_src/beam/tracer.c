@@ -27,6 +27,7 @@
 #include "sizes.h"
 #include "term_print.h"
 #include "texts.h"
+#include "timers.h"
 #include "top_words.h"
 #include "tracer.h"
 #include "vtime.h"
@@ -332,7 +333,7 @@ static void on_send(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
 		send_slow(ev, msg, to, opts);
 }
 
-static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
+static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_QUEUED];
 	struct beam_proc *proc;
@@ -343,6 +344,8 @@ static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg)
 		return;
 	if (ev->b->hibernate && (proc = beam_proc_find(&ev->b->procs, ev->cur.key)) != NULL)
 		atomic_store_explicit(&proc->hibernating, 0, memory_order_relaxed);
+	if (unlikely(ev->b->timers != NULL))
+		beam_timer_message(ev, msg, opts);
 	if (!en_enabled(p))
 		return;
 	BEAM_MAKE_ARG(p, arg, MESSAGE_QUEUED, receiver, pid_arg(ev));
@@ -470,7 +473,7 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 		beam_port_event(ev, tag, argv[3], argv[4]);
 	} else if (tag == atom_receive) {
 		ev->proc = NULL;
-		on_receive(ev, argv[3]);
+		on_receive(ev, argv[3], argv[4]);
 	} else if (tag == atom_in) {
 		begin(ev);
 		on_in(ev, argv[3]);
@@ -516,7 +519,7 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ev.argv = argv;
 	ev.proc = NULL; /* until begin() finds it */
 	ev.kept = NULL;
-	ev.class = ev.reason = 0;
+	ev.class = ev.reason = ev.starter = 0;
 	ev.words = 0;
 	ev.cur.key = argv[2];
 	ev.cur.ustack = beam_ustack;

@@ -290,7 +290,7 @@ ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
  * clean(Handle) -> ms until the next time: the room of deleted variables can be used again. Often
  * where there are such variables, else for what is left of threads that ended.
  */
-ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static ERL_NIF_TERM clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	uint64_t ms;
 
@@ -300,6 +300,22 @@ ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		ms = ATOMS_MS;
 	enif_mutex_unlock(b->lock);
 	return enif_make_uint64(env, ms < 5 ? 5 : ms);
+}
+
+ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct beam_handle *b = beam_get(env, argv[0]);
+	uint64_t ms = 0;
+
+	if (b == NULL)
+		return enif_make_badarg(env);
+	if (enif_mutex_trylock(b->lock) == 0) {
+		if (b->h != NULL && b->patterns.n == 0)
+			ms = api_rest(b->h) / 1000000;
+		enif_mutex_unlock(b->lock);
+	}
+	return ms > 0 ? enif_make_uint64(env, ms < 5 ? 5 : ms)
+		      : enif_schedule_nif(env, "clean", ERL_NIF_DIRTY_JOB_CPU_BOUND, clean, argc, argv);
 }
 
 /*

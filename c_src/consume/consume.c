@@ -295,6 +295,29 @@ static void fill_event(struct co_rec *r)
 	r->ev.walltimestamp = en_wall(r->co->en, r->head->ts);
 }
 
+/* Most records are of the same process as the one before. */
+static void fill_process(struct co_rec *r)
+{
+	struct co *co = r->co;
+	struct rec_process is;
+
+	co->has_process = r->head->flags & REC_PROCESS;
+	if (!co->has_process)
+		return;
+	memcpy(&is, (const char *)r->head + r->head->size - sizeof(is), sizeof(is));
+	if (co->process.is.id != is.id)
+		en_process_text(co->en, is.id, co->process.id, sizeof(co->process.id));
+	if (co->process.is.name != is.name)
+		en_process_text(co->en, is.name, co->process.name, sizeof(co->process.name));
+	co->process.is = is;
+}
+
+const char *co_process(const struct co *co, const char **name)
+{
+	*name = co->process.is.name != 0 ? co->process.name : NULL;
+	return co->has_process ? co->process.id : NULL;
+}
+
 static int rec_one(void *arg, unsigned thread, const struct rec_head *head)
 {
 	struct co_rec r = {.co = arg, .head = head, .thread = thread};
@@ -305,6 +328,7 @@ static int rec_one(void *arg, unsigned thread, const struct rec_head *head)
 	if (r.ecb == NULL || r.ecb->clause == NULL || r.ecb->probe == NULL)
 		return 0;
 	fill_event(&r);
+	fill_process(&r);
 	if (head->kind == REC_ERROR)
 		te_fault(&r);
 	else
@@ -359,7 +383,10 @@ int co_work(struct co *co, const erltrace_handlers_t *h, bool final)
 
 int co_preview(struct co *co, const erltrace_handlers_t *h)
 {
-	if (co->prog->naggs == 0 || co->previewed == ag_changes(co->ag))
+	if (co->prog->naggs == 0)
+		return 0;
+	ag_take(co);
+	if (co->previewed == ag_changes(co->ag))
 		return 0;
 	co_begin_call(co, h);
 	co->previewed = ag_changes(co->ag);

@@ -59,6 +59,11 @@ struct co {
 	int looks;
 	unsigned wants; /* snapshots; why the first one */
 	char why[CO_WHY];
+	struct { /* that of the last record which has one, as text */
+		struct rec_process is;
+		char id[32], name[1100]; /* an atom's 255 characters, quoted */
+	} process;
+	bool has_process; /* the record under way has one */
 };
 
 /* A record under way. */

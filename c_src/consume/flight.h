@@ -29,6 +29,13 @@ bool co_wants_snapshot(struct co *co, char why[CO_WHY], unsigned *more);
 int co_replay(struct co *co, struct en_recording *c, unsigned most, const erltrace_handlers_t *h,
 	bool *done);
 
+/*
+ * Of the record that a handler is shown, in a node: the process, or port, as Erlang writes it, and
+ * the name that it was registered by, or NULL. NULL: it is of none, or the option snapshotform has
+ * no timeline.
+ */
+const char *co_process(const struct co *co, const char **name);
+
 /* Notice what there is to notice, as a round of work does. */
 int co_look(struct co *co, const erltrace_handlers_t *h);
 

@@ -507,6 +507,29 @@ static int take_round(struct en *en, en_agg_cb cb, void *arg, bool *again)
 	return rc;
 }
 
+/* The owners of the tables write to them meanwhile: the answer may be a moment old. */
+__attribute__((no_sanitize("thread"))) enum en_unread agg_unread(const struct en *en)
+{
+	enum en_unread unread = EN_NOTHING;
+
+	if (en->aggs == NULL)
+		return unread;
+	for (unsigned i = 0; i < en_nthreads(en); i++) {
+		const struct en_thread *t = en_slot(en, i);
+		const struct agg_tab *tab;
+
+		if (!atomic_load_explicit((_Atomic(bool) *)&t->ready, memory_order_acquire))
+			continue;
+		tab = atomic_load_explicit(
+			(_Atomic(struct agg_tab *) *)&t->agg, memory_order_acquire);
+		if (tab->used > tab->size / 4 || tab->n > tab->most / 4)
+			return EN_URGENT;
+		if (tab->used > 8 || t->aggs.taken != NULL)
+			unread = EN_CAN_WAIT;
+	}
+	return unread;
+}
+
 int en_agg_take(struct en *en, en_agg_cb cb, void *arg)
 {
 	bool again;

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine.h"
 #include "error.h"
 #include "key.h"
 #include "prog/prog.h"
 
 struct agg_tab;
-struct en;
 struct en_thread;
 
 struct en_aggdef {
@@ -25,6 +25,7 @@ struct en_aggdef {
 
 int agg_init(struct en *en, struct et_error *e);
 void agg_free(struct en *en);
+enum en_unread agg_unread(const struct en *en); /* of the tables: see there */
 void agg_slot_init(struct en *en, struct en_thread *t, uint64_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "prog/record.h"
 #include "prog/term.h"
 #include "str.h"
 
@@ -22,6 +23,10 @@ struct en_current_ops {
 	const struct et_str *(*str)(
 		const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size);
 	const struct en_term_ops *terms; /* NULL: it has none */
+	/* The process that fires; false: none. NULL: there are no such processes. */
+	bool (*process)(const struct en_current *cur, struct rec_process *p);
+	/* Not on the probe path: such a term as text. */
+	void (*process_text)(uint64_t term, char *buf, size_t size);
 	/* Not on the probe path: the name of a frame that ustack() gave; false: use the address. */
 	bool (*frame)(const struct en_current *cur, uint64_t pc, char *buf, size_t size);
 };

@@ -79,6 +79,15 @@ bool en_frame(const struct en *en, uint64_t pc, char *buf, size_t size)
 	return cur != NULL && cur->ops->frame != NULL && cur->ops->frame(cur, pc, buf, size);
 }
 
+void en_process_text(const struct en *en, uint64_t term, char *buf, size_t size)
+{
+	const struct en_current *cur = en->host;
+
+	buf[0] = '\0';
+	if (cur != NULL && cur->ops->process_text != NULL)
+		cur->ops->process_text(term, buf, size);
+}
+
 bool en_free(struct en *en)
 {
 	if (en == NULL)
@@ -230,6 +239,13 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e)
 	return 0;
 }
 
+void en_armed(struct en *en)
+{
+	for (unsigned i = 0; i < en->providers.n; i++)
+		if (en->providers.started[i] && et_providers[i]->armed != NULL)
+			et_providers[i]->armed(en, en->providers.data[i]);
+}
+
 int en_stop(struct en *en)
 {
 	if (en->state != EN_RUNNING)
@@ -346,6 +362,11 @@ void en_look_at_handler(void)
 	safe_look();
 }
 
+bool en_unclean(const struct en *en)
+{
+	return en->slots != NULL && (dyn_pending(en) || spec_pending(en));
+}
+
 bool en_clean(struct en *en)
 {
 	if (en->slots == NULL)
@@ -356,7 +377,7 @@ bool en_clean(struct en *en)
 		safe_look();
 	if (en->clean_count++ % 16 == 0)
 		en_slots_reap(en);
-	if (!dyn_pending(en) && !spec_pending(en))
+	if (!en_unclean(en))
 		return false;
 	if (!all_quiescent(en))
 		return true; /* a thread has been in one firing all the time: try again next time */

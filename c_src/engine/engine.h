@@ -55,6 +55,8 @@ struct erltrace_bridge;
 /* The en_current of probes that fire without one of their own (BEGIN, tick). Must outlive en. */
 void en_set_host(struct en *en, const struct en_current *cur);
 bool en_frame(const struct en *en, uint64_t pc, char *buf, size_t size); /* by host */
+/* The text of a term of struct rec_process, by host; "" without one. */
+void en_process_text(const struct en *en, uint64_t term, char *buf, size_t size);
 /*
  * An address in a record may carry the index of the process it belongs to (procs.h). en_address
  * removes that from *addr and returns the process; 0: this one. en_process returns the n-th process
@@ -65,6 +67,7 @@ int en_process(const struct en *en, unsigned n);
 void en_process_add(struct en *en, int pid); /* a traced process, whose addresses may occur */
 struct en *en_new(struct et_options *opts, struct et_error *e); /* runs the providers' init */
 int en_go(struct en *en, const struct prog *prog, struct et_error *e); /* load, enable, BEGIN */
+void en_armed(struct en *en); /* in a node, after go: all that it needs of the VM is armed */
 /*
  * While tracing: enable the program's clauses at probes that were added since (ids above first).
  * They must not fire before this returns. Not concurrently with any call of the consumer's side.
@@ -105,6 +108,13 @@ int en_consume(struct en *en, en_rec_cb cb, void *arg);
  */
 void en_consume_until(struct en *en, uint64_t ns);
 bool en_pending(const struct en *en); /* is there a record to deliver? */
+/*
+ * What a reader would find, for any thread, in no time: nothing; aggregations that can wait; records,
+ * or aggregation tables that fill up.
+ */
+enum en_unread { EN_NOTHING, EN_CAN_WAIT, EN_URGENT };
+enum en_unread en_unread(const struct en *en);
+bool en_unclean(const struct en *en); /* is there anything for en_clean() to do? */
 bool en_is_noted(const struct en *en); /* in cb: has a recording had this record before? */
 
 /*

@@ -69,6 +69,7 @@ RTFN(fault)
 {
 	struct fire *f = FIRE(ctx);
 	struct en_thread *t = f->thread;
+	uint32_t size = offsetof(struct en_note, process);
 
 	if (a != 0)
 		f->fault = (uint32_t)a;
@@ -78,7 +79,7 @@ RTFN(fault)
 		drop(t, DROP_DBLERROR);
 		return 0;
 	}
-	t->note.head = (struct rec_head){.size = sizeof(t->note),
+	t->note.head = (struct rec_head){.size = size,
 		.kind = REC_ERROR,
 		.cpu = (uint16_t)en_cpu(),
 		.epid = f->epid,
@@ -87,8 +88,10 @@ RTFN(fault)
 		.pc = (uint32_t)b,
 		.action = (uint32_t)c,
 		.addr = f->fault_addr};
+	if (unlikely(f->en->processes))
+		size += rec_add_process(f, &t->note.head);
 	if (rate_may(t))
-		ring_put(t, &t->note, sizeof(t->note));
+		ring_put(t, &t->note, size);
 	t->fault_pc = (uint32_t)b;
 	t->fault_action = (uint32_t)c;
 	t->faulted = true;

@@ -65,6 +65,16 @@ static inline uint64_t fire_ts(struct fire *f)
 	return f->ts;
 }
 
+/* Append the process that fires to a record, which has room for it; returns the bytes added. */
+#ifdef __bpf__
+static inline uint32_t rec_add_process(struct fire *f, struct rec_head *rec)
+{
+	(void)f, (void)rec;
+	return 0;
+}
+#else
+uint32_t rec_add_process(struct fire *f, struct rec_head *rec);
+#endif
 bool en_fire_error(struct fire *f); /* false: ERROR has no clauses */
 
 #endif

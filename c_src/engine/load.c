@@ -126,12 +126,13 @@ static unsigned strings_in(const struct prog_clause *c)
 	return n;
 }
 
-/* The longest record of a clause: the fixed part and all its strings at full length. */
-static uint64_t record_size(const struct prog *p, const struct prog_clause *c)
+/* The longest record of a clause: the fixed part, all its strings at full length, the process. */
+static uint64_t record_size(const struct en *en, const struct prog_clause *c)
 {
 	uint64_t size = sizeof(struct rec_head) + c->rec_size;
 
-	return align_up(size + (uint64_t)strings_in(c) * (p->strsize - 1), 8);
+	size = align_up(size + (uint64_t)strings_in(c) * (en->prog->strsize - 1), 8);
+	return size + (en->processes ? sizeof(struct rec_process) : 0);
 }
 
 static int too_long(const struct en *en, const struct prog_clause *c, struct et_error *e)
@@ -142,9 +143,8 @@ static int too_long(const struct en *en, const struct prog_clause *c, struct et_
 		"line %d: a record of this clause may take %llu bytes, with %u string%s of up to "
 		"strsize=%u; bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or "
 		"split the clause",
-		c->line, (unsigned long long)record_size(en->prog, c), strings,
-		strings == 1 ? "" : "s", en->prog->strsize - 1,
-		(unsigned long long)en->opts->val[OPT_BUFSIZE]);
+		c->line, (unsigned long long)record_size(en, c), strings, strings == 1 ? "" : "s",
+		en->prog->strsize - 1, (unsigned long long)en->opts->val[OPT_BUFSIZE]);
 }
 
 #define RECORD_MOST (1u << 30) /* whatever bufsize is */
@@ -156,7 +156,7 @@ static int size_records(struct en *en, struct et_error *e)
 	uint64_t most = align_up(sizeof(struct rec_head) + p->rec_size, 8);
 
 	for (unsigned i = 0; i < p->nclauses; i++) {
-		uint64_t size = record_size(p, p->clauses[i]);
+		uint64_t size = record_size(en, p->clauses[i]);
 
 		if (size > (en->opts->val[OPT_BUFSIZE] & ~7ULL) || size > RECORD_MOST)
 			return too_long(en, p->clauses[i], e);
@@ -352,6 +352,7 @@ static int load_memory(struct en *en, struct et_error *e)
 	en->this_end = p->this_end;
 	en->alloca_size = (uint32_t)val[OPT_SCRATCHSIZE];
 	en->policy = (int)val[OPT_BUFPOLICY];
+	en->processes = et_opt_processes(en->opts);
 	/* What stays in a ring burdens nobody. */
 	en->rate_limit = en->opts->inside && en->policy != BUFPOLICY_RING ?
 				 (uint32_t)val[OPT_MAXRATE] : 0;

@@ -30,6 +30,8 @@ struct provider {
 	int (*enable)(struct en *en, void *data, struct en_probe *p, struct et_error *e);
 	int (*ready)(struct en *en, void *data, struct et_error *e); /* all are enabled; or NULL */
 	int (*start)(struct en *en, void *data, struct et_error *e); /* tracing begins */
+	/* In a node, some time after start: all that the script needs of the VM is armed. Or NULL. */
+	void (*armed)(struct en *en, void *data);
 	/* Periodically while tracing: look for what has appeared since and arm it; or NULL. */
 	int (*look)(struct en *en, void *data, struct et_error *e);
 	void (*stop)(struct en *en, void *data); /* nothing fires after it returns */

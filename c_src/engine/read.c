@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "agg.h"
 #include "clock.h"
 #include "engine.h"
 #include "prog/record.h"
@@ -125,6 +126,15 @@ bool en_is_noted(const struct en *en)
 bool en_pending(const struct en *en)
 {
 	return en->slots != NULL && anything(en, atomic_load((_Atomic(uint32_t) *)&en->nslots));
+}
+
+enum en_unread en_unread(const struct en *en)
+{
+	if (en->slots == NULL)
+		return EN_NOTHING;
+	if (en->policy != BUFPOLICY_SWITCH || en->spec_reading != 0 || en_pending(en))
+		return EN_URGENT;
+	return agg_unread(en);
 }
 
 void en_consume_until(struct en *en, uint64_t ns)

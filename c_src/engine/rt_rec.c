@@ -67,6 +67,21 @@ RTFN(rec_mem)
 	return 0;
 }
 
+#ifndef __bpf__
+PROBE_PATH __attribute__((noinline)) uint32_t rec_add_process(struct fire *f, struct rec_head *rec)
+{
+	const struct en_current *cur = f->cur;
+	struct rec_process *p = (struct rec_process *)(void *)((char *)rec + rec->size);
+
+	if (cur == NULL || cur->ops == NULL || cur->ops->process == NULL ||
+		!cur->ops->process(cur, p))
+		return 0;
+	rec->flags |= REC_PROCESS;
+	rec->size += (uint32_t)sizeof(*p);
+	return sizeof(*p);
+}
+#endif
+
 RTFN(rec_end)
 {
 	struct fire *f = FIRE(ctx);
@@ -83,6 +98,8 @@ RTFN(rec_end)
 		.epid = f->epid,
 		.spec = f->spec,
 		.ts = fire_ts(f)};
+	if (unlikely(f->en->processes) && size + sizeof(struct rec_process) <= f->en->rec_cap)
+		size += rec_add_process(f, head);
 	if (likely(f->spec == 0))
 		ring_put(t, head, (uint32_t)size);
 	else

@@ -110,9 +110,10 @@ struct en_thread {
 	struct slot_dyn dyn;
 	struct slot_spec spec;
 	_Alignas(LINE) struct ring ring;
-	struct { /* a record not made by a clause */
+	struct en_note { /* a record not made by a clause */
 		struct rec_head head;
 		struct rec_error error;
+		struct rec_process process; /* REC_PROCESS */
 	} note;
 	struct slot_kernel k;
 	/* the consumer's */

@@ -95,6 +95,7 @@ struct en {
 	_Atomic(int64_t) wall; /* CLOCK_REALTIME - CLOCK_MONOTONIC: en_note_clocks() */
 	_Atomic(uint64_t) maxwork; /* limit of a firing; UINT64_MAX: none; 0: stop */
 	int policy;
+	bool processes;	     /* records say which process fired: struct rec_process */
 	uint32_t rate_limit; /* records a second; 0: any number */
 	int zero; /* always 0: see ZERO */
 	bool fence;

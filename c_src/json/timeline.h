@@ -9,11 +9,21 @@
 #include "consume/textbuf.h"
 #include "erltrace.h"
 
+struct co;
+
 struct co_timeline {
 	struct co_buf *out; /* where it goes; the caller's */
+	const struct co *co; /* whose events; the caller's */
 	struct co_buf text; /* of the event under way */
 	struct co_buf values;
 	bool open;	    /* there is one */
+	bool more;	    /* something is in the array */
+	struct co_track {
+		char *id;   /* a process; NULL: this entry is free */
+		bool named; /* by the name that it is registered by */
+		unsigned tid;
+	} * tracks;	      /* a hash table, open addressing */
+	size_t ntracks, room; /* a power of two, or 0 */
 	uint64_t cpus[16];  /* those that have a name, as bits */
 };
 

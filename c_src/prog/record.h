@@ -16,10 +16,14 @@ enum rec_kind {
 	REC_COMMIT, /* commit(): the speculation's records belong here */
 };
 
+enum rec_flags {
+	REC_PROCESS = 1, /* the record ends with a struct rec_process */
+};
+
 struct rec_head {
 	uint32_t size; /* of the whole record, head included; a multiple of 8 */
 	uint8_t kind;
-	uint8_t flags;
+	uint8_t flags; /* REC_PROCESS, or 0 */
 	uint16_t cpu;
 	uint32_t epid;	 /* a clause at a probe: index into the engine's table */
 	uint32_t spec;	 /* REC_COMMIT, REC_DATA in a speculation: its id */
@@ -30,6 +34,12 @@ struct rec_head {
 struct rec_str {
 	uint32_t off;
 	uint32_t len;
+};
+
+/* The process that fired, for snapshots that have a track for each: terms of a node. */
+struct rec_process {
+	uint64_t id;   /* a pid or a port */
+	uint64_t name; /* that it is registered by, or 0 */
 };
 
 struct rec_error {

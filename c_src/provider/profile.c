@@ -5,6 +5,9 @@
  * if any profile-N is enabled. Deadlines are absolute, so nothing drifts; after missed deadlines a
  * timer fires once, not once for each of them.
  *
+ * Inside a node everything else is armed after go, which takes a while if the node is busy. Timers begin when
+ * that is done: a script that runs for ten seconds then sees ten seconds of events.
+ *
  * In the command, profile-N fires in the kernel (kernel/sampler.c) if one of its clauses reads
  * something about the interrupted task (pid, execname, arg0, stack() and the like), or if the
  * script has other probes of the kernel: it then samples whatever runs on each CPU. Inside a node
@@ -63,6 +66,7 @@ struct profile {
 	struct timer *timers, **last;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
+	bool held; /* timers do not begin yet */
 	bool stop;
 	pid_t pid; /* the process of the threads */
 	struct server *servers;
@@ -180,6 +184,19 @@ static bool sleep_until(struct profile *pr, uint64_t at)
 	return stop;
 }
 
+/* Until timers may begin; true: stop. */
+static bool wait_until_armed(struct profile *pr)
+{
+	bool stop;
+
+	pthread_mutex_lock(&pr->lock);
+	while (!pr->stop && pr->held)
+		pthread_cond_wait(&pr->wake, &pr->lock);
+	stop = pr->stop;
+	pthread_mutex_unlock(&pr->lock);
+	return stop;
+}
+
 static void fire_due(struct due *d, uint64_t now)
 {
 	static const uint64_t args[10]; /* no task was interrupted: both pcs are 0 */
@@ -193,8 +210,11 @@ static void fire_due(struct due *d, uint64_t now)
 static void *serve(void *arg)
 {
 	struct server *s = arg;
-	uint64_t start = now_ns();
+	uint64_t start;
 
+	if (wait_until_armed(s->of))
+		return NULL;
+	start = now_ns();
 	for (unsigned i = 0; i < s->n; i++)
 		s->due[i].at = start + s->due[i].timer->period;
 	for (;;) {
@@ -394,6 +414,7 @@ static int start(struct en *en, void *data, struct et_error *e)
 	if (enabled(pr, true) + enabled(pr, false) == 0)
 		return 0;
 	pr->stop = false;
+	pr->held = en->opts->inside;
 	pr->pid = getpid();
 	pr->servers = calloc(CPU_SETSIZE + 1, sizeof(*pr->servers));
 	if (pr->servers == NULL)
@@ -408,6 +429,17 @@ static int start(struct en *en, void *data, struct et_error *e)
 		if (CPU_ISSET((unsigned)cpu, &allowed) && add_server(pr, false, cpu, e) < 0)
 			return -1;
 	return 0;
+}
+
+static void armed(struct en *en, void *data)
+{
+	struct profile *pr = data;
+
+	(void)en;
+	pthread_mutex_lock(&pr->lock);
+	pr->held = false;
+	pthread_cond_broadcast(&pr->wake);
+	pthread_mutex_unlock(&pr->lock);
 }
 
 /* A forked child has none of the threads, and their locks may be held. */
@@ -467,6 +499,7 @@ const struct provider profile_provider = {
 	.enable = enable,
 	.ready = ready,
 	.start = start,
+	.armed = armed,
 	.stop = stop,
 	.fini = fini,
 	.arena = arena,

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "beam/atoms.h"
+#include "beam/flow_table.h"
 #include "beam/functions.h"
 #include "beam/handles.h"
 #define BEAM_WORDS_CONST /* the fake has no layout that could be found: it is written here */
@@ -402,7 +403,7 @@ static void counts(ErlNifEnv *env, struct open *o, long *fired, long *lost)
 	int n;
 
 	*fired = *lost = -1;
-	if (enif_get_tuple(env, CALL(env, "counts", o->term), &n, &t) && n == 5) {
+	if (enif_get_tuple(env, CALL(env, "counts", o->term), &n, &t) && n == 6) {
 		enif_get_long(env, t[0], fired);
 		enif_get_long(env, t[1], lost);
 	}
@@ -690,6 +691,28 @@ static void test_neighbours_have_buckets_of_their_own(void)
 	check(most <= 8, "functions in a bucket", most, 8);
 }
 
+/*
+ * Flows that begin here have places side by side, as their numbers are. A part of a flow of another node finds a place
+ * wherever they are, and so do the next ones.
+ */
+static void test_parts_find_a_place_beside_flows(void)
+{
+	struct flow_table t = {0};
+	unsigned joined = 0, found = 0;
+	uint64_t id;
+
+	check(flow_table_init(&t, 16384, 1024) == 0, "a table of flows", -1, 0);
+	for (int i = 0; i < 1000; i++)
+		check(flow_begin(&t, 1, &id) != NULL, "a flow begins", i, 1000);
+	for (uint64_t i = 0; i < 1000; i++)
+		joined += flow_join(&t, 1, 1ULL << 32 | (16 * i + 1)) != NULL;
+	for (uint64_t i = 0; i < 1000; i++)
+		found += flow_find(&t, 1ULL << 32 | (16 * i + 1)) != NULL;
+	check(joined == 1000, "parts that found a place", joined, 1000);
+	check(found == 1000, "parts that are found", found, 1000);
+	flow_table_fini(&t);
+}
+
 int main(void)
 {
 	ErlNifEnv *env = fake_env(NULL);
@@ -712,6 +735,7 @@ int main(void)
 	beam_words.mark = 0x1000;
 	beam_words.raised = 20 * sizeof(uintptr_t);
 	test_neighbours_have_buckets_of_their_own();
+	test_parts_find_a_place_beside_flows();
 	test_exact();
 	test_ends_that_nobody_tells();
 	test_functions_come_and_are_counted_while_they_are_called();

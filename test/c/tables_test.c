@@ -337,7 +337,9 @@ static void test_agg_full(void)
 	add_agg(&w, AGG_COUNT, "i", 0, 0, 0, 0);
 	if (world_go(&w)) {
 		for (int round = 1; round <= 3; round++) {
+			CHECK(en_unread(w.en) == EN_NOTHING);
 			inside(&w, add_many, NULL);
+			CHECK(en_unread(w.en) == EN_URGENT);
 			CHECK(en_agg_take(w.en, stop_early, NULL) == 1);
 			en_agg_take(w.en, sum_counts, NULL);
 			CHECK(counted + en_drops(w.en, 0, DROP_AGGREGATION) ==

@@ -130,6 +130,33 @@ ok 'EPIPE: exit code' test "${PIPESTATUS[0]}" = 0
 ok 'EPIPE: quiet' test ! -s "$tmp/pipe.err"
 ok 'EPIPE: END ran' holds "$tmp/end" ran
 
+# A signal while it waits for a reader that is slow: nothing is lost.
+if command -v python3 >/dev/null; then
+	ok 'SIGINT while it writes to a slow reader: all of the output' python3 - <<'EOF'
+import fcntl, signal, subprocess, sys, time
+# so few bytes at a time are written all or none
+cmd = subprocess.Popen(['erltrace', '-qn', 'tick-20ms { printf("%1000s\\n", "line"); } END { printf("end\\n"); }'],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+fcntl.fcntl(cmd.stdout, 1031, 4096) # F_SETPIPE_SZ
+def writes():
+    with open('/proc/%d/syscall' % cmd.pid) as f:
+        return f.read().split()[:2] == ['1', '0x1']
+while not writes():
+    time.sleep(0.01)
+cmd.send_signal(signal.SIGINT)
+def pending():
+    with open('/proc/%d/status' % cmd.pid) as f:
+        return any(int(l.split()[1], 16) for l in f if l.startswith(('SigPnd', 'ShdPnd')))
+while pending(): # it has the signal before anything is read
+    time.sleep(0.01)
+out, err = cmd.communicate()
+lines = out.decode().split('\n')
+sys.exit(cmd.returncode != 0 or err != b'' or 'end' not in lines or
+         any(l not in (' ' * 996 + 'line', 'end', '') for l in lines))
+EOF
+fi
+
 # ---- terminals -------------------------------------------------------------------------------
 
 on_terminal "erltrace -n 'BEGIN { trace(nosuch); }'" >"$tmp/tty"

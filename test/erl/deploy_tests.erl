@@ -5,6 +5,7 @@
 -module(deploy_tests).
 -include_lib("eunit/include/eunit.hrl").
 -export([execute/3]). % as the module telemetry
+-export([log/2]). % as a handler of logger
 
 -define(COUNT, "erlang*:::user_trace-n12 { @calls[\"k\"] = count(); @sum = sum(arg2); @mean = avg(3); }\n").
 
@@ -26,6 +27,21 @@ with(Scripts, Settings, Fun) ->
         ok = application:stop(erltrace),
         [application:unset_env(erltrace, K) || {K, _} <- Last],
         os:cmd("rm -r " ++ Dir)
+    end.
+
+%% What OTP's own handler of logs lets through: it drops events of a domain that it does not know.
+log(#{msg := Msg}, #{config := To}) -> To ! {logged, Msg}, ok.
+
+bad_scripts_are_in_the_node_s_log_test() ->
+    {ok, #{filters := Filters, filter_default := Default}} = logger:get_handler_config(default),
+    ok = logger:add_handler(?MODULE, ?MODULE, #{config => self(), filters => Filters, filter_default => Default}),
+    try with([{"bad.d", "erlang*:::no-such-probe { x = 1; }"}],
+             fun(_) ->
+                     receive {logged, {"erltrace: ~ts: ~ts", [File, _]}} -> ?assertEqual("bad.d", filename:basename(File))
+                     after 60000 -> error(not_logged)
+                     end
+             end)
+    after ok = logger:remove_handler(?MODULE)
     end.
 
 write(Dir, Name, Text) -> ok = file:write_file(filename:join(Dir, Name), Text).

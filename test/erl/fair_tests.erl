@@ -25,6 +25,37 @@ fair() ->
         restore(Old)
     end.
 
+%% A script that has nothing to say is asked over and over again: that takes no dirty scheduler, which would
+%% spin each time before it sleeps again. Here none is to be had.
+rests_without_a_dirty_scheduler_test_() ->
+    {timeout, 120, fun rests/0}.
+
+rests() ->
+    {ok, H} = erltrace:script("#pragma D option quiet\n"
+                             "erlang*:::user_trace-i4s4 { printf(\"%d\", arg2); }"),
+    ?assert(rests(H, 20)),
+    true = dtrace:p(7),
+    {ok, Said} = erltrace:output(H),
+    ?assertEqual(<<"7">>, iolist_to_binary(Said)),
+    ok = erltrace:close(H).
+
+%% Was it answered while all of them were busy? Now and then it reads whether there is anything or not: then
+%% it waits for one of them, and is asked again.
+rests(_, 0) -> false;
+rests(H, N) ->
+    {ok, []} = erltrace:output(H),
+    Busy = [spawn(fun() -> erts_debug:dirty_cpu(wait, 2000) end) ||
+               _ <- lists:seq(1, erlang:system_info(dirty_cpu_schedulers_online))],
+    [until(fun() -> process_info(P, status) =:= {status, running} end) || P <- Busy],
+    {ok, []} = erltrace:output(H),
+    lists:all(fun is_process_alive/1, Busy) orelse rests(H, N - 1).
+
+until(Is) ->
+    case Is() of
+        true -> ok;
+        false -> erlang:yield(), until(Is)
+    end.
+
 restore(undefined) -> erlang:system_monitor(undefined);
 restore({Pid, Options}) -> erlang:system_monitor(Pid, Options).
 

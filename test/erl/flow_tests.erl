@@ -128,6 +128,30 @@ predicate_chooses_test() ->
              end),
     ?assertEqual(#{{"_", [0]} => 10, {"_", [1]} => 10, {"sent", []} => 10}, Aggs).
 
+%% Where a process spawns, its serial numbers repeat: messages of many requests that wait for one receiver are told apart.
+waiting_messages_test() ->
+    N = 100,
+    Aggs = script_run:run(
+             "erlang*:flow_tests:other:function-entry { follow(); }
+              erlang*:::flow-receive { @[args[0]] = count(); }",
+             fun() ->
+                     Me = self(),
+                     P = spawn(fun() ->
+                                       receive go -> ok end,
+                                       [receive {sent, I} -> ok end || I <- lists:seq(1, N)],
+                                       Me ! received
+                               end),
+                     script_run:in_process(fun() -> [spawn_and_send(I, P) || I <- lists:seq(1, N)] end),
+                     P ! go,
+                     receive received -> ok end
+             end),
+    ?assertEqual(N, map_size(Aggs)). % flows, each with what it has sent
+
+spawn_and_send(I, To) ->
+    other(I),
+    [spawn(fun() -> ok end) || _ <- lists:seq(1, 16)],
+    To ! {sent, I}.
+
 %% A message without a token ends it for its receiver; so flowid is right between two requests.
 plain_message_leaves_test() ->
     Me = self(),

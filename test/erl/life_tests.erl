@@ -380,3 +380,24 @@ rss() ->
     {ok, B} = file:read_file("/proc/self/status"),
     {match, [K]} = re:run(B, "VmRSS:\\s+(\\d+)", [{capture, [1], list}]),
     list_to_integer(K).
+
+%% Timers begin when all is armed, not at go: a script whose seconds are counted sees events all the while. Two
+%% scripts with the same tick: the one that began first, but is not armed, has not fired when the other one has.
+ticks_begin_when_armed_test() ->
+    {ok, _} = application:ensure_all_started(erltrace),
+    {ok, Nif, _} = erltrace_nif:open(),
+    ok = erltrace_nif:compile(Nif, "tick-1ms { @ = count(); }", [], []),
+    ok = erltrace_nif:go(Nif),
+    {ok, H} = erltrace:script("tick-1ms { @ = count(); }"),
+    until(fun() -> {ok, Aggs} = erltrace:aggregations(H), [x || {_, count, [], N} <- Aggs, N >= 20] end),
+    ?assertMatch({ok, []}, erltrace_nif:walk(Nif, false)),
+    ok = erltrace_nif:armed(Nif),
+    until(fun() -> {ok, Aggs} = erltrace_nif:walk(Nif, false), Aggs end),
+    ok = erltrace:close(H),
+    erltrace_nif:close(Nif).
+
+until(Fun) ->
+    case Fun() of
+        [] -> receive after 1 -> until(Fun) end;
+        _ -> ok
+    end.

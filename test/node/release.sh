@@ -22,7 +22,7 @@ example() { # the language of the block, and what its first line holds
 		"$root/doc/deploy.md"
 }
 example erlang '[{erltrace' | sed "s|/etc/erltrace/scripts|$tmp/scripts|; s/{\(budget[_a-z]*\), [0-9]*}/{\1, 100}/" >"$tmp/advanced.config"
-example d '#pragma D metric' >"$tmp/scripts/published.d"
+example d '#pragma D metric @published' >"$tmp/scripts/published.d"
 ok 'doc/deploy.md has the settings' [ -s "$tmp/advanced.config" ]
 ok 'and the script' [ -s "$tmp/scripts/published.d" ]
 printf 'BEGIN\n{\n\t@x = count(;\n}\n' >"$tmp/scripts/bad.d"

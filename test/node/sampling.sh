@@ -43,15 +43,18 @@ is 'a tick interrupts nothing' 1 $?
 ok 'profile-N is told of' grep -q 'profile-N can: profile-97' e
 
 # SIGPROF is somebody else's: another signal is taken. All are: that is told.
-samples_here() { # what to set
-	preloaded takes_signals env "$@" erl -noshell -pa "$ebin" -eval '
+samples_here() { # library to preload, what to set
+	preloaded "$1" env "${@:2}" erl -noshell -pa "$ebin" -eval '
 		{ok, H} = erltrace:open(),
 		ok = erltrace:compile(H, "profile-97 { @[ustack()] = count(); n++; } tick-50ms /n > 5/ { exit(0); }"),
 		spawn(fun G() -> lists:sort(lists:seq(1, 500)), G() end),
 		io:format("~0tp~n", [erltrace:go(H)]), halt().' 2>&1 </dev/null
 }
-is 'another signal is taken' ok "$(samples_here A=b)"
-ok 'no signal is free: it is told' grep -q 'no signal is free for samples' <<<"$(samples_here TAKE_ALL=1)"
+is 'another signal is taken' ok "$(samples_here takes_signals A=b)"
+ok 'no signal is free: it is told' grep -q 'no signal is free for samples' <<<"$(samples_here takes_signals TAKE_ALL=1)"
+# Where scripts begin at once, schedulers start threads, and block all signals meanwhile.
+is 'signals that are blocked for a moment' ok "$(samples_here blocks_signals LOOKS=20)"
+ok 'and for good: it is told' grep -q 'no signal is free for samples' <<<"$(samples_here blocks_signals LOOKS=1000000)"
 
 # Without any privilege: the node and the command belong to nobody.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then

@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The flight recorder in a node: a planted stall is in a snapshot, with what came before it and what
-# caused it; by the command, by a signal, by the API; forms, limits, a full disk. STEPS=10000000: the
-# promise, which test/promises/stall.sh keeps. The last line is "N passed, N failed".
+# caused it; by the command, by a signal, by the API; forms, limits, a full disk. STEPS, BUFSIZE, BEFORE:
+# of how many steps (100,000 events a second), how much is kept, and how many seconds before the stall must
+# be whole: test/promises/stall.sh sets them. The last line is "N passed, N failed".
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
 nodes_begin "${TIME:-300}"
 steps=${STEPS:-20000}
+before=${BEFORE:-0.3}
 here=$root/test/node
-# Waits until so many files are there, 60 s at most.
+# Waits until so many files are there.
 files() { # folder, glob, number
 	local i
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 10 * ${TIME:-60}; i++)); do
 		[ "$(find "$1" -name "$2" | wc -l)" -ge "$3" ] && break
 		sleep 0.1
 	done
@@ -40,7 +42,7 @@ at plane "code:add_path(\"$PWD\"), code:ensure_loaded(stall)." >/dev/null
 
 mkdir snaps
 record plane -xwatchdog=0 -xbufsize="${BUFSIZE:-4m}" --snapshots snaps -s "$here/stall.d"
-at plane "stall:run($steps, $steps - 100)." >/dev/null
+at plane "spawn(fun() -> stall:run($steps, $steps - 100) end)." >/dev/null
 files snaps '*-stall-plane@*-a_step_took_too_long.txt' 1
 f=$(head -1 o)
 cp "$f" o
@@ -49,17 +51,20 @@ has 'the cause is in it' " erlang[0-9]*:stall:wait_for_lock/1:function-entry wai
 has 'how long it took' ' erlang[0-9]*:stall:step/2:function-return took [0-9]+ ms snapshot a step took too long$'
 has 'the step' ":stall:step/2:function-entry step $((steps - 100))$"
 has 'those before it' ":step/2:function-entry step $((steps - 101))$"
-# Nothing is missing, nothing is there twice, and what is not there is said.
-awk -v at=$((steps - 100)) '
-	/^# at/ { whole = -$15 }
-	/function-entry step/ { n = $NF; if (last && n != last + 1 && $1 > whole + 0.001) bad++; last = n; steps++ }
-	/^ *-[0-9]/ { if (t != "" && $1 < t) back++; t = $1; lines++ }
-	/^# at/ { events = $4; gone = $(NF - 3) }
-	END { print bad + 0, back + 0, (lines == events), (events + gone >= 2 * at + 2) }' \
-	"$f" >o
+# From the time that its head says on nothing is missing; nothing is there twice, all others are counted.
 # (The process moves between schedulers, each of which has a buffer of its own.)
+awk -v at=$((steps - 100)) '
+	/^# at/ { events = $4; whole = -$15; gone = $(NF - 3) }
+	/function-entry step/ { n = $NF; if (last && n != last + 1 && $1 > whole + 0.001) bad++; last = n }
+	/^ *-[0-9]/ { if (t != "" && $1 < t) back++; t = $1; lines++ }
+	END { print bad + 0, back + 0, (lines == events), (events + gone >= 2 * at + 1) }' \
+	"$f" >o
 is 'every step of it in order, all others counted' '0 0 1 1' "$(cat o)"
-awk '/function-entry step/ { if (!a) a = $1 } /took/ { b = $1 } END { printf "%.3f s of events before the stall ended\n", b - a }' "$f"
+awk '/^# at/ { whole = $15; all = $4 + $(NF - 3) } /waits for the lock/ { at = -$1 }
+	END { printf "%.3f %d\n", whole - at, all }' "$f" >o
+read -r whole all <o
+is "the $before s before the stall are whole ($whole)" 1 "$(awk -v w="$whole" -v b="$before" 'BEGIN { print (w >= b) }')"
+echo "all events of the $whole s before the stall, $all in all"
 
 # ---- a signal, the script goes on --------------------------------------------------------------
 
@@ -97,7 +102,8 @@ files api '*-by_hand.txt' 1
 is 'API: all events' 100 "$(grep -c 'step/2:function-entry step' "$(cat o)")"
 files api '*took_too_long.txt' 1
 files api '*took_too_long.trace.json' 1
-python3 - "$(cat o)" >o2 <<'EOC'
+timeline=$(cat o)
+python3 - "$timeline" >o2 <<'EOC'
 import json, sys
 d = json.load(open(sys.argv[1]))
 ev = [e for e in d["traceEvents"] if e["ph"] == "i"]
@@ -111,6 +117,70 @@ rows = [json.loads(l) for l in open(sys.argv[1])]
 print(rows[0]["type"], rows[0]["events"] == sum(r["type"] == "probe" for r in rows))' "$(cat o)" >o2
 is 'so can the JSON' 'recording True' "$(cat o2)"
 is 'API: without bufpolicy=ring' '<<"ET_SNAPSHOT">>' "$(at plane '{ok, H} = erltrace:open(), ok = erltrace:compile(H, "BEGIN { }"), ok = erltrace:go(H), {error, {dtrace, Tag, _, _, _}} = erltrace:snapshot(H, "x"), erltrace:close(H), Tag.')"
+
+# ---- a track for each process ------------------------------------------------------------------
+
+# One has a name, one gets it after its first step, one has none; BEGIN is of no process. A fault is its process's.
+tracked() { # file: without what differs from run to run
+	sed -E "s/$later/LATER/; s/$none/NONE/; s/<0\.[0-9.]+>/PID/; s/CPU [0-9]+/CPU N/; s/error on.*divide-by-zero.*/divide by zero/" "$1" |
+		LC_ALL=C sort
+}
+for way in traced fast; do
+	mkdir "$way"
+	cat >tracks.erl <<EOC
+{ok, H} = erltrace:open(),
+[ok = erltrace:setopt(H, O, V) || {O, V} <- [{"snapshotdir", "$PWD/$way"}, {"snapshotform", "timeline"}, {"bufpolicy", "ring"}, {"calls", "$way"}]],
+ok = erltrace:compile(H, "BEGIN { printf(\\"begins\\"); }
+	erlang*:stall:step/2:function-entry { printf(\\"step\\"); }
+	erlang*:stall:step/2:function-return { n++; printf(\\"done\\"); }
+	erlang*:stall:step/2:function-return /n == 5/ { trace(10 / (n - 5)); }"),
+ok = erltrace:go(H),
+In = fun(F) -> {P, R} = spawn_monitor(F), receive {'DOWN', R, _, _, normal} -> pid_to_list(P) end end,
+In(fun() -> register('a name', self()), stall:step(1, 0), stall:step(2, 0) end),
+P = In(fun() -> stall:step(11, 0), register(later, self()), stall:step(12, 0), stall:step(13, 0) end),
+Q = In(fun() -> stall:step(21, 0) end),
+{ok, _} = erltrace:snapshot(H, "tracks"),
+erltrace:close(H),
+P ++ " " ++ Q.
+EOC
+	read -r later none <<<"$(at plane "$(tr "\n" " " <tracks.erl)")"
+	files "$way" '*.trace.json' 1
+	timeline=$(cat o)
+	python3 - "$timeline" >tracks.read <<'EOC'
+import json, sys
+process, thread, first = {}, {}, {}
+for e in json.load(open(sys.argv[1]))["traceEvents"]:
+    assert {"ph", "pid", "tid", "name", "args"} <= set(e) and e["ph"] in "Mi", e
+    if e["name"] == "process_name": process[e["pid"]] = e["args"]["name"]
+    elif e["name"] == "thread_name":
+        assert first.setdefault(e["tid"], e["pid"]) == e["pid"], "a tid in two processes"
+        thread[e["tid"]] = e["args"]["name"]
+    else: assert e["tid"] in thread and first[e["tid"]] == e["pid"], "a track without a name before its first event"
+for e in json.load(open(sys.argv[1]))["traceEvents"]:
+    if e["ph"] == "i": print(f'{process[e["pid"]]}, {thread[e["tid"]]}: {e["name"]}, {e["args"]["text"]}')
+EOC
+	is "tracks, calls $way: each event on that of its process" "erltrace: CPUs, CPU N: BEGIN, begins
+erltrace: Erlang processes, 'a name' PID: stall:step/2 function-entry, step
+erltrace: Erlang processes, 'a name' PID: stall:step/2 function-entry, step
+erltrace: Erlang processes, 'a name' PID: stall:step/2 function-return, done
+erltrace: Erlang processes, 'a name' PID: stall:step/2 function-return, done
+erltrace: Erlang processes, NONE: stall:step/2 function-entry, step
+erltrace: Erlang processes, NONE: stall:step/2 function-return, done
+erltrace: Erlang processes, later LATER: stall:step/2 function-entry, step
+erltrace: Erlang processes, later LATER: stall:step/2 function-entry, step
+erltrace: Erlang processes, later LATER: stall:step/2 function-entry, step
+erltrace: Erlang processes, later LATER: stall:step/2 function-return, divide by zero
+erltrace: Erlang processes, later LATER: stall:step/2 function-return, done
+erltrace: Erlang processes, later LATER: stall:step/2 function-return, done
+erltrace: Erlang processes, later LATER: stall:step/2 function-return, done" "$(tracked tracks.read)"
+	if command -v node >/dev/null && [ -d "$root/web/node_modules/@paulirish/trace_engine" ]; then
+		node "$root/web/test/flow_readers.js" tracks "$timeline" 2>&1 |
+			awk '{ n = $1; sub(/^[0-9]+ /, ""); while (n-- > 0) print }' >chrome.read
+		is 'the same by the engine of Chrome' "$(tracked tracks.read)" "$(tracked chrome.read)"
+	else
+		echo 'left out: no node, or no reader of traces (npm ci in web/)'
+	fi
+done
 
 # ---- an alert of a script that is served --------------------------------------------------------
 
@@ -133,6 +203,9 @@ EOC
 	cp "$(head -1 o)" o
 	has 'the alert is in it' ':stall:wait_for_lock/1:function-entry for the lock$|:function-entry alert Waits: for the lock$'
 	is 'and the steps before it' 40 "$(grep -c 'function-entry step' o)"
+	kill -USR1 "$command" # it ended the server
+	files served '*-waits-plane@*-signal.txt' 1
+	ok 'the server goes on' kill -0 "$command"
 	untrace
 fi
 finish

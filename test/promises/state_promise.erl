@@ -4,7 +4,7 @@
 %% node, 100,000 processes, 10,000 tables and as many sockets as it may open, up to 50,000, is asked every 5 s
 %% within the 2 % that are the default.
 %%
-%%   erl +sbwt none +sbwtdcpu none +sbwtdio none -run state_promise main
+%%   ulimit -n 60000; erl +sbwt none +sbwtdcpu none +sbwtdio none +P 300000 +Q 131072 -run state_promise main
 %%
 %% The processor time of all threads of this node, as the kernel counts it, while such a script runs, less
 %% that of a script which only ticks. A figure is a line "promise 21: TEXT"; the last line is "N passed, N
@@ -15,6 +15,8 @@
 -define(PROCESSES, 30000).
 -define(MS, 5000).
 -define(ROUNDS_MS, 15000).
+-define(SOCKETS, 50000).
+-define(OTHER_FILES, 500). % that the node itself may open
 
 -spec main() -> no_return().
 main() ->
@@ -24,7 +26,7 @@ main() ->
     Some = [kept(B, Tick) || B <- [1, 2, 5]],
     More = processes(100000 - ?PROCESSES),
     Tables = [ets:new(many, [public]) || _ <- lists:seq(1, 10000)],
-    Sockets = sockets(50000),
+    Sockets = sockets(?SOCKETS),
     All = [large(What, Number, Script, Tick) || {What, Number, Script} <- large(length(Sockets))],
     [P ! stop || P <- Pids ++ More],
     [ets:delete(T) || T <- Tables],
@@ -38,10 +40,14 @@ processes(N) ->
 
 sockets(Wanted) ->
     {max_fds, Fds} = lists:keyfind(max_fds, 1, lists:append(erlang:system_info(check_io))),
+    May = min(Wanted, Fds - ?OTHER_FILES),
+    May < Wanted andalso
+        io:format("promise 21: ~b sockets instead of ~b: here a process may open no more than ~b files~n",
+                  [May, Wanted, Fds]),
     [begin
          {ok, S} = gen_udp:open(0, [{ip, {127, 0, 0, 1 + N rem 10}}, {active, false}]),
          S
-     end || N <- lists:seq(1, min(Wanted, Fds - 500))].
+     end || N <- lists:seq(1, May)].
 
 large(Sockets) ->
     [{"processes", 100000,
