@@ -159,7 +159,8 @@ stop(H) ->
 %% `unnamed', how many names of processes were, which are shown by their pids; `no_args', how many
 %% returns and exceptions had no arguments of their calls; `cut_args', at how many of them patterns or
 %% comparisons met parts of arguments that were not kept, being too large or not to be copied; `bufsize',
-%% the size of the trace buffer of each thread;
+%% the size of the trace buffer of each thread; `prints', whether anything is ever written there while the
+%% script runs;
 %% `skipped', how many processes belong to another tracer (before OTP 27); `left', how many
 %% functions have somebody else's pattern, so that not all of their calls may be seen (before OTP
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
@@ -182,7 +183,7 @@ stop(H) ->
                                  fired := non_neg_integer(),
                                  lost := non_neg_integer(), unnamed := non_neg_integer(),
                                  no_args := non_neg_integer(), cut_args := non_neg_integer(),
-                                 bufsize := non_neg_integer(),
+                                 bufsize := non_neg_integer(), prints := boolean(),
                                  skipped := non_neg_integer(),
                                  left := non_neg_integer(), missing := binary(),
                                  calls := erltrace_calls:about(),

@@ -44,7 +44,8 @@
 -define(POLL, 10).          % ms between two polls for output; where there was none longer, up to
 -define(SLOW_POLL, 50).     % this, where trace buffers
 -define(LARGE, 1048576).    % of so many bytes are not full by then
--define(SAMPLES_POLL, 100). % of a script that only samples: no flood comes from there
+-define(SAMPLES_POLL, 100). % of a script that only samples: no flood comes from there; and if it prints
+-define(SILENT_POLL, 1000). % nothing, this: what it gathers is wanted at its end
 -define(PART, 100).         % ms between two parts of the aggregations
 -define(PREVIEW, 1000).     % ms between two previews; fewer at first: a node may die soon
 -define(SHARE, 20).         % parts take a 20th of the time at most, and previews
@@ -312,7 +313,11 @@ go(#data{role = Role} = Data) ->
 tell_guard({ok, #{calls := #{way := Way}}}, #data{guard = Guard}) -> Guard ! {calls, Way};
 tell_guard(_, _) -> ok.
 
-slowest({ok, #{samples := #{}, calls := #{way := none}, armed := [], things := undefined}}) -> ?SAMPLES_POLL;
+slowest({ok, #{samples := #{}, calls := #{way := none}, armed := [], things := undefined, prints := Prints}}) ->
+    case Prints of
+        true -> ?SAMPLES_POLL;
+        false -> ?SILENT_POLL
+    end;
 slowest({ok, #{bufsize := Size}}) when Size >= ?LARGE -> ?SLOW_POLL;
 slowest(_) -> ?POLL.
 

@@ -13,7 +13,7 @@
 -type about() :: #{table := known | {refused, Why :: binary()} | undefined,
                    unknown := non_neg_integer(), changed := non_neg_integer()}.
 
--define(INTERVAL, 200). % ms between two checks whether a refresh is due
+-define(INTERVAL, 500). % ms between two checks whether a refresh is due
 -define(ATTEMPTS, 5).   % code may be loaded while it is looked at
 
 %% @doc Make and test the table, once per node.

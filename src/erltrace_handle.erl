@@ -300,8 +300,8 @@ aborted(Reply, _) ->
     Reply.
 
 about(#data{nif = Nif, arming = Arming}) ->
-    {Fired, Lost, Unnamed, NoArgs, Cut, BufSize} = erltrace_nif:counts(Nif),
-    {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
+    {Fired, Lost, Unnamed, NoArgs, Cut, BufSize, Prints} = erltrace_nif:counts(Nif),
+    {Watched, Permille, Why, _} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
     State = erltrace_nif:status(Nif),
     Armed = case Arming of
                 undefined -> #{armed => [], counted => [], skipped => 0, left => 0,
@@ -311,7 +311,7 @@ about(#data{nif = Nif, arming = Arming}) ->
                 _ -> erltrace_arming:about(Arming)
             end,
     Armed#{samples => samples(Nif), state => State, running => State =:= running, fired => Fired, lost => Lost, unnamed => Unnamed,
-           no_args => NoArgs, cut_args => Cut, bufsize => BufSize,
+           no_args => NoArgs, cut_args => Cut, bufsize => BufSize, prints => Prints,
            cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end}.
 
 %% Of a script that samples: what interrupts the schedulers, and how many there are.

@@ -196,7 +196,8 @@ ticks(_) -> erlang:nif_error(not_loaded).
 spent(_) -> erlang:nif_error(not_loaded).
 
 -spec watch(nif(), pos_integer()) ->
-          {running | done | aborted, CostPermille :: non_neg_integer(), binary()} | failure().
+          {running | done | aborted, CostPermille :: non_neg_integer(), binary(),
+           Ms :: pos_integer()} | failure().
 watch(_, _) -> erlang:nif_error(not_loaded).
 
 -spec forbid(nif()) -> ok | failure().
@@ -281,7 +282,8 @@ alive(_) -> erlang:nif_error(not_loaded).
 
 -spec counts(nif()) -> {Fired :: non_neg_integer(), Lost :: non_neg_integer(),
                         Unnamed :: non_neg_integer(), NoArgs :: non_neg_integer(),
-                        Cut :: non_neg_integer(), BufSize :: non_neg_integer()} | failure().
+                        Cut :: non_neg_integer(), BufSize :: non_neg_integer(),
+                        Prints :: boolean()} | failure().
 counts(_) -> erlang:nif_error(not_loaded).
 
 -spec status(nif()) -> idle | running | filled | stopped | {exited, integer()} | failure().

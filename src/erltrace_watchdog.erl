@@ -3,7 +3,7 @@
 %% @doc The second process behind a handle. It never waits for a dirty scheduler, so it can act
 %% when the handle's process cannot:
 %%
-%% - several times a second it checks the script (c_src/beam/watchdog.c), and tells the handle's
+%% - some times a second, as often as there are events, it checks the script (c_src/beam/watchdog.c), and tells the handle's
 %%   process when the script must end or has ended by itself;
 %% - if the owner dies while the handle's process is inside a long call, the watchdog turns the
 %%   probes off;
@@ -13,7 +13,6 @@
 -export([start/4, stop/1, watch/1, is_harmless/0, is_payload/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
 
--define(TICK, 100).     % ms between two checks
 -define(PATIENCE, 300). % ms for the handle's process to end after its owner
 
 -record(st, {handle :: pid(),
@@ -98,12 +97,12 @@ format_status(Status) ->
 
 tick(#st{nif = Nif} = St) ->
     case check(Nif) of
-        {running, _, _} ->
-            _ = erltrace_beat:send_after(?TICK, tick),
+        {running, _, _, Ms} ->
+            _ = erltrace_beat:send_after(Ms, tick),
             St;
-        {done, _, _} ->
+        {done, _, _, _} ->
             tell(done, St);
-        {aborted, _, Text} ->
+        {aborted, _, Text, _} ->
             tell({aborted, Text}, St);
         {error, _} ->
             St#st{watching = false}
@@ -115,7 +114,7 @@ tell(What, #st{handle = Handle} = St) ->
 
 check(Nif) ->
     try erltrace_nif:watch(Nif, erlang:system_info(schedulers_online))
-    catch error:_ -> {aborted, 0, <<"erltrace's library has been replaced by another one">>}
+    catch error:_ -> {aborted, 0, <<"erltrace's library has been replaced by another one">>, 0}
     end.
 
 clean_up(#st{nif = Nif} = St) ->

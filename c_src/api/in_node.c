@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the side inside a node needs of a handle besides the public calls. */
+#include <string.h>
+
 #include "handle.h"
 #include "in_node.h"
 
@@ -61,6 +63,25 @@ bool api_has_self(const erltrace_t *h)
 
 	for (unsigned i = 0; i < prog->nvars; i++)
 		if (prog->vars[i]->scope == SC_SELF)
+			return true;
+	return false;
+}
+
+/* Does it only describe BEGIN and END? These fire when it starts and when it ends, which is seen anyway. */
+static bool is_begin_or_end(const struct d_pdesc *d)
+{
+	for (; d != NULL; d = d->next)
+		if (d->id != 0 || (strcmp(d->name, "BEGIN") != 0 && strcmp(d->name, "END") != 0))
+			return false;
+	return true;
+}
+
+bool api_prints(const erltrace_t *h)
+{
+	const struct prog *prog = &h->comp->prog;
+
+	for (unsigned i = 0; i < prog->nclauses; i++)
+		if (prog->clauses[i]->has_record && !is_begin_or_end(prog->clauses[i]->descs))
 			return true;
 	return false;
 }

@@ -26,6 +26,7 @@ bool api_is_destructive(const erltrace_t *h); /* has any script destructive acti
 /* The record whose fields the last compilation did not know and needed; NULL: none. */
 const char *api_no_record(const erltrace_t *h);
 bool api_has_self(const erltrace_t *h);	      /* or self-> variables? */
+bool api_prints(const erltrace_t *h); /* do probes leave records, besides BEGIN and END? */
 
 /* Records lost so far since a trace buffer was full. */
 uint64_t api_lost(const erltrace_t *h);

@@ -506,24 +506,28 @@ ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return gone ? atom_false : atom_true;
 }
 
-/* counts(Handle) -> {Fired, Lost, Unnamed, NoArgs, Cut, BufSize}: firings; frames and processes, and
+/* counts(Handle) -> {Fired, Lost, Unnamed, NoArgs, Cut, BufSize, Prints}: firings; frames and processes, and
  * names of processes, that found no room; returns without the arguments of their calls, and returns
- * where clauses met parts of arguments that were not kept; the size of a trace buffer. */
+ * where clauses met parts of arguments that were not kept; the size of a trace buffer; is anything
+ * written there? */
 ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	uint64_t fired, lost, unnamed, no_args, cut, bufsize;
+	bool prints;
 
 	WITH_HANDLE(b)
 	bufsize = api_option(b->h, OPT_BUFSIZE);
+	prints = api_prints(b->h);
 	fired = en_fired(b->en);
 	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_no_thread);
 	unnamed = atomic_load(&b->proc_names.lost);
 	no_args = atomic_load(&b->procs.kept.lost);
 	cut = atomic_load(&b->procs.kept.cut);
 	enif_mutex_unlock(b->lock);
-	return enif_make_tuple6(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost),
+	return enif_make_tuple7(env, enif_make_uint64(env, fired), enif_make_uint64(env, lost),
 		enif_make_uint64(env, unnamed), enif_make_uint64(env, no_args),
-		enif_make_uint64(env, cut), enif_make_uint64(env, bufsize));
+		enif_make_uint64(env, cut), enif_make_uint64(env, bufsize),
+		prints ? atom_true : atom_false);
 }
 
 /* set_target(Handle, OsPid): what $target is. */

@@ -32,9 +32,9 @@
 #include "vm_threads.h"
 
 /* ns between two looks at the rings: as long as some samples take to come, a part of what a ring holds */
-#define SOME	    15
+#define SOME	    30
 #define LEAST_PAUSE 5000000ULL
-#define MOST_PAUSE  100000000ULL
+#define MOST_PAUSE  250000000ULL
 #define LOOK  1000000000ULL /* between two at threads */
 #define MOST  10000	    /* firings of one sample; the rest is counted as dropped */
 

@@ -42,6 +42,9 @@
 #define LONGEST	 1000000 /* ns: the thread may have been off its processor: stands for itself */
 #define IDLE	 2	 /* half of one scheduler's time at least counts as used */
 #define SURE	 5	 /* a fifth of patience: how long a beat must be too old */
+#define LOOK_MS	 100	 /* between two looks */
+#define REST_MS	 500	 /* the same where few events come: a look wakes a scheduler up */
+#define FEW	 1000	 /* a second */
 
 /* ---- probe path ------------------------------------------------------------------------ */
 
@@ -126,7 +129,7 @@ void beam_watchdog_go(struct beam_handle *b)
 	uint64_t now = en_now(), cost = events_of(b->number % BEAM_HANDLES); /* BEGIN counts */
 
 	b->watchdog = (struct beam_watchdog){
-		.window[0] = {now, cost, cpu_time()}, .n = 1, .read = now};
+		.window[0] = {now, cost, cpu_time()}, .n = 1, .read = now, .looked = now};
 	b->patience = api_option(b->h, OPT_WATCHTIME);
 	atomic_store(&b->beat, 0);
 	atomic_store(&b->stale, 0);
@@ -184,6 +187,21 @@ static void look_at_reader(struct beam_handle *b, uint64_t now)
 		atomic_store(&b->ended, ENDED_SILENCE);
 }
 
+/*
+ * How long may the process rest? Few events cost little, and if very many begin to come it is time enough to see
+ * that then, unless the script's watchtime is short.
+ */
+static unsigned rest(struct beam_handle *b, uint64_t now)
+{
+	struct beam_watchdog *w = &b->watchdog;
+	uint64_t fired = en_fired(b->en), n = fired - w->fired, ns = now - w->looked;
+
+	w->fired = fired;
+	w->looked = now;
+	return n * 1000000000 < FEW * ns && b->patience >= BEAM_WINDOWS * REST_MS * 1000000ULL ? REST_MS
+											      : LOOK_MS;
+}
+
 static void why(struct beam_handle *b, char *buf, size_t size)
 {
 	double watchtime = (double)api_option(b->h, OPT_WATCHTIME) / 1e9;
@@ -212,15 +230,15 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 }
 
 /*
- * watch(Handle, Schedulers) -> {running | done | aborted, CostPermille, Text}: to be called some
- * times a second while a script runs. On a normal scheduler: it waits for nobody. done: the script
+ * watch(Handle, Schedulers) -> {running | done | aborted, CostPermille, Text, Ms}: to be called while a
+ * script runs, again after so many ms. On a normal scheduler: it waits for nobody. done: the script
  * has exited or filled its buffers; there is no need for events any more.
  */
 ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct beam_handle *b = beam_get(env, argv[0]);
 	ERL_NIF_TERM state = atom_running, text;
-	unsigned schedulers = 1, cost;
+	unsigned schedulers = 1, cost, ms = LOOK_MS;
 	char buf[256] = "";
 	uint64_t now = en_now();
 
@@ -238,7 +256,8 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	beam_leave();
 	if (enif_mutex_trylock(b->lock) != 0) { /* somebody is at work: the next time */
 		enif_make_new_binary(env, 0, &text);
-		return enif_make_tuple3(env, atom_running, enif_make_uint(env, 0), text);
+		return enif_make_tuple4(
+			env, atom_running, enif_make_uint(env, 0), text, enif_make_uint(env, ms));
 	}
 	if (b->h == NULL) {
 		enif_mutex_unlock(b->lock);
@@ -247,6 +266,7 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live)) {
 		look_at_cost(b, now, schedulers);
 		look_at_reader(b, now);
+		ms = rest(b, now);
 	}
 	if (atomic_load(&b->ended) != ENDED_NOT) {
 		beam_set_live(b, false);
@@ -258,7 +278,7 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	cost = b->watchdog.permille;
 	enif_mutex_unlock(b->lock);
 	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
-	return enif_make_tuple3(env, state, enif_make_uint(env, cost), text);
+	return enif_make_tuple4(env, state, enif_make_uint(env, cost), text, enif_make_uint(env, ms));
 }
 
 /*

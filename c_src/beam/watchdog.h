@@ -31,6 +31,7 @@ struct beam_watchdog {
 	unsigned permille;	    /* of the schedulers' busy time, in the last window */
 	unsigned mean;		    /* in the last watchtime */
 	uint64_t read, drops;	    /* ns: somebody asked for results; drops by then */
+	uint64_t looked, fired;	    /* ns: the last look; firings by then */
 };
 
 /* watchdog.c; around an event of a handle, between enter and leave. Some are timed. */

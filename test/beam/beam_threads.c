@@ -403,7 +403,7 @@ static void counts(ErlNifEnv *env, struct open *o, long *fired, long *lost)
 	int n;
 
 	*fired = *lost = -1;
-	if (enif_get_tuple(env, CALL(env, "counts", o->term), &n, &t) && n == 6) {
+	if (enif_get_tuple(env, CALL(env, "counts", o->term), &n, &t) && n == 7) {
 		enif_get_long(env, t[0], fired);
 		enif_get_long(env, t[1], lost);
 	}

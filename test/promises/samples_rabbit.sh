@@ -40,7 +40,7 @@ look() {
 	done
 	[[ $line == consumed* ]] || { is 'the load answers' consumed "${line:-nothing}"; finish; }
 	consumed=${line#consumed }
-	cpu=$(($(ticks) * 10000))
+	cpu=$(cat "/proc/${pid[rabbit]}"/task/*/schedstat | awk '{ ns += $1 } END { printf "%d", ns / 1000 }')
 	now=${EPOCHREALTIME/./}
 }
 
