@@ -25,6 +25,7 @@ right(Meanwhile) ->
     H = run(?SCRIPT),
     Stops = [meanwhile(M) || M <- Meanwhile],
     _ = wait_for(H, 1000),
+    wait_until(H, fun(_) -> {#{total := N}, _} = judged(H, Pids), N >= 100 end),
     [Stop() || Stop <- Stops],
     ok = erltrace:stop(H),
     sampler_load:stop(Pids),
