@@ -700,12 +700,13 @@ static void test_parts_find_a_place_beside_flows(void)
 	struct flow_table t = {0};
 	unsigned joined = 0, found = 0;
 	uint64_t id;
+	bool over;
 
 	check(flow_table_init(&t, 16384, 1024) == 0, "a table of flows", -1, 0);
 	for (int i = 0; i < 1000; i++)
 		check(flow_begin(&t, 1, &id) != NULL, "a flow begins", i, 1000);
 	for (uint64_t i = 0; i < 1000; i++)
-		joined += flow_join(&t, 1, 1ULL << 32 | (16 * i + 1)) != NULL;
+		joined += flow_join(&t, 1, 1ULL << 32 | (16 * i + 1), &over) != NULL;
 	for (uint64_t i = 0; i < 1000; i++)
 		found += flow_find(&t, 1ULL << 32 | (16 * i + 1)) != NULL;
 	check(joined == 1000, "parts that found a place", joined, 1000);
