@@ -22,6 +22,7 @@
 #include "beam/term_print.h"
 #include "engine/state.h"
 #include "fake_vm.h"
+#include "flow_threads.h"
 
 #define THREADS	 3
 #define PROCS	 40 /* processes of a thread */
@@ -737,6 +738,8 @@ int main(void)
 	beam_words.raised = 20 * sizeof(uintptr_t);
 	test_neighbours_have_buckets_of_their_own();
 	test_parts_find_a_place_beside_flows();
+	check(flow_parts_joined_twice() == 0, "threads that join a flow at once", 1, 0);
+	check(flow_members_buried_alive() == 0, "processes that follow one that has exited", 1, 0);
 	test_exact();
 	test_ends_that_nobody_tells();
 	test_functions_come_and_are_counted_while_they_are_called();
