@@ -441,7 +441,7 @@ taken_away_tracer_is_told_test() ->
     {erltrace_nif, _} = seq_trace:set_system_tracer(Taker),
     Text = warning(H),
     ?assertMatch({match, _}, re:run(Text, "not followed any more: .*flow_tests_taker.* has taken")),
-    ?assertEqual([], ours()),
+    wait_until(fun() -> ours() =:= [] end),
     ?assertEqual(Taker, seq_trace:get_system_tracer()),
     {messages, Before} = process_info(Taker, messages),
     wait_until(fun() -> maps:is_key({"_", [0]}, script_run:aggregations(H)) end),
