@@ -23,12 +23,16 @@
  *	    4641 us         demo_desk takes it after 26 us
  */
 #pragma D option quiet
+
+inline string module = $$1, function = $$2;
+
+/* The arguments after these may be left out. */
 #pragma D option defaultargs
 #pragma D option nspec=512
 #pragma D option flowtime=1s
 #pragma D option dynvarsize=16m
 
-inline uint64_t limit = ($3 ? $3 : 100) * 1000000ULL;
+inline uint64_t limit = ($$3 != "" ? $3 : 100) * 1000000ULL;
 inline int one_in = $5 ? $5 : 1;
 
 BEGIN { seconds = $4; calls = 0; }

@@ -33,6 +33,10 @@
  *	      41        410          0         11
  */
 #pragma D option quiet
+
+inline string module = $$1, function = $$2;
+
+/* The arguments after these may be left out. */
 #pragma D option defaultargs
 #pragma D option nspec=512
 #pragma D option flowtime=1s

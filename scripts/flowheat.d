@@ -25,6 +25,10 @@
  *	   3  demo_desk                                 41         1066            0
  */
 #pragma D option quiet
+
+inline string module = $$1, function = $$2;
+
+/* The arguments after these may be left out. */
 #pragma D option defaultargs
 #pragma D option flowtime=1s
 #pragma D option dynvarsize=16m

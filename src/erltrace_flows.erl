@@ -12,8 +12,11 @@
 %%
 %% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
 %% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
-%% else uses tokens in this node: then those stay as they are, and what is left of ours does nothing
-%% any more, and goes when its process receives the next message without a token.
+%% else uses tokens in this node: those are never touched. Then processes lose ours one by one, each at an event
+%% of its own, and those in messages as they are received. What still waits in a mailbox when that is over is left.
+%%
+%% Others may take the system tracer, or remove it, while the script runs. That is told, nothing is followed from
+%% then on, and our tokens are taken away: whoever has the tracer now would be told of them.
 -module(erltrace_flows).
 -behaviour(gen_server).
 -export([start/3, stop/1]).
@@ -33,11 +36,13 @@
 -define(PAUSE, 5).             % ms between two rounds
 -define(ALONE, 25).            % the same of a node that is alone
 -define(CHECK, 200).           % processes asked for their tokens, before others run
+-define(ASKED, 300).           % ms that processes have to answer, so that they lose their tokens
 
 -record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
              nodes = [] :: [node()],       % that run the script
              looks = 0 :: non_neg_integer(),
              looked :: integer() | undefined, % ms; undefined: a look was left out
+             lost = false :: boolean(),       % the system tracer
              told = [] :: [tuple()]}).     % by those of them that take their tokens away already
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
@@ -45,7 +50,12 @@
           {ok, pid() | undefined} | {error, Tag :: binary(), Text :: binary()}.
 start(Number, Handle, Needs) ->
     case lists:member(flows, Needs) andalso layout() of
-        false -> {ok, undefined};
+        false ->
+            case lists:member(too_many_flow_nodes, Needs) of
+                false -> {ok, undefined};
+                true ->
+                    {error, <<"ET_FLOW">>, <<"requests can be followed through 127 nodes at most: name fewer of them">>}
+            end;
         ok -> start(Number, Handle);
         unknown ->
             {error, <<"ET_FLOW">>,
@@ -107,7 +117,7 @@ handle_info(look, #st{looked = Looked} = St) ->
     Now = erlang:monotonic_time(millisecond),
     case is_integer(Looked) andalso Now - Looked > ?EVERY + ?STILL of
         true -> {noreply, look_again(St#st{looked = undefined})};
-        false -> {noreply, look_again(ask_again(look(St#st{looked = Now})))}
+        false -> {noreply, look_again(ask_again(look(watch(St#st{looked = Now}))))}
     end;
 handle_info({?MODULE, clock, ask, From, Asked}, St) ->
     answer(From, Asked, St),
@@ -127,16 +137,15 @@ handle_info(_, St) ->
 
 -spec terminate(term(), #st{}) -> term().
 terminate(_, #st{number = Number} = St) ->
-    #st{foreign = Foreign, nodes = Nodes, told = Told} = try look(St) catch _:_ -> St end,
-    Keep = is_foreign(Foreign),
-    _ = Keep orelse begin
-        _ = erltrace_nif:drain_flows(Number),
-        seq_trace:reset_trace(),
-        [self() ! Round || Round <- Told],
-        length(Nodes) > 1 andalso rounds(Nodes -- [node()])
-    end,
+    #st{foreign = Foreign, nodes = Nodes, told = Told, lost = Lost} = try look(St) catch _:_ -> St end,
+    _ = erltrace_nif:drain_flows(Number),
+    {Others, Ours} = tokens(),
+    Whose = case Foreign orelse Lost orelse Others of true -> ours; false -> all end,
+    take_away(Whose, Ours),
+    [self() ! Round || Round <- Told],
+    _ = (Whose =:= ours orelse length(Nodes) > 1) andalso rounds(Nodes -- [node()], Whose),
     erltrace_vm:locked(fun() -> release(Number) end),
-    Keep orelse seq_trace:reset_trace(). % what was in mailboxes
+    Whose =:= ours orelse seq_trace:reset_trace(). % what was in mailboxes
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
 code_change(_, St, _) ->
@@ -145,7 +154,7 @@ code_change(_, St, _) ->
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{} = St} = Status) ->
     Status#{state := #{handle => St#st.handle, number => St#st.number,
-                       foreign_tokens => St#st.foreign}};
+                       foreign_tokens => St#st.foreign, lost => St#st.lost}};
 format_status(Status) ->
     Status.
 
@@ -257,36 +266,50 @@ release(Number) ->
         _ -> ok % the VM has removed it, since the handle is closed; somebody else may have it now
     end.
 
+%% Does somebody else have it now? Nobody fights about it.
+watch(#st{lost = true} = St) ->
+    St;
+watch(#st{number = Number, handle = Handle} = St) ->
+    case seq_trace:get_system_tracer() of
+        {erltrace_nif, Number} ->
+            St;
+        By ->
+            Handle ! {?MODULE, lost, lost(By)},
+            _ = erltrace_nif:drain_flows(Number),
+            _ = rounds([], ours),
+            St#st{lost = true}
+    end.
+
+lost(false) ->
+    <<"requests are not followed any more: somebody has removed this script as the node's sequential system tracer">>;
+lost(By) ->
+    unicode:characters_to_binary(
+      io_lib:format("requests are not followed any more: ~ts has taken the node's sequential system tracer", [name(By)])).
+
 %% ---- tokens ----------------------------------------------------------------------------------
 
-%% Does a process have a token that is not ours?
-is_foreign(true) -> true;
-is_foreign(false) -> tokens() =:= foreign.
-
-%% The nodes that run a script end it at about the same time. From then on a process that receives a token loses it
-%% (drain_flows/1): none is sent on. Each node takes its tokens away and tells the others, in rounds. What another
-%% one has sent before has come by then, as it comes the same way. They are through when no node has seen a token in
-%% the last rounds. Who is left alone, as others are late or have gone, goes on alone.
-rounds(Others) ->
+%% The nodes that run a script end it at about the same time. From then on a process that sends or receives a token
+%% loses it (drain_flows/1): none is sent on. Each node takes its tokens away and tells the others, in rounds. What
+%% another one has sent before has come by then, as it comes the same way. They are through when no node has seen a
+%% token in the last rounds. Who is left alone, as others are late or have gone, goes on alone.
+rounds(Others, Whose) ->
     Alarm = erlang:send_after(?TOGETHER, self(), {?MODULE, enough}),
     Monitors = [{erlang:monitor(process, {?MODULE, Node}), Node} || Node <- Others, lists:member(Node, nodes())],
-    round(0, 0, Monitors),
+    round(0, 0, Monitors, Whose),
     erlang:cancel_timer(Alarm).
 
-round(K, Clean, _) when K =:= ?ROUNDS; Clean =:= ?CLEAN ->
+round(K, Clean, _, _) when K =:= ?ROUNDS; Clean =:= ?CLEAN ->
     ok;
-round(K, Clean, Others) ->
-    case tokens() of
-        foreign ->
-            ok;
-        Found ->
-            seq_trace:reset_trace(),
-            [erlang:send({?MODULE, Node}, {?MODULE, round, K, Node0, Found}, [noconnect, nosuspend]) ||
-                {_, Node} <- Others, Node0 <- [node()]],
-            {Left, AllFound} = others(K, Others, [], Found),
-            timer:sleep(case Left of [] -> ?ALONE; _ -> ?PAUSE end),
-            round(K + 1, case AllFound of none -> Clean + 1; ours -> 0 end, Left)
-    end.
+round(K, Clean, Others, Whose0) ->
+    {Foreign, Ours} = tokens(),
+    Whose = case Foreign of true -> ours; false -> Whose0 end,
+    take_away(Whose, Ours),
+    Found = case Ours of [] -> none; _ -> ours end,
+    [erlang:send({?MODULE, Node}, {?MODULE, round, K, Node0, Found}, [noconnect, nosuspend]) ||
+        {_, Node} <- Others, Node0 <- [node()]],
+    {Left, AllFound} = others(K, Others, [], Found),
+    timer:sleep(case Left of [] -> ?ALONE; _ -> ?PAUSE end),
+    round(K + 1, case AllFound of none -> Clean + 1; ours -> 0 end, Left, Whose).
 
 %% What the others have found in this round; those that have gone are left out from now on.
 others(_, [], Left, Found) ->
@@ -299,23 +322,56 @@ others(K, [{Monitor, Node} = Other | Others], Left, Found) ->
         {?MODULE, enough} -> {[], ours}
     end.
 
-%% Whose tokens processes have.
+%% Does a process have a token that is not ours? Which have one of ours?
 tokens() ->
-    tokens(processes(), none, 0).
+    tokens(processes(), {false, []}, 0).
 
 tokens([], Found, _) ->
     Found;
 tokens(Pids, Found, ?CHECK) ->
     erlang:yield(),
     tokens(Pids, Found, 0);
-tokens([P | Pids], Found, N) ->
+tokens([P | Pids], {Foreign, Ours} = Found, N) ->
     case process_info(P, sequential_trace_token) of
         {_, Token} when tuple_size(Token) =:= 5 ->
             case is_ours(element(2, Token)) of
-                true -> tokens(Pids, ours, N + 1);
-                false -> foreign
+                true -> tokens(Pids, {Foreign, [P | Ours]}, N + 1);
+                false -> tokens(Pids, {true, Ours}, N + 1)
             end;
         _ -> tokens(Pids, Found, N + 1)
+    end.
+
+take_away(all, _) -> seq_trace:reset_trace();
+take_away(ours, []) -> ok;
+take_away(ours, Pids) -> erltrace_vm:locked(fun() -> take_each(Pids) end).
+
+%% Each of them is traced for a moment, with a tracer state of its own, and asked something, for which it is scheduled
+%% in: at that event it loses its token, if that is one of ours still (c_src/beam/tracer.c). Before OTP 27 this cannot be
+%% where somebody else traces it. One that does not answer, as it runs something long, is left for the next round.
+take_each(Pids) ->
+    Off = trace_on(Pids),
+    {Asker, Mon} = spawn_opt(fun() ->
+                                     process_flag(sensitive, true),
+                                     [process_info(P, monitors) || P <- Pids]
+                             end, [monitor, {priority, high}]),
+    receive {'DOWN', Mon, process, Asker, _} -> ok
+    after ?ASKED ->
+            exit(Asker, kill),
+            receive {'DOWN', Mon, process, Asker, _} -> ok end
+    end,
+    Off().
+
+trace_on(Pids) ->
+    case erltrace_vm:has_sessions() of
+        true ->
+            S = apply(trace, session_create, [erltrace, {erltrace_nif, flow_tokens}, []]),
+            [erltrace_vm:attempt(trace, process, [S, P, true, [running_procs]]) || P <- Pids],
+            fun() -> erltrace_vm:end_session(S) end;
+        false ->
+            Flags = [running_procs, {tracer, erltrace_nif, flow_tokens}],
+            Free = [P || P <- Pids, process_info(P, trace) =:= {trace, 0}],
+            [erltrace_vm:attempt(erlang, trace, [P, true, Flags]) || P <- Free],
+            fun() -> [erltrace_vm:attempt(erlang, trace, [P, false, Flags]) || P <- Free] end
     end.
 
 is_ours(?LABEL) -> true;

@@ -407,6 +407,9 @@ event(info, {watchdog, Dog, What}, State, #data{watchdog = {Dog, _}} = Data) ->
     ended(What, State, Data);
 event(info, {'DOWN', Mon, process, _, _}, State, #data{watchdog = {_, Mon}} = Data) ->
     {keep_state, new_watchdog(State, Data)}; % it was killed: another one
+event(info, {erltrace_flows, lost, Text}, _, #data{nif = Nif}) ->
+    _ = erltrace_nif:warn(Nif, Text),
+    keep_state_and_data;
 event(info, {tick, Ref}, State, Data) ->
     case is_sub(Ref, Data) of
         true -> tick(State, Data#data{sub = erltrace_sub:tick(Data#data.sub)});

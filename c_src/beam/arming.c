@@ -160,6 +160,14 @@ static bool follows(const struct beam_fn *fn)
 	return false;
 }
 
+static bool asks_flow(const struct beam_fn *fn)
+{
+	for (int i = 0; i < BP_NFUNCTIONS; i++)
+		if (fn->probe[i] != NULL && en_enabled(fn->probe[i]) && fn->probe[i]->uses.by_flow)
+			return true;
+	return false;
+}
+
 /*
  * What clauses ask of a call: a probe of certain functions asks for what its arguments are made of.
  * *noted: of the end of a call, when it began and the like.
@@ -229,6 +237,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 			put(&fn->entry[nentry++], p);
 	}
 	set(&fn->follow, follows(fn));
+	set(&fn->asks_flow, asks_flow(fn));
 	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
 	/* beside those that tell of exceptions, those that tell what they return do so too */
 	tells = !fast && (nexc > 0 || (nval > 0 && b->exceptions));
@@ -695,6 +704,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 {
 	struct needs n = {.env = env, .list = enif_make_list(env, 0)};
 	bool table, keeps, flows;
+	int rc = 0;
 
 	if (api_records_processes(b->h)) /* with their names, as if each clause read them */
 		n.pbis |= 1u << PBI_ERLNAME;
@@ -723,7 +733,9 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	b->exits = n.route[ROUTE_PROCS] || flows || ((keeps || reads_names(&n)) && needs_exits(b, &n));
 	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
-	n.nomem |= flows && b->flows == NULL && beam_flows_init(b, env, process_limit) < 0;
+	if (flows && b->flows == NULL)
+		rc = beam_flows_init(b, env, process_limit);
+	n.nomem |= rc < 0;
 	n.nomem |= !n.nomem && b->exits && reads_names(&n) && b->names.tab == NULL &&
 		   beam_names_init(&b->names) < 0;
 	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
@@ -736,7 +748,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	need_others(b, &n);
 	need_only(b, &n);
 	if (flows)
-		need(&n, "flows");
+		need(&n, rc > 0 ? "too_many_flow_nodes" : "flows");
 	return n.list;
 }
 

@@ -47,6 +47,7 @@
  *   term_print.c       terms as text (probe path); beam_utf8.h: their characters
  *   flows.c            requests that are followed: follow(), flowid, flow-* (probe path)
  *   flow_clock.c       one time line for all nodes (probe path)
+ *   flow_nifs.c        what ends flows, and brings nodes that follow together
  *   flow_nodes.c       flows that go from node to node (probe path)
  *   flow_table.c       which flow a process and a message belong to (probe path)
  *   token.c            the sequential trace token of the process that runs (probe path); where it is

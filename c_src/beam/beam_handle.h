@@ -72,6 +72,7 @@ struct beam_handle {
 	struct beam_patterns patterns; /* of terms */
 	struct flow_table *flows; /* NULL: no clause follows */
 	uint64_t flow_time;	  /* ns: a flow without an event for so long has ended */
+	uint64_t flow_life;	  /* ns: one that has begun so long ago has too */
 	uint32_t flow_hops;	  /* messages and spawns of a flow, at most */
 	_Atomic bool foreign_tokens; /* sequential trace tokens that are not ours have been seen */
 	struct beam_tables *tables; /* for probes of certain functions; NULL: none is enabled */

@@ -33,6 +33,14 @@ void flow_clock_send(const struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM se
 	beam_token_set(env, sender, TOKEN_FLAGS, v << 4 | 15);
 }
 
+void flow_clock_reset(ErlNifEnv *env, ERL_NIF_TERM pid)
+{
+	ERL_NIF_TERM flags = beam_token_get(env, pid, TOKEN_FLAGS);
+
+	if ((flags & 15) == 15 && flags >> (4 + FLAG_BITS) != 0)
+		beam_token_set(env, pid, TOKEN_FLAGS, (flags >> 4 & FLAG_MASK) << 4 | 15);
+}
+
 /* The time nearest to this one whose lower bits are those. */
 static uint64_t whole_time(uint64_t bits, uint64_t near)
 {

@@ -38,5 +38,8 @@ void flow_clock_send(const struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM se
  */
 uint64_t flow_clock_come(struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM receiver, uint64_t now);
 
+/* The token says no time any more: it is that of a process which begins a flow. */
+void flow_clock_reset(ErlNifEnv *env, ERL_NIF_TERM pid);
+
 #pragma GCC visibility pop
 #endif

@@ -34,28 +34,43 @@
 #define MARK	   0x2d5ULL
 #define MARK_SHIFT 48
 
+static uint64_t some_run(const struct flow_nodes *ns)
+{
+	uint64_t run;
+
+	if (getrandom(&run, sizeof(run), GRND_NONBLOCK) != sizeof(run))
+		run = (uint64_t)(uintptr_t)ns >> 12;
+	return run;
+}
+
 /* "RUN,node,node...": set by the command. */
-void flow_nodes_init(
+bool flow_nodes_init(
 	struct flow_nodes *ns, ErlNifEnv *env, const char *peers, ERL_NIF_TERM this_node)
 {
 	char *end = NULL;
 	uint64_t run = strtoull(peers, &end, 10);
+	bool found = false;
 
 	*ns = (struct flow_nodes){0};
-	if (end == peers && getrandom(&run, sizeof(run), GRND_NONBLOCK) != sizeof(run))
-		run = (uint64_t)(uintptr_t)ns >> 12;
-	ns->run = (run & (RUN_BIT - 1)) | RUN_BIT; /* never a small number */
 	while (*end == ',' && ns->n < FLOW_NODES) {
 		size_t len = strcspn(++end, ",");
 		char name[256];
 
 		snprintf(name, sizeof(name), "%.*s", (int)len, end);
 		ns->node[ns->n] = enif_make_atom(env, name);
-		if (ns->node[ns->n] == this_node)
+		if (ns->node[ns->n] == this_node) {
 			ns->tag = ns->n;
+			found = true;
+		}
 		ns->n++;
 		end += len;
 	}
+	if (!found) { /* it has no tag among them: its flows are its own */
+		ns->n = 0;
+		run = some_run(ns);
+	}
+	ns->run = (run & (RUN_BIT - 1)) | RUN_BIT; /* never a small number */
+	return *end != ',';
 }
 
 bool flow_label_is_ours(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label)

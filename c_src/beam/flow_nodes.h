@@ -12,7 +12,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define FLOW_NODES 127 /* that can take part */
+#define FLOW_NODES 127 /* that can take part: by the bits of the number of a hop */
 #define FLOW_HOPS  (1u << 24) /* a node can number so many of one flow */
 
 struct flow_nodes {
@@ -21,8 +21,8 @@ struct flow_nodes {
 	ERL_NIF_TERM node[FLOW_NODES]; /* by their tags */
 };
 
-/* peers: what the option flowpeers says. */
-void flow_nodes_init(
+/* peers: what the option flowpeers says. false: these are too many nodes. */
+bool flow_nodes_init(
 	struct flow_nodes *ns, ErlNifEnv *env, const char *peers, ERL_NIF_TERM this_node);
 
 /* Labels: of a process that is in no flow, or in this one. */

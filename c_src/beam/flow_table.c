@@ -26,7 +26,7 @@
 #define RESERVED  1 /* a flow without a number yet */
 
 enum { MSG_FREE, MSG_BUSY, MSG_SENT };
-enum { ALIVE, DEAD_NEW, DEAD_SEEN };
+enum { ALIVE, DEAD_NEW, DEAD_SEEN, TAKEN };
 
 static void *map(size_t size)
 {
@@ -42,6 +42,7 @@ int flow_table_init(struct flow_table *t, uint64_t flows, uint64_t process_limit
 
 	while (n < flows)
 		n *= 2;
+	t->limit = flows;
 	t->flow_mask = n - 1;
 	t->msg_mask = 4 * n - 1;
 	beam_pid_slots_init(&t->slots, process_limit);
@@ -69,8 +70,24 @@ void flow_table_fini(struct flow_table *t)
 
 /* ---- flows ------------------------------------------------------------------------------ */
 
+/* Room for one more; who has it and finds no place gives it back. */
+static bool take_room(struct flow_table *t)
+{
+	if (atomic_fetch_add_explicit(&t->used, 1, memory_order_relaxed) < t->limit)
+		return true;
+	atomic_fetch_sub_explicit(&t->used, 1, memory_order_relaxed);
+	return false;
+}
+
+static void give_room(struct flow_table *t)
+{
+	atomic_fetch_sub_explicit(&t->used, 1, memory_order_relaxed);
+}
+
 struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id)
 {
+	if (!take_room(t))
+		return NULL;
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t n = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed) + 1;
 		uint64_t number = t->tag << 32 | (uint32_t)n, none = 0;
@@ -84,6 +101,7 @@ struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id)
 		*id = number;
 		return f;
 	}
+	give_room(t);
 	return NULL;
 }
 
@@ -117,9 +135,11 @@ struct flow *flow_find(const struct flow_table *t, uint64_t id)
 {
 	struct flow *f = &t->flows[id & t->flow_mask];
 
+	if (id == 0) /* in no flow; free places look like it */
+		return NULL;
 	if (unlikely(FLOW_TAG(id) != t->tag))
 		return find_part(t, id);
-	return id != 0 && is_at(f, id) ? f : NULL;
+	return is_at(f, id) ? f : NULL;
 }
 
 static bool ref(struct flow *f, uint64_t id)
@@ -150,30 +170,22 @@ void flow_unref(const struct flow_table *t, uint64_t id)
 /* The fields of a free place are 0, so that a part is there from the moment that it has its number. */
 static struct flow *claim_part(struct flow_table *t, uint64_t now, uint64_t id)
 {
-	for (unsigned i = 0; i < TRIES; i++) {
+	for (unsigned i = 0; i < TRIES && take_room(t); i++) {
 		struct flow *f = part_place(t, id, i);
 		uint64_t none = 0;
 
-		if (!atomic_compare_exchange_strong(&f->word, &none, id << REF_BITS | 1))
+		if (!atomic_compare_exchange_strong(&f->word, &none, id << REF_BITS | 1)) {
+			give_room(t);
 			continue;
+		}
 		f->began = now;
-		atomic_store_explicit(&f->last, now, memory_order_relaxed);
+		atomic_store_explicit(&f->last, now, memory_order_release);
 		return f;
 	}
 	return NULL;
 }
 
-/* Has another thread claimed a place for the same one? */
-static bool is_double(const struct flow_table *t, uint64_t id, const struct flow *f)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < TRIES; i++)
-		n += part_place(t, id, i) != f && is_at(part_place(t, id, i), id);
-	return n != 0;
-}
-
-static void clear(struct flow *f)
+static void clear(struct flow_table *t, struct flow *f)
 {
 	f->began = 0;
 	f->process = 0;
@@ -185,25 +197,47 @@ static void clear(struct flow *f)
 	atomic_store_explicit(&f->spawns, 0, memory_order_relaxed);
 	atomic_store_explicit(&f->deepest, 0, memory_order_relaxed);
 	atomic_store_explicit(&f->away, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->cut, false, memory_order_relaxed);
 	atomic_store_explicit(&f->word, 0, memory_order_release);
+	give_room(t);
 }
 
-struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id)
+static uint64_t hash_of(uint64_t id)
 {
-	for (int i = 0; i < AGAIN; i++) {
+	return id * 0x9e3779b97f4a7c15ULL >> 40;
+}
+
+/* Nobody begins a part again that is over for good. Of those with the same hash the last one is known. */
+static bool is_over(const struct flow_table *t, uint64_t id)
+{
+	return atomic_load_explicit(&t->old[hash_of(id) % FLOW_OLD], memory_order_relaxed) == id;
+}
+
+/*
+ * A part has one place. Threads that look for it at the same time would find two: one of them looks, the
+ * others try again, and find what it has found.
+ */
+struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id, bool *over)
+{
+	_Atomic uint64_t *joins = &t->joins[hash_of(id) % FLOW_JOINS];
+
+	*over = is_over(t, id);
+	for (int i = 0; i < AGAIN && !*over; i++) {
 		struct flow *f = flow_find(t, id);
-		uint64_t mine = id << REF_BITS | 1;
+		uint64_t none = 0;
 
 		if (f != NULL && ref(f, id))
 			return f;
-		if (FLOW_TAG(id) == t->tag) /* it has ended */
-			return NULL;
-		f = claim_part(t, now, id);
-		if (f == NULL || !is_double(t, id, f))
-			return f;
-		if (!atomic_compare_exchange_strong(&f->word, &mine, RESERVED))
-			return f; /* others use it already */
-		clear(f);
+		*over = FLOW_TAG(id) == t->tag; /* it has ended */
+		if (*over || !atomic_compare_exchange_strong(joins, &none, id))
+			continue;
+		f = flow_find(t, id);
+		if (f == NULL)
+			f = claim_part(t, now, id);
+		else if (!ref(f, id))
+			f = NULL;
+		atomic_store_explicit(joins, 0, memory_order_release);
+		return f;
 	}
 	return NULL;
 }
@@ -222,38 +256,53 @@ static bool tell_early(struct flow *f, uint64_t id, uint64_t since, struct flow_
 		return false;
 	*e = (struct flow_ended){.id = id, .last = last, .part = true,
 		.early = true,
+		.why = atomic_load_explicit(&f->cut, memory_order_relaxed) ? FLOW_CUT : FLOW_IDLE,
 		.messages = atomic_exchange(&f->messages, 0),
 		.spawns = atomic_exchange(&f->spawns, 0),
 		.deepest = atomic_load_explicit(&f->deepest, memory_order_relaxed)};
 	return true;
 }
 
-bool flow_end_next(struct flow_table *t, uint64_t *at, uint64_t now, uint64_t idle,
+/* Is it over? A part of a flow ends as soon as nobody here refers to it. */
+static bool is_ended(const struct flow *f, bool held, const struct flow_times *times, enum flow_why *why)
+{
+	uint64_t last = atomic_load_explicit(&f->last, memory_order_acquire);
+
+	if (last == 0 || last > times->now)
+		return false;
+	*why = !held ? FLOW_DONE : times->now - f->began >= times->life ? FLOW_AGED : FLOW_IDLE;
+	return *why == FLOW_AGED || times->now - last >= (held ? times->idle : LINGER);
+}
+
+bool flow_end_next(struct flow_table *t, uint64_t *at, const struct flow_times *times,
 	struct flow_ended *e)
 {
 	for (; *at <= t->flow_mask; ++*at) {
 		struct flow *f = &t->flows[*at];
 		uint64_t w = atomic_load_explicit(&f->word, memory_order_acquire);
-		uint64_t last = atomic_load_explicit(&f->last, memory_order_relaxed);
-		uint64_t away = atomic_load_explicit(&f->away, memory_order_relaxed);
-		bool part = FLOW_TAG(w >> REF_BITS) != t->tag, held = w & FLOW_REFS;
+		uint64_t id = w >> REF_BITS, away = atomic_load_explicit(&f->away, memory_order_relaxed);
+		bool part = FLOW_TAG(id) != t->tag, held = w & FLOW_REFS;
+		enum flow_why why;
 
-		if (part && held && tell_early(f, w >> REF_BITS, now - idle / 2, e)) {
+		if (part && held && tell_early(f, id, times->now - times->idle / 2, e)) {
 			++*at;
 			return true;
 		}
-		held |= !part && away != 0;
-		if (w >> REF_BITS == 0 || last == 0 || last > now ||
-			now - last < (held ? idle : LINGER))
+		if (id == 0 || !is_ended(f, held || (!part && away != 0), times, &why))
 			continue;
-		*e = (struct flow_ended){.id = w >> REF_BITS, .began = f->began, .last = last,
+		*e = (struct flow_ended){.id = id, .began = f->began,
+			.last = atomic_load_explicit(&f->last, memory_order_relaxed),
 			.away = away, .part = part,
 			.messages = atomic_load_explicit(&f->messages, memory_order_relaxed),
 			.spawns = atomic_load_explicit(&f->spawns, memory_order_relaxed),
 			.deepest = atomic_load_explicit(&f->deepest, memory_order_relaxed),
-			.process = f->process, .function = f->function, .idle = held};
+			.process = f->process, .function = f->function, .why = why};
+		if (atomic_load_explicit(&f->cut, memory_order_relaxed))
+			e->why = FLOW_CUT;
+		if (part && why == FLOW_AGED)
+			atomic_store_explicit(&t->old[hash_of(id) % FLOW_OLD], id, memory_order_relaxed);
 		if (atomic_compare_exchange_strong(&f->word, &w, RESERVED)) {
-			clear(f);
+			clear(t, f);
 			++*at;
 			return true;
 		}
@@ -274,22 +323,46 @@ struct flow_proc *flow_proc_find(const struct flow_table *t, ERL_NIF_TERM pid)
 	return NULL;
 }
 
-/* Where slots are exact, a process of another pid has left the VM's table. */
+/*
+ * Have the entry of a process to oneself: nobody else claims or buries it meanwhile. Whoever may be at it
+ * is through in a moment.
+ */
+static bool take_entry(struct flow_proc *p, uint32_t *was)
+{
+	*was = atomic_load_explicit(&p->dead, memory_order_relaxed);
+	for (int i = 0; i < AGAIN; i++) {
+		if (*was == TAKEN)
+			*was = atomic_load_explicit(&p->dead, memory_order_relaxed);
+		else if (atomic_compare_exchange_weak(&p->dead, was, TAKEN))
+			return true;
+	}
+	return false;
+}
+
+static bool is_free(const struct flow_table *t, const struct flow_proc *p)
+{
+	/* where slots are exact, a process of another pid has left the VM's table */
+	return t->slots.exact || atomic_load_explicit(&p->pid, memory_order_relaxed) == 0;
+}
+
 static struct flow_proc *claim(struct flow_table *t, ERL_NIF_TERM pid)
 {
 	for (unsigned i = 0; i < t->slots.tries; i++) {
 		struct flow_proc *p = &t->procs[beam_pid_slot(&t->slots, pid, i)];
-		uint64_t old = atomic_load_explicit(&p->pid, memory_order_relaxed);
+		uint32_t was;
+		bool mine;
 
-		if (old != 0 && !t->slots.exact)
+		if (!is_free(t, p) || !take_entry(p, &was))
 			continue;
-		/* twice: the one that had it may be buried just now */
-		if (!atomic_compare_exchange_strong(&p->pid, &old, pid) &&
-			(old != 0 || !atomic_compare_exchange_strong(&p->pid, &old, pid)))
-			continue;
-		flow_unref(t, atomic_exchange(&p->id, 0));
-		atomic_store_explicit(&p->dead, ALIVE, memory_order_relaxed);
-		return p;
+		mine = is_free(t, p);
+		if (mine) {
+			flow_unref(t, atomic_exchange(&p->id, 0));
+			atomic_store_explicit(&p->spawn, 0, memory_order_relaxed);
+			atomic_store_explicit(&p->pid, pid, memory_order_relaxed);
+		}
+		atomic_store_explicit(&p->dead, mine ? ALIVE : was, memory_order_release);
+		if (mine)
+			return p;
 	}
 	return NULL;
 }
@@ -331,26 +404,20 @@ void flow_proc_exit(struct flow_table *t, ERL_NIF_TERM pid)
 
 static void bury(struct flow_table *t, _Atomic uint64_t *grave)
 {
-	uint64_t n = atomic_load_explicit(grave, memory_order_acquire), pid, id;
+	uint64_t n = atomic_load_explicit(grave, memory_order_acquire);
+	uint32_t dead = DEAD_NEW, seen = DEAD_SEEN;
 	struct flow_proc *p;
 
 	if (n == 0)
 		return;
 	p = &t->procs[n - 1];
-	pid = atomic_load_explicit(&p->pid, memory_order_acquire);
-	id = atomic_load_explicit(&p->id, memory_order_acquire);
-	switch (atomic_load_explicit(&p->dead, memory_order_acquire)) {
-	case DEAD_NEW: /* until the next time */
-		atomic_store_explicit(&p->dead, DEAD_SEEN, memory_order_release);
-		return;
-	case DEAD_SEEN:
-		/* whoever changes the flow gives it back: another process may have got the slot */
-		if (pid != 0 && atomic_compare_exchange_strong(&p->pid, &pid, 0) &&
-			atomic_compare_exchange_strong(&p->id, &id, 0))
-			flow_unref(t, id);
-		break;
-	default: break; /* another process has the slot */
-	}
+	if (atomic_compare_exchange_strong(&p->dead, &dead, DEAD_SEEN))
+		return; /* until the next time */
+	if (atomic_compare_exchange_strong(&p->dead, &seen, TAKEN)) {
+		atomic_store_explicit(&p->pid, 0, memory_order_relaxed);
+		flow_unref(t, atomic_exchange(&p->id, 0));
+		atomic_store_explicit(&p->dead, ALIVE, memory_order_release);
+	} /* else another process has the slot */
 	atomic_compare_exchange_strong(grave, &n, 0);
 }
 

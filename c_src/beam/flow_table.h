@@ -33,6 +33,7 @@ struct flow {
 	const struct et_str *function;
 	_Atomic uint32_t hops, messages, spawns, deepest;
 	_Atomic uint64_t away; /* sum over messages to other nodes that are not known to be received */
+	_Atomic bool cut; /* it has had as many hops as it may: some are missing */
 	bool told; /* flow-begin has fired */
 } __attribute__((aligned(64)));
 
@@ -40,7 +41,7 @@ struct flow_proc { /* a process of the VM's table; written by whoever runs the p
 	_Atomic uint64_t pid; /* the term; 0: free */
 	_Atomic uint64_t id;  /* of its flow; 0: none */
 	_Atomic uint32_t depth, hop; /* by which it is in that: 0 where it began */
-	_Atomic uint32_t dead; /* DEAD_*: it has exited */
+	_Atomic uint32_t dead; /* has it exited? who changes the entry has it to itself meanwhile */
 	_Atomic uint32_t spawn; /* the hop of the process that it is spawning on another node */
 };
 
@@ -53,12 +54,16 @@ struct flow_msg {
 	bool hidden;	   /* no probe fires for it */
 };
 
-#define FLOW_DEAD 4096
+#define FLOW_DEAD  4096
+#define FLOW_OLD   1024 /* parts that are remembered as over for good */
+#define FLOW_JOINS 64	/* parts that begin at the same time */
 struct flow_table {
 	struct flow *flows;
 	struct flow_proc *procs;
 	struct flow_msg *msgs;
 	uint64_t flow_mask, msg_mask;
+	uint64_t limit;		/* flows at a time */
+	_Atomic uint64_t used;	/* as many there are */
 	struct flow_nodes nodes; /* that run the script */
 	uint64_t tag;		 /* of this one among them */
 	struct flow_clock clock; /* theirs */
@@ -68,6 +73,8 @@ struct flow_table {
 	_Atomic uint64_t next;	     /* numbers */
 	_Atomic uint64_t ndead;	     /* processes that have exited, by slot + 1: */
 	_Atomic uint64_t dead[FLOW_DEAD];
+	_Atomic uint64_t old[FLOW_OLD];	    /* numbers of flows, by their hash */
+	_Atomic uint64_t joins[FLOW_JOINS]; /* the same: a thread looks for a place for it */
 };
 
 int flow_table_init(struct flow_table *t, uint64_t flows, uint64_t process_limit);
@@ -75,8 +82,8 @@ void flow_table_fini(struct flow_table *t);
 
 struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id); /* NULL: no room */
 struct flow *flow_find(const struct flow_table *t, uint64_t id); /* NULL: it has ended */
-/* The part of a flow of another node, with a reference; NULL: no room. */
-struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id);
+/* The part of a flow of another node, with a reference; NULL: no room, or *over: it has ended for good. */
+struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id, bool *over);
 #define FLOW_TAG(id) ((id) >> 32)
 
 struct flow_proc *flow_proc_find(const struct flow_table *t, ERL_NIF_TERM pid);
@@ -95,17 +102,26 @@ bool flow_msg_take(struct flow_table *t, struct flow_msg *msg);
 /* Off the probe path. */
 void flow_table_bury(struct flow_table *t); /* what processes had that have exited */
 /* The next flow to end from *at on, which is free then; false: there are no more. */
+enum flow_why {
+	FLOW_DONE, /* nobody refers to it any more */
+	FLOW_IDLE, /* somebody does, and nothing has happened in it for long */
+	FLOW_AGED, /* it has begun too long ago: it is over for whoever is in it */
+	FLOW_CUT,  /* any of these; it had more hops than it may */
+};
 struct flow_ended {
 	uint64_t id, began, last;
 	uint64_t away;
 	uint32_t messages, spawns, deepest;
 	ERL_NIF_TERM process;
 	const struct et_str *function;
-	bool idle; /* somebody still refers to it */
+	enum flow_why why;
 	bool part; /* of a flow of another node */
 	bool early; /* it has not ended yet: what it has counted so far */
 };
-bool flow_end_next(struct flow_table *t, uint64_t *at, uint64_t now, uint64_t idle,
+struct flow_times {
+	uint64_t now, idle, life; /* ns */
+};
+bool flow_end_next(struct flow_table *t, uint64_t *at, const struct flow_times *times,
 	struct flow_ended *ended);
 
 #pragma GCC visibility pop

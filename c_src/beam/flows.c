@@ -6,12 +6,15 @@
  * sends and into each process that it spawns, and tells the node's sequential system tracer, which
  * is us, of every such message when it is sent and when it is received. Here the token is no more
  * than that: its label says that it is ours. Which flow a process is in is in our own tables
- * (flow_table.h), so that follow() may be called again and again in one process, and a call that a
- * predicate leaves out begins no flow, though it gets a token.
+ * (flow_table.h), so that follow() may be called again and again in one process.
  *
  * A process leaves its flow when it receives a message of another one, or one without a token. The
  * VM does not tell of the latter: so what a process says of its flow counts only while it has a
- * token of ours, which is read from the process itself (token.c).
+ * token of that flow, which is read from the process itself (token.c). Messages of timers and ports
+ * leave a process as it is. Where its flow is over it is found out when it sends or receives next:
+ * its token is taken away then. The same is done at a call that a predicate leaves out, which would
+ * go on in the flow of the call before it; and with tokens of other runs, which came from nodes that
+ * do not run this script.
  *
  * The events come on the thread that runs the sender or the receiver; those of a spawn on the thread
  * of the parent, before the child runs.
@@ -61,18 +64,20 @@ struct signal {
 int beam_flows_init(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit)
 {
 	struct flow_table *t = calloc(1, sizeof(*t));
+	bool few;
 
 	if (t == NULL || flow_table_init(t, api_option(b->h, OPT_FLOWS), process_limit) < 0) {
 		free(t);
 		return -1;
 	}
 	b->flow_time = api_option(b->h, OPT_FLOWTIME);
+	b->flow_life = api_option(b->h, OPT_FLOWLIFE);
 	b->flow_hops = (uint32_t)api_option(b->h, OPT_FLOWHOPS);
-	flow_nodes_init(&t->nodes, env, api_text_option(b->h, OPT_FLOWPEERS), b->node);
+	few = flow_nodes_init(&t->nodes, env, api_text_option(b->h, OPT_FLOWPEERS), b->node);
 	t->clock.known = t->nodes.n < 2; /* nobody else's time matters */
 	t->tag = t->nodes.tag;
 	b->flows = t;
-	return 0;
+	return few ? 0 : 1;
 }
 
 void beam_flows_fini(struct beam_handle *b)
@@ -83,12 +88,25 @@ void beam_flows_fini(struct beam_handle *b)
 	b->flows = NULL;
 }
 
-static void lose(const struct beam_handle *b)
+static void lose(const struct beam_handle *b, enum en_drop kind)
 {
 	struct en_thread *t = en_slot_get(b->en);
 
 	if (t != NULL)
-		drop(t, DROP_FLOWS);
+		drop(t, kind);
+}
+
+void beam_flow_no_token(ErlNifEnv *env, ERL_NIF_TERM pid)
+{
+	if (flow_label_was_ours(env, beam_token_label(env, pid)))
+		beam_token_clear(env, pid);
+}
+
+/* The process that runs is in no flow any more, and has no token of ours. */
+static void leave(const struct beam_event *ev, ERL_NIF_TERM pid)
+{
+	flow_proc_set(ev->b->flows, pid, 0, 0, 0);
+	beam_flow_no_token(ev->env, pid);
 }
 
 static uint64_t text_of(ERL_NIF_TERM t)
@@ -207,27 +225,38 @@ static void fire_spawn(const struct beam_event *ev, const struct signal *s, ERL_
 	en_fire(p, arg, strings, &fe.ev.cur);
 }
 
-void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
+static void tell_begin(const struct beam_event *ev, const struct beam_fn *fn, struct flow *f, uint64_t id)
 {
 	struct en_probe *p = ev->b->probe[BP_FLOW_BEGIN];
-	const struct flow_table *t = ev->b->flows;
-	const struct flow_proc *proc = t != NULL ? flow_proc_find(t, ev->cur.key) : NULL;
-	uint64_t id = proc != NULL ? atomic_load_explicit(&proc->id, memory_order_relaxed) : 0;
-	struct flow *f = id != 0 ? flow_find(t, id) : NULL;
 	uint64_t arg[4] = {[ARG(FLOW_BEGIN, flow)] = id,
 		[ARG(FLOW_BEGIN, function)] = beam_str(fn->mfa)};
 	struct flow_event fe;
 
-	if (f == NULL || f->told || f->process != ev->cur.key)
-		return;
 	f->told = true;
 	f->function = fn->mfa;
 	if (!en_enabled(p))
 		return;
 	BEAM_MAKE_ARG(p, arg, FLOW_BEGIN, process, text_of(ev->cur.key));
-	arg[ARG(FLOW_BEGIN, at)] = flow_clock_told(&t->clock, f->began);
+	arg[ARG(FLOW_BEGIN, at)] = flow_clock_told(&ev->b->flows->clock, f->began);
 	set_up(&fe, ev, ev->cur.key, id, 0);
 	en_fire(p, arg, STRINGS(FLOW_BEGIN), &fe.ev.cur);
+}
+
+/*
+ * A call that begins no flow takes its process out of that of an earlier call; unless the clause has
+ * asked for flowid: then it is the script that decides.
+ */
+void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
+{
+	const struct flow_table *t = ev->b->flows;
+	const struct flow_proc *proc = t != NULL ? flow_proc_find(t, ev->cur.key) : NULL;
+	uint64_t id = proc != NULL ? atomic_load_explicit(&proc->id, memory_order_relaxed) : 0;
+	struct flow *f = id != 0 ? flow_find(t, id) : NULL;
+
+	if (f != NULL && !f->told && f->process == ev->cur.key)
+		tell_begin(ev, fn, f, id);
+	else if (t != NULL && (f == NULL || !fn->asks_flow))
+		leave(ev, ev->cur.key);
 }
 
 /* ---- messages and spawns ---------------------------------------------------------------- */
@@ -308,10 +337,13 @@ static struct flow *next_hop(const struct beam_event *ev, const struct signal *s
 {
 	struct flow *f = flow_of(ev->b->flows, s->from, m);
 
-	if (f == NULL)
+	if (flow_of_label(&ev->b->flows->nodes, ev->env, ev->argv[2]) != m->id)
+		m->id = 0; /* it has got another token, and no event has told */
+	if (f == NULL || m->id == 0)
 		return NULL;
 	if (atomic_load_explicit(&f->hops, memory_order_relaxed) >= ev->b->flow_hops) {
-		lose(ev->b);
+		atomic_store_explicit(&f->cut, true, memory_order_relaxed);
+		lose(ev->b, DROP_FLOWHOPS);
 		return NULL;
 	}
 	if (!flow_ref(ev->b->flows, m->id))
@@ -334,7 +366,7 @@ static void on_spawn(
 	if (f == NULL)
 		return;
 	if (!flow_proc_set(ev->b->flows, s->to, m.id, m.hop, m.depth)) {
-		lose(ev->b);
+		lose(ev->b, DROP_FLOWS);
 		return;
 	}
 	atomic_fetch_add_explicit(&f->spawns, 1, memory_order_relaxed);
@@ -350,7 +382,7 @@ static void on_spawn_reply(const struct beam_event *ev, const struct signal *s, 
 
 	if (flow_of(t, s->to, &m) != NULL && flow_ref(t, m.id) && !flow_msg_add(t, &m)) {
 		flow_unref(t, m.id);
-		lose(ev->b);
+		lose(ev->b, DROP_FLOWS);
 	}
 }
 
@@ -408,8 +440,11 @@ static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_
 	struct flow *f = next_hop(ev, s, now, &m);
 	bool alias;
 
-	if (f == NULL)
+	if (f == NULL) {
+		if (flow_find(t, m.id) == NULL)
+			leave(ev, s->from); /* its receiver does so too */
 		return;
+	}
 	atomic_fetch_add_explicit(&f->messages, 1, memory_order_relaxed);
 	fire_message(ev, s, &m, true, now);
 	/* nobody receives it before this event is over */
@@ -422,7 +457,7 @@ static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_
 		flow_unref(t, m.id);
 	} else if (!flow_msg_add(t, &m)) {
 		flow_unref(t, m.id);
-		lose(ev->b);
+		lose(ev->b, DROP_FLOWS);
 	}
 }
 
@@ -434,25 +469,26 @@ static void on_come(const struct beam_event *ev, const struct signal *s, uint64_
 		.cause = UINT32_MAX};
 	const struct flow_proc *p;
 	struct flow *f = NULL;
+	bool over;
 
 	if (m.id != 0 && flow_unpack_hop(ev->env, s->previous, &m.hop, &m.depth)) {
 		p = flow_proc_find(t, s->to);
 		if (p != NULL && atomic_load_explicit(&p->id, memory_order_relaxed) == m.id &&
 			atomic_load_explicit(&p->hop, memory_order_relaxed) == m.hop)
 			return; /* the arguments of a spawn */
-		f = flow_join(t, now, m.id);
-		if (f == NULL && FLOW_TAG(m.id) != t->tag)
-			lose(ev->b);
+		f = flow_join(t, now, m.id, &over);
+		if (f == NULL && !over)
+			lose(ev->b, DROP_FLOWS);
 	}
 	if (f == NULL) {
-		flow_proc_set(t, s->to, 0, 0, 0);
+		leave(ev, s->to);
 		return;
 	}
 	m.sent = flow_clock_come(&t->clock, ev->env, s->to, now);
 	atomic_fetch_sub_explicit(&f->away, flow_hop_hash(m.hop), memory_order_relaxed);
 	atomic_store_explicit(&f->last, now, memory_order_relaxed);
 	if (!flow_proc_set(t, s->to, m.id, m.hop, m.depth))
-		lose(ev->b);
+		lose(ev->b, DROP_FLOWS);
 	else
 		fire_message(ev, s, &m, false, now);
 }
@@ -474,14 +510,16 @@ static void on_received(const struct beam_event *ev, const struct signal *s, uin
 
 	if (!take_message(t, &m)) { /* it belongs to no flow that is known here */
 		if (!is_spawn_reply(ev->env, s))
-			flow_proc_set(t, s->to, 0, 0, 0);
+			leave(ev, s->to);
 		return;
 	}
 	if (!flow_proc_set(t, s->to, m.id, m.hop, m.depth)) {
-		lose(ev->b);
+		lose(ev->b, DROP_FLOWS);
 		return;
 	}
 	f = flow_find(t, m.id);
+	if (f == NULL)
+		leave(ev, s->to);
 	if (f == NULL || m.hidden)
 		return;
 	atomic_store_explicit(&f->last, now, memory_order_relaxed);
@@ -500,47 +538,68 @@ void beam_flow_exit(const struct beam_handle *b, ERL_NIF_TERM pid)
 	flow_proc_exit(b->flows, pid);
 }
 
+/* A message, not a spawn: the VM does not look at the token of its sender again after the event. */
+static bool is_plain(ErlNifEnv *env, const struct signal *s)
+{
+	ERL_NIF_TERM mfa;
+
+	return !enif_is_atom(env, s->to) && !is_spawn(env, s, false, &mfa) && !is_spawn_reply(env, s);
+}
+
+/* A token that is not of a flow which is followed. */
+static void on_stray(const struct beam_event *ev, const struct signal *s, bool sent, bool received)
+{
+	if (received)
+		leave(ev, s->to);
+	else if (sent && is_plain(ev->env, s))
+		leave(ev, s->from);
+}
+
+static void on_signal(const struct beam_event *ev, const struct signal *s, bool sent, bool received)
+{
+	uint64_t now = en_now();
+	ERL_NIF_TERM mfa;
+
+	if (sent && enif_is_atom(ev->env, s->to)) {
+		if (is_spawn(ev->env, s, true, &mfa))
+			on_spawn_away(ev, s, mfa, now);
+		else
+			on_arguments_away(ev, s);
+	} else if (is_spawn(ev->env, s, false, &mfa)) {
+		if (sent)
+			on_spawn(ev, s, mfa, now);
+	} else if (is_spawn_reply(ev->env, s) && (is_elsewhere(s->from) || is_elsewhere(s->to))) {
+		return; /* the parent stays where it is */
+	} else if (sent && is_spawn_reply(ev->env, s)) {
+		on_spawn_reply(ev, s, now);
+	} else if (received && (is_elsewhere(s->from) || enif_is_atom(ev->env, s->from))) {
+		on_come(ev, s, now);
+	} else if (sent) {
+		on_sent(ev, s, now);
+	} else if (received) {
+		on_received(ev, s, now);
+	}
+}
+
 void beam_flow_event(const struct beam_event *ev)
 {
-	bool sent, received;
+	bool sent, received, ours;
+	struct flow_table *t = ev->b->flows;
 	struct signal s;
-	ERL_NIF_TERM mfa;
-	uint64_t now;
 
-	if (ev->b->flows == NULL)
+	if (t == NULL)
 		return;
-	if (!flow_label_is_ours(&ev->b->flows->nodes, ev->env, ev->argv[2])) { /* of somebody else */
-		if (!flow_label_was_ours(ev->env, ev->argv[2]))
-			atomic_store_explicit(&ev->b->foreign_tokens, true, memory_order_relaxed);
+	ours = flow_label_is_ours(&t->nodes, ev->env, ev->argv[2]);
+	if (!ours && !flow_label_was_ours(ev->env, ev->argv[2])) { /* of somebody else */
+		atomic_store_explicit(&ev->b->foreign_tokens, true, memory_order_relaxed);
 		return;
 	}
 	if (!get_signal(ev->env, ev->argv[3], &s, &sent, &received))
 		return;
-	if (atomic_load_explicit(&ev->b->flows->draining, memory_order_relaxed)) {
-		if (received)
-			beam_token_clear(ev->env, s.to);
-		return;
-	}
-	now = en_now();
-	if (sent && enif_is_atom(ev->env, s.to)) {
-		if (is_spawn(ev->env, &s, true, &mfa))
-			on_spawn_away(ev, &s, mfa, now);
-		else
-			on_arguments_away(ev, &s);
-	} else if (is_spawn(ev->env, &s, false, &mfa)) {
-		if (sent)
-			on_spawn(ev, &s, mfa, now);
-	} else if (is_spawn_reply(ev->env, &s) && (is_elsewhere(s.from) || is_elsewhere(s.to))) {
-		return; /* the parent stays where it is */
-	} else if (sent && is_spawn_reply(ev->env, &s)) {
-		on_spawn_reply(ev, &s, now);
-	} else if (received && (is_elsewhere(s.from) || enif_is_atom(ev->env, s.from))) {
-		on_come(ev, &s, now);
-	} else if (sent) {
-		on_sent(ev, &s, now);
-	} else if (received) {
-		on_received(ev, &s, now);
-	}
+	if (!ours || atomic_load_explicit(&t->draining, memory_order_relaxed))
+		on_stray(ev, &s, sent, received);
+	else
+		on_signal(ev, &s, sent, received);
 }
 
 /* ---- what scripts ask ------------------------------------------------------------------- */
@@ -556,11 +615,14 @@ void beam_flow_call(const struct beam_event *ev)
 		flow_proc_set(ev->b->flows, ev->cur.key, 0, 0, 0);
 }
 
-/* Its process has a token of ours. */
-static bool has_token(const struct beam_event *ev)
+/*
+ * The token of the process may be of another run, in a node that did not take part in it: it becomes one of
+ * this. One of the application stays as it is.
+ */
+static void take_token(const struct beam_event *ev, uint64_t id)
 {
-	return flow_label_is_ours(
-		&ev->b->flows->nodes, ev->env, beam_token_label(ev->env, ev->cur.key));
+	beam_token_set(ev->env, ev->cur.key, TOKEN_LABEL, flow_label(&ev->b->flows->nodes, id));
+	flow_clock_reset(ev->env, ev->cur.key);
 }
 
 uint64_t beam_flow_follow(const struct beam_event *ev)
@@ -570,15 +632,20 @@ uint64_t beam_flow_follow(const struct beam_event *ev)
 	struct flow *f;
 	uint64_t id;
 
-	if (t == NULL || ev->argv == NULL || ev->argv[0] != atom_call || !has_token(ev))
+	if (t == NULL || ev->argv == NULL || ev->argv[0] != atom_call ||
+		atomic_load_explicit(&t->draining, memory_order_relaxed))
 		return 0;
+	if (!flow_label_was_ours(ev->env, beam_token_label(ev->env, pid))) {
+		lose(ev->b, DROP_FLOWTOKENS);
+		return 0;
+	}
 	f = flow_begin(t, en_now(), &id);
 	if (f == NULL || !flow_proc_set(t, pid, id, 0, 0)) {
-		lose(ev->b);
+		lose(ev->b, DROP_FLOWS);
 		return 0;
 	}
 	f->process = pid;
-	beam_token_set(ev->env, pid, TOKEN_LABEL, flow_label(&t->nodes, id));
+	take_token(ev, id);
 	return id;
 }
 
@@ -610,7 +677,8 @@ uint64_t beam_flow_id(const struct beam_event *ev, bool depth)
 		(p = flow_proc_find(ev->b->flows, ev->cur.key)) == NULL)
 		return 0;
 	id = atomic_load_explicit(&p->id, memory_order_relaxed);
-	if (flow_find(ev->b->flows, id) == NULL || !has_token(ev))
+	if (flow_find(ev->b->flows, id) == NULL ||
+		flow_of_label(&ev->b->flows->nodes, ev->env, beam_token_label(ev->env, ev->cur.key)) != id)
 		return 0;
 	return depth ? atomic_load_explicit(&p->depth, memory_order_relaxed) : id;
 }
@@ -627,8 +695,12 @@ bool beam_flow_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 
 /* ---- the end ---------------------------------------------------------------------------- */
 
-static void fire_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_ended *e)
+void beam_flow_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_ended *e)
 {
+	static const char *const why[] = {[FLOW_DONE] = "done",
+		[FLOW_IDLE] = "idle",
+		[FLOW_AGED] = "aged",
+		[FLOW_CUT] = "cut"};
 	struct en_probe *p = b->probe[BP_FLOW_END];
 	struct beam_event ev = {.b = b, .env = env, .cur = {.ops = &beam_ops}};
 	struct flow_event fe;
@@ -638,7 +710,7 @@ static void fire_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_en
 		[ARG(FLOW_END, at)] = flow_clock_told(&b->flows->clock, e->last),
 		[ARG(FLOW_END, messages)] = e->messages,
 		[ARG(FLOW_END, spawns)] = e->spawns,
-		[ARG(FLOW_END, why)] = (uint64_t)(uintptr_t)(e->idle ? "idle" : "done")};
+		[ARG(FLOW_END, why)] = (uint64_t)(uintptr_t)why[e->why]};
 	unsigned strings = 0;
 
 	arg[ARG(FLOW_END, function)] = (uint64_t)(uintptr_t)"\0";
@@ -651,150 +723,4 @@ static void fire_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_en
 		en_fire(p, arg, strings, &fe.ev.cur);
 	}
 	en_flow_free(b->en, e->id);
-}
-
-/* {Origin, Flow, Away, Messages, Spawns, Depth, Last}: of a part, for the node where the flow began. */
-static ERL_NIF_TERM report(ErlNifEnv *env, const struct flow_table *t, const struct flow_ended *e)
-{
-	uint64_t tag = FLOW_TAG(e->id);
-
-	return enif_make_tuple7(env, tag < t->nodes.n ? t->nodes.node[tag] : atom_undefined,
-		enif_make_uint64(env, e->id), enif_make_uint64(env, e->away),
-		enif_make_uint(env, e->messages), enif_make_uint(env, e->spawns),
-		enif_make_uint(env, e->deepest),
-		enif_make_uint64(env, flow_clock_at(&t->clock, e->last)));
-}
-
-/* The handle of this number, between beam_enter_slot() and beam_leave(), if it follows. */
-static struct beam_handle *enter(unsigned number)
-{
-	struct beam_handle *b = beam_enter_slot(number % BEAM_HANDLES);
-
-	return b != NULL && b->number == number && b->flows != NULL &&
-			       atomic_load_explicit(&b->live, memory_order_acquire)
-		       ? b
-		       : NULL;
-}
-
-/*
- * end_flows(Number of a handle) -> {ours | foreign, Nodes, Reports} | gone: ends flows that nobody
- * refers to any more, or in which nothing has happened for as long as flowtime says. foreign: an event
- * has told of a token that is not ours. Nodes: those that run the script.
- */
-ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	ERL_NIF_TERM reports = enif_make_list(env, 0), answer = enif_make_atom(env, "gone");
-	struct beam_handle *b;
-	struct flow_ended e;
-	uint64_t at = 0;
-	unsigned number;
-
-	(void)argc;
-	if (!enif_get_uint(env, argv[0], &number))
-		return enif_make_badarg(env);
-	b = enter(number);
-	if (b != NULL) {
-		flow_table_bury(b->flows);
-		while (flow_end_next(b->flows, &at, en_now(), b->flow_time, &e)) {
-			if (!e.part)
-				fire_end(b, env, &e);
-			else if (!e.early)
-				en_flow_free(b->en, e.id);
-			if (e.part)
-				reports = enif_make_list_cell(env, report(env, b->flows, &e), reports);
-		}
-		answer = enif_make_tuple3(env,
-			enif_make_atom(env, atomic_load(&b->foreign_tokens) ? "foreign" : "ours"),
-			enif_make_list_from_array(
-				env, b->flows->nodes.node, b->flows->nodes.n),
-			reports);
-	}
-	beam_leave();
-	return answer;
-}
-
-static void take_report(const struct flow_table *t, ErlNifEnv *env, ERL_NIF_TERM term)
-{
-	unsigned messages, spawns, deepest;
-	const ERL_NIF_TERM *e;
-	ErlNifUInt64 id, away, last;
-	struct flow *f;
-	int n;
-
-	if (!enif_get_tuple(env, term, &n, &e) || n != 7 || !enif_get_uint64(env, e[1], &id) ||
-		!enif_get_uint64(env, e[2], &away) || !enif_get_uint(env, e[3], &messages) ||
-		!enif_get_uint(env, e[4], &spawns) || !enif_get_uint(env, e[5], &deepest) ||
-		!enif_get_uint64(env, e[6], &last) || FLOW_TAG(id) != t->tag || (f = flow_find(t, id)) == NULL)
-		return;
-	atomic_fetch_add_explicit(&f->messages, messages, memory_order_relaxed);
-	atomic_fetch_add_explicit(&f->spawns, spawns, memory_order_relaxed);
-	if (atomic_load_explicit(&f->deepest, memory_order_relaxed) < deepest)
-		atomic_store_explicit(&f->deepest, deepest, memory_order_relaxed);
-	atomic_fetch_add_explicit(&f->away, away, memory_order_relaxed);
-	last -= flow_clock_at(&t->clock, 0); /* by the clock of this node */
-	if (last <= en_now() && last > atomic_load_explicit(&f->last, memory_order_relaxed))
-		atomic_store_explicit(&f->last, last, memory_order_relaxed);
-}
-
-/* flow_reports(Number of a handle, Reports of another node) -> ok */
-ERL_NIF_TERM nif_flow_reports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	ERL_NIF_TERM list = argv[1], one;
-	struct beam_handle *b;
-	unsigned number;
-
-	(void)argc;
-	if (!enif_get_uint(env, argv[0], &number))
-		return enif_make_badarg(env);
-	b = enter(number);
-	while (b != NULL && enif_get_list_cell(env, list, &one, &list))
-		take_report(b->flows, env, one);
-	beam_leave();
-	return atom_ok;
-}
-
-/*
- * flow_clock(Number of a handle, get | Offset) -> {Now, Offset, Known} | gone: the clock of this node in ns,
- * and what is added to it to have that of the first node.
- */
-ERL_NIF_TERM nif_flow_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	ERL_NIF_TERM answer = enif_make_atom(env, "gone");
-	struct beam_handle *b;
-	ErlNifSInt64 offset;
-	unsigned number;
-
-	(void)argc;
-	if (!enif_get_uint(env, argv[0], &number))
-		return enif_make_badarg(env);
-	b = enter(number);
-	if (b != NULL) {
-		struct flow_clock *c = &b->flows->clock;
-
-		if (enif_get_int64(env, argv[1], &offset)) {
-			atomic_store(&c->offset, offset);
-			atomic_store(&c->known, true);
-		}
-		answer = enif_make_tuple3(env, enif_make_uint64(env, en_now()),
-			enif_make_int64(env, atomic_load(&c->offset)),
-			enif_make_atom(env, atomic_load(&c->known) ? "true" : "false"));
-	}
-	beam_leave();
-	return answer;
-}
-
-/* drain_flows(Number of a handle) -> ok | gone: from now on a process that receives a token of ours loses it. */
-ERL_NIF_TERM nif_drain_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	struct beam_handle *b;
-	unsigned number;
-
-	(void)argc;
-	if (!enif_get_uint(env, argv[0], &number))
-		return enif_make_badarg(env);
-	b = enter(number);
-	if (b != NULL)
-		atomic_store(&b->flows->draining, true);
-	beam_leave();
-	return b != NULL ? atom_ok : enif_make_atom(env, "gone");
 }

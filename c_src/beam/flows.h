@@ -15,13 +15,17 @@
 struct beam_event;
 struct beam_fn;
 struct beam_handle;
+struct flow_ended;
 struct flow_table;
 
+/* -1: no memory; 1: more nodes run the script than flows can go through. */
 int beam_flows_init(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit);
 void beam_flows_fini(struct beam_handle *b);
 
 void beam_flow_event(const struct beam_event *ev); /* of the sequential system tracer */
 void beam_flow_exit(const struct beam_handle *b, ERL_NIF_TERM pid);
+void beam_flow_no_token(ErlNifEnv *env, ERL_NIF_TERM pid); /* the process that runs loses one of ours */
+void beam_flow_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_ended *e);
 /* A call of a function that has a clause with follow(), before and after its probes fire. */
 void beam_flow_call(const struct beam_event *ev);
 void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn);

@@ -63,6 +63,7 @@ struct beam_fn {
 	bool hibernate;		/* proc_lib:hibernate/3 */
 	bool keep;		/* clauses of its ends read its arguments */
 	bool follow;		/* a clause of its entries calls follow() */
+	bool asks_flow;		/* ... and asks for flowid before it does */
 	bool keep_all;		/* ... and not just what is noted of them (call_probes.c) */
 	bool notes;		/* what it returns is noted */
 	bool label;		/* proc_lib:set_label/1 */

@@ -38,7 +38,8 @@ static __attribute__((noinline)) ERL_NIF_TERM enabled_slow(ErlNifEnv *env, ERL_N
 	bool gone;
 
 	if (!beam_number(env, state, &number))
-		return state == atom_layout || state == atom_top_words || state == atom_run_state
+		return state == atom_layout || state == atom_top_words || state == atom_run_state ||
+				       state == atom_flow_tokens
 			       ? atom_trace
 			       : atom_remove;
 	if (beam_live(number, &gone))
@@ -492,7 +493,7 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 	}
 }
 
-/* An event of the process that the layout of stacks is found out with, or whose words are asked for. */
+/* An event of the process that the layout of stacks is found out with, whose words are asked for, or that loses its token. */
 static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
@@ -503,6 +504,8 @@ static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const 
 		beam_run_state_sample(env, argv[2]);
 	else if (argv[1] == atom_top_words && argv[0] == atom_in)
 		beam_top_words(env, argv[2]);
+	else if (argv[1] == atom_flow_tokens && argv[0] == atom_in)
+		beam_flow_no_token(env, argv[2]);
 	return atom_ok;
 }
 

@@ -107,6 +107,7 @@ static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 	if (et_err_is(&err, D_PDESC_ZERO) && t->state == STARTED) {
 		ns->zero = err;
 		ns->zero_script = (int)script;
+		t->zero = true;
 		return;
 	}
 	if (script < 0 && ns->n > 1)
@@ -439,16 +440,26 @@ static void tell_matches(struct nodes *ns)
 	}
 }
 
-static int compile(struct nodes *ns)
+static void wait_until_compiled(struct nodes *ns)
 {
-	bool matched = false;
-
 	while (compiling(ns) && ns->status == CLI_OK && !cli_interrupts())
 		node_receive(ns, 1000);
+}
+
+static int compile(struct nodes *ns)
+{
+	bool matched = false, zero;
+
+	wait_until_compiled(ns);
+	zero = ns->zero.tag[0] != '\0';
 	for (int i = 0; i < ns->n; i++)
 		matched |= ns->v[i].matched;
-	if (ns->status == CLI_OK && !matched && ns->zero.tag[0] != '\0')
+	if (ns->status == CLI_OK && !matched && zero)
 		tell_failure(ns, ns->zero_script, &ns->zero);
+	else if (ns->status == CLI_OK && zero && ns->c->uses.follows) {
+		ns->status = node_start_rest(ns);
+		wait_until_compiled(ns);
+	}
 	if (ns->status == CLI_OK)
 		tell_matches(ns);
 	return ns->status;

@@ -99,17 +99,16 @@ static bool is_for_cpp(const char *name)
  * flowpeers: all nodes, so that requests can be followed from one to another, and a number that only
  * this run has.
  */
-static void put_peers(ei_x_buff *x, const struct nodes *ns)
+static void put_peers(ei_x_buff *x, struct nodes *ns)
 {
 	char *text = NULL;
 	size_t len;
-	uint32_t run;
 	FILE *f;
 
-	if (ns->n < 2 || getrandom(&run, sizeof(run), 0) != sizeof(run) ||
+	if (ns->n < 2 || (ns->run == 0 && getrandom(&ns->run, sizeof(ns->run), 0) != sizeof(ns->run)) ||
 		(f = open_memstream(&text, &len)) == NULL)
 		return;
-	fprintf(f, "%u", run);
+	fprintf(f, "%u", ns->run);
 	for (int i = 0; i < ns->n; i++)
 		fprintf(f, ",%s", ns->v[i].nd->name);
 	fclose(f);
@@ -124,7 +123,7 @@ static const char *sent_value(const char *name, const char *value)
 }
 
 /* The command's environment, which the node does not see, then its arguments. */
-static void put_settings(ei_x_buff *x, const struct nodes *ns)
+static void put_settings(ei_x_buff *x, struct nodes *ns)
 {
 	const struct cli *c = ns->c;
 	struct et_env_option opt;
@@ -381,6 +380,36 @@ int node_start_all(struct nodes *ns)
 	ei_x_new(&spec);
 	status = node_put_spec(&spec, ns) < 0 ? -1 : start_all(ns, &spec);
 	ei_x_free(&spec);
+	return status;
+}
+
+static int start_rest(struct nodes *ns, const ei_x_buff *spec)
+{
+	for (int i = 0; i < ns->n; i++) {
+		struct target *t = &ns->v[i];
+		struct et_error e = {.tag = ""};
+
+		if (!t->zero || t->state != DONE)
+			continue;
+		if (node_start(t, spec, &e) < 0)
+			return node_fail(ns, &e, "failed to trace a node");
+		t->state = STARTED;
+		t->zero = t->failed = false;
+	}
+	return CLI_OK;
+}
+
+int node_start_rest(struct nodes *ns)
+{
+	bool zero_matches = ns->c->zero_matches;
+	ei_x_buff spec;
+	int status;
+
+	ns->c->zero_matches = true;
+	ei_x_new(&spec);
+	status = node_put_spec(&spec, ns) < 0 ? CLI_ERROR : start_rest(ns, &spec);
+	ei_x_free(&spec);
+	ns->c->zero_matches = zero_matches;
 	return status;
 }
 

@@ -22,6 +22,7 @@ struct target {
 	enum state state;
 	bool matched; /* something, or not known */
 	bool failed;  /* it has reported why */
+	bool zero;    /* nothing matches there */
 	ei_x_buff preview; /* should it die: the aggregations as they were; buff NULL: none */
 	char *raw;	   /* the same for another node */
 	long rawlen;
@@ -52,6 +53,7 @@ struct nodes {
 	long *matched;	       /* by script, over all nodes; -1: not known */
 	erltrace_error_t zero; /* a node where nothing matched */
 	int zero_script;
+	uint32_t run; /* a number that only this run has; 0: none yet */
 	bool listed;	       /* a probe, of any node */
 	struct target *first;  /* of several: it has the aggregations of all */
 	bool ending;	       /* a script has called exit(), or a node has failed */
@@ -71,6 +73,8 @@ int node_too_short(struct et_error *e);
 int node_put_spec(ei_x_buff *x, struct nodes *ns); /* what agents are to do: ns->c says it */
 int node_start(struct target *t, const ei_x_buff *spec, struct et_error *e); /* an agent */
 int node_start_all(struct nodes *ns);
+/* Those where nothing matches run the script as well, as with -Z, so that requests go on there. */
+int node_start_rest(struct nodes *ns);
 
 /* node_find.c */
 /* That of the command line; without one that of a process (0: none), or ours. */

@@ -134,7 +134,11 @@ static const struct {
 	[DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling"},
 	[DROP_STKSTROVERFLOW] = {"STKSTROVERFLOW", "jstack()/ustack() string table overflow", ""},
 	[DROP_THREADS] = {"THREADS", "drop", " of threads beyond maxthreads"},
-	[DROP_FLOWS] = {"FLOWS", "flow drop", ""},
+	[DROP_FLOWS] = {"FLOWS", "flow drop", " for want of room (-x flows=N makes more)"},
+	[DROP_FLOWHOPS] = {"FLOWHOPS", "flow drop",
+		" of messages and spawns beyond those that a request may have (-x flowhops=N allows more)"},
+	[DROP_FLOWTOKENS] = {"FLOWTOKENS", "request",
+		" not followed: the process has a sequential trace token of its own"},
 	[DROP_SAMPLES] = {"SAMPLES", "sample drop", ""},
 	[DROP_RATE] = {"RATE", "drop", ""}, /* te_drops says how many are too many */
 };
@@ -142,7 +146,7 @@ static const struct {
 static int tell_drop(
 	struct co *co, enum en_drop kind, int cpu, uint64_t total, uint64_t *told, const char *more)
 {
-	char msg[160], where[32] = "";
+	char msg[192], where[32] = "";
 	erltrace_drop_t d = {.kind = drop_words[kind].kind, .cpu = cpu, .total = total};
 
 	d.drops = total - *told;

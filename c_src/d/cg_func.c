@@ -461,6 +461,7 @@ void cg_uses_pbi(struct cg *g, const struct d_node *n, struct cg_val arg)
 	unsigned pbi = n->ident->builtin->pbi - 1u;
 
 	cg_payload_builtin(g, n);
+	g->clause->uses.by_flow |= pbi == PBI_FOLLOW && (g->clause->uses.pbis >> PBI_FLOWID & 1);
 	g->clause->uses.pbis |= 1u << pbi;
 	if (pbi == PBI_ERLARG || pbi == PBI_ERLINT)
 		g->clause->uses.pbis |= asks_arg(arg);

@@ -17,6 +17,8 @@ enum en_drop {
 	DROP_RATE,	   /* more records a second than maxrate */
 	DROP_SAMPLES,	   /* samples that found no room (beam/sampler_fire.c) */
 	DROP_FLOWS,	   /* flows, or messages of them, that found no room (beam/flows.c) */
+	DROP_FLOWHOPS,	   /* messages and spawns of a flow beyond flowhops */
+	DROP_FLOWTOKENS,   /* calls of follow() in processes that have a token of the application */
 	DROP_KINDS
 };
 

@@ -20,6 +20,7 @@ struct prog_uses {
 	uint16_t args;	  /* arg0 to arg9 */
 	bool stack;	  /* the kernel's stack: stack(), caller, stackdepth */
 	bool ustack;	  /* the program's: ustack(), jstack(), ucaller, ustackdepth */
+	bool by_flow;	  /* it has read flowid when it calls follow() */
 	bool script_vars; /* it depends on variables of the script other than this-> */
 };
 _Static_assert(BI_COUNT_ <= 64, "bits of vars");
@@ -47,6 +48,7 @@ static inline void uses_add(struct prog_uses *u, const struct prog_uses *more)
 	u->args |= more->args;
 	u->stack |= more->stack;
 	u->ustack |= more->ustack;
+	u->by_flow |= more->by_flow;
 	u->script_vars |= more->script_vars;
 }
 

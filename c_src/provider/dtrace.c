@@ -5,6 +5,7 @@
  */
 #include "engine/probe.h"
 #include "engine/provider.h"
+#include "prog/builtins.h"
 
 extern const struct provider dtrace_provider;
 
@@ -23,6 +24,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 		if (p == NULL)
 			return et_err(e, ET_NOMEM, "out of memory for probes");
 		p->nargs = 0;
+		p->has = ~(1u << PBI_FOLLOW); /* nobody calls anything there */
 	}
 	p->nargs = 6;
 	p->argtypes = error_args;

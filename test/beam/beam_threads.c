@@ -22,6 +22,7 @@
 #include "beam/term_print.h"
 #include "engine/state.h"
 #include "fake_vm.h"
+#include "flow_threads.h"
 
 #define THREADS	 3
 #define PROCS	 40 /* processes of a thread */
@@ -700,12 +701,13 @@ static void test_parts_find_a_place_beside_flows(void)
 	struct flow_table t = {0};
 	unsigned joined = 0, found = 0;
 	uint64_t id;
+	bool over;
 
 	check(flow_table_init(&t, 16384, 1024) == 0, "a table of flows", -1, 0);
 	for (int i = 0; i < 1000; i++)
 		check(flow_begin(&t, 1, &id) != NULL, "a flow begins", i, 1000);
 	for (uint64_t i = 0; i < 1000; i++)
-		joined += flow_join(&t, 1, 1ULL << 32 | (16 * i + 1)) != NULL;
+		joined += flow_join(&t, 1, 1ULL << 32 | (16 * i + 1), &over) != NULL;
 	for (uint64_t i = 0; i < 1000; i++)
 		found += flow_find(&t, 1ULL << 32 | (16 * i + 1)) != NULL;
 	check(joined == 1000, "parts that found a place", joined, 1000);
@@ -736,6 +738,8 @@ int main(void)
 	beam_words.raised = 20 * sizeof(uintptr_t);
 	test_neighbours_have_buckets_of_their_own();
 	test_parts_find_a_place_beside_flows();
+	check(flow_parts_joined_twice() == 0, "threads that join a flow at once", 1, 0);
+	check(flow_members_buried_alive() == 0, "processes that follow one that has exited", 1, 0);
 	test_exact();
 	test_ends_that_nobody_tells();
 	test_functions_come_and_are_counted_while_they_are_called();

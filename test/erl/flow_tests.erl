@@ -233,8 +233,7 @@ late_message_of_an_ended_flow_test() ->
     Q = spawn(fun() -> other(1), P ! go, receive stop -> traced(), Me ! stopped end end),
     wait_for({"end", ["idle"]}, 1, H),
     erlang:resume_process(P),
-    receive {seen, {label, _}} -> ok end, % the token is still there
-    seq_trace:set_token([]),
+    receive {seen, []} -> ok end, % its token was taken away
     Q ! stop,
     receive stopped -> ok end,
     wait_for({"in", [0]}, 2, H),
@@ -259,35 +258,101 @@ hibernating_process_test() ->
 
 woken(Me) -> receive wake -> traced(), Me ! woken end.
 
-%% flowhops bounds messages and spawns of a flow; what is beyond is dropped and counted.
+%% flowhops bounds messages and spawns of a flow; what is beyond is dropped and counted. The message names the
+%% option, and flow-end says so.
 hops_are_bounded_test() ->
     {ok, H} = erltrace:script(
                 "#pragma D option flowhops=10
                  erlang*:flow_tests:other:function-entry { follow(); }
-                 erlang*:::flow-send { @sent = max(args[1]); @ = count(); }"),
+                 erlang*:::flow-send { @sent = max(args[1]); @ = count(); }
+                 erlang*:::flow-end { @end[args[6]] = count(); }"),
     script_run:in_process(fun() -> other(1), [self() ! N || N <- lists:seq(1, 46)] end),
     wait_for({"_", []}, 10, H),
-    ?assertEqual(36, drops(H, 0)),
+    wait_for({"end", ["cut"]}, 1, H),
+    ?assertMatch({match, _}, re:run(drops(H, "FLOWHOPS", 36), "-x flowhops=N")),
     ?assertMatch(#{{"sent", []} := 10}, script_run:aggregations(H)),
     erltrace:close(H).
 
-%% More flows than there is room for are dropped, and counted.
+%% More flows than there is room for are dropped, and counted. There is room for as many as the option says.
 too_many_are_dropped_test() ->
-    {ok, H} = erltrace:script("#pragma D option flows=64
+    {ok, H} = erltrace:script("#pragma D option flows=50
                                erlang*:flow_tests:other:function-entry { @[follow() != 0] = count(); }"),
     Ps = [spawn(fun() -> other(1), receive stop -> ok end end) || _ <- lists:seq(1, 100)],
-    wait_for({"_", [1]}, 64, H),
-    wait_for({"_", [0]}, 36, H),
+    wait_for({"_", [1]}, 50, H),
+    wait_for({"_", [0]}, 50, H),
     [P ! stop || P <- Ps],
-    Drops = drops(H, 0),
-    erltrace:close(H),
-    ?assertEqual(36, Drops).
+    ?assertMatch({match, _}, re:run(drops(H, "FLOWS", 50), "-x flows=N")),
+    erltrace:close(H).
 
-drops(H, 36) -> _ = H, 36;
-drops(H, N) ->
-    {ok, Items} = erltrace:consume(H),
+%% A call in a process that has a token of the application is not followed, and counted.
+calls_that_are_not_followed_are_counted_test() ->
+    {ok, H} = erltrace:script("erlang*:flow_tests:other:function-entry { follow(); }"),
+    [script_run:in_process(fun() -> seq_trace:set_token(label, mine), other(1) end) || _ <- lists:seq(1, 3)],
+    ?assertMatch({match, _}, re:run(drops(H, "FLOWTOKENS", 3), "a sequential trace token of its own")),
+    erltrace:close(H).
+
+%% The message that tells of these drops.
+drops(H, Kind, N) ->
     timer:sleep(20),
-    drops(H, N + lists:sum([Count || {drop, "FLOWS", Count, _} <- Items])).
+    case [{Count, Text} || {drop, K, Count, Text} <- items(H), K =:= Kind] of
+        [{N, Text}] -> Text;
+        [] -> drops(H, Kind, N);
+        [{Less, _} | _] when Less < N -> drops(H, Kind, N - Less)
+    end.
+
+%% A call that the predicate leaves out is not part of the flow of the call before it, in the process itself and
+%% in what it sends.
+left_out_call_ends_the_flow_before_test() ->
+    Aggs = script_run:run(
+             "erlang*:flow_tests:other:function-entry /erlint(0) == 1/ { follow(); }
+              erlang*:flow_tests:traced:function-entry { @[flowid != 0] = count(); }
+              erlang*:::flow-send { @sent = count(); }",
+             fun() ->
+                     P = spawn(fun Loop() -> receive F -> traced(), F ! ok, Loop() end end),
+                     Ask = fun(N) -> other(N), P ! self(), receive ok -> traced() end end,
+                     script_run:in_process(fun() ->
+                                                   Ask(1), Ask(2), [] = seq_trace:get_token(), Ask(1), Ask(3)
+                                           end),
+                     exit(P, kill)
+             end),
+    ?assertEqual(#{{"_", [0]} => 4, {"_", [1]} => 4, {"sent", []} => 4}, Aggs).
+
+%% A clause that asks whether there is a flow decides itself: a call inside of a request stays in it.
+nested_call_stays_in_its_flow_test() ->
+    Aggs = script_run:run(
+             "erlang*:flow_tests:other:function-entry /flowid == 0/ { follow(); @ = count(); }
+              erlang*:flow_tests:traced:function-entry { @in[flowid] = count(); }",
+             fun() ->
+                     script_run:in_process(fun() -> other(1), traced(), other(2), traced() end)
+             end),
+    ?assertEqual(#{{"_", []} => 1, {"in", [1]} => 2}, Aggs).
+
+%% The messages of a timer leave a server in the flow of its last request. The flow ends nevertheless, for good, and
+%% so does the token.
+server_with_a_tick_leaves_test() ->
+    {ok, H} = erltrace:script(
+                "#pragma D option flowlife=200ms
+                 erlang*:flow_tests:other:function-entry { follow(); }
+                 erlang*:flow_tests:traced:function-entry { @in[flowid != 0] = count(); }
+                 erlang*:::flow-send { @sent = count(); }
+                 erlang*:::flow-end { @end[args[6]] = count(); }"),
+    Sink = spawn(fun Loop() -> receive {From, tick} -> From ! {Loop, ticked}, Loop(); _ -> Loop() end end),
+    Server = spawn(fun() -> receive start -> ticks(Sink) end end),
+    script_run:in_process(fun() -> other(1), Server ! start end),
+    wait_for({"end", ["aged"]}, 1, H),
+    wait_until(fun() -> ours() =:= [] end),
+    #{{"sent", []} := Sent} = script_run:aggregations(H),
+    true = Sent > 3,
+    timer:sleep(100),
+    ?assertMatch(#{{"sent", []} := Sent, {"end", ["aged"]} := 1, {"in", [0]} := _}, script_run:aggregations(H)),
+    [exit(P, kill) || P <- [Server, Sink]],
+    erltrace:close(H).
+
+ticks(Sink) ->
+    erlang:send_after(10, self(), tick),
+    receive tick -> traced(), Sink ! {self(), tick} end,
+    receive {_, ticked} -> ok end,
+    ticks(Sink).
 
 %% ---- tokens ----------------------------------------------------------------------------------
 
@@ -318,6 +383,100 @@ tokens_of_others_stay_test() ->
     ?assertEqual(#{{"_", [0]} => 1}, Aggs),
     ?assertMatch({_, {_, mine, _, _, _}}, process_info(Keeper, sequential_trace_token)),
     exit(Keeper, kill).
+
+%% Where the application has tokens of its own ours end too: in a process that waits, in those that go on sending
+%% to each other, in a message that is received. Its own tracer is not told of ours afterwards.
+ours_end_beside_a_token_of_others_test() ->
+    Me = self(),
+    Keeper = spawn(fun() -> seq_trace:set_token(label, mine), Me ! set, receive stop -> ok end end),
+    receive set -> ok end,
+    seq_trace:set_token([]),
+    {_, Token} = process_info(Keeper, sequential_trace_token),
+    {ok, H} = erltrace:script("erlang*:flow_tests:other:function-entry { follow(); }"),
+    Waits = spawn(fun() -> receive go -> ok end, receive stop -> ok end end),
+    Busy = spawn(fun Loop() -> receive {ball, From} -> From ! {ball, self()}, Loop() end end),
+    First = spawn(fun() -> other(1), Waits ! go, Busy ! {ball, self()}, bounce() end),
+    wait_until(fun() -> lists:sort(ours()) =:= lists:sort([Waits, Busy, First]) end),
+    erltrace:close(H),
+    ?assertEqual([], ours()),
+    ?assertEqual({sequential_trace_token, Token}, process_info(Keeper, sequential_trace_token)),
+    seq_trace:set_system_tracer(spawn(fun() -> receive M -> Me ! {told, M} end end)),
+    timer:sleep(50),
+    ?assertEqual([], [M || M <- [receive {told, M0} -> M0 after 0 -> none end], M =/= none]),
+    seq_trace:set_system_tracer(false),
+    [exit(P, kill) || P <- [Keeper, Waits, Busy, First]].
+
+bounce() -> receive {ball, From} -> From ! {ball, self()}, bounce() end.
+
+%% A token of a script that ran in another node, and did not run here: follow() takes it over, and a process that
+%% sends it on loses it.
+token_of_another_run_test() ->
+    Stray = (1 bsl 58) bor (77 bsl 40) bor 5,
+    Set = fun() -> seq_trace:set_token(label, Stray), seq_trace:set_token(send, true),
+                   seq_trace:set_token('receive', true) end,
+    Aggs = script_run:run(
+             "erlang*:flow_tests:other:function-entry { @[follow() != 0] = count(); }
+              erlang*:::flow-send { @sent = count(); }",
+             fun() ->
+                     Me = self(),
+                     script_run:in_process(fun() -> Set(), other(1), self() ! m end),
+                     P = spawn(fun() -> receive m -> Me ! {received, seq_trace:get_token()} end end),
+                     script_run:in_process(fun() -> Set(), P ! m, Me ! {sent, seq_trace:get_token()} end),
+                     [] = receive {received, R} -> R end,
+                     [] = receive {sent, S} -> S end
+             end),
+    ?assertEqual(#{{"_", [1]} => 1, {"sent", []} => 1}, Aggs).
+
+%% Somebody takes the system tracer while the script runs: that is told, the tracer is theirs, and they are not told of
+%% our tokens.
+taken_away_tracer_is_told_test() ->
+    Me = self(),
+    {ok, H} = erltrace:script("erlang*:flow_tests:other:function-entry { @[follow() != 0] = count(); }"),
+    Loop = fun Loop() -> other(1), self() ! m, receive m -> ok end, receive stop -> ok after 5 -> Loop() end end,
+    P = spawn(fun() -> Loop() end),
+    wait_until(fun() -> ours() =:= [P] end),
+    Taker = spawn(fun() -> register(flow_tests_taker, self()), Me ! ready, receive stop -> ok end end),
+    receive ready -> ok end,
+    seq_trace:set_token([]),
+    {erltrace_nif, _} = seq_trace:set_system_tracer(Taker),
+    Text = warning(H),
+    ?assertMatch({match, _}, re:run(Text, "not followed any more: .*flow_tests_taker.* has taken")),
+    wait_until(fun() -> ours() =:= [] end),
+    ?assertEqual(Taker, seq_trace:get_system_tracer()),
+    {messages, Before} = process_info(Taker, messages),
+    wait_until(fun() -> maps:is_key({"_", [0]}, script_run:aggregations(H)) end),
+    ?assertEqual({messages, Before}, process_info(Taker, messages)),
+    erltrace:close(H),
+    ?assertEqual(Taker, seq_trace:get_system_tracer()),
+    seq_trace:set_system_tracer(false),
+    [exit(X, kill) || X <- [P, Taker]].
+
+warning(H) ->
+    case [T || {warning, T} <- items(H)] of
+        [Text] -> Text;
+        [] -> timer:sleep(10), warning(H)
+    end.
+
+items(H) ->
+    case erltrace:consume(H) of
+        ok -> [];
+        {ok, Items} -> Items
+    end.
+
+%% Hops have room for the numbers of 127 nodes.
+too_many_nodes_are_refused_test() ->
+    Names = [[$,, "n", integer_to_list(N), "@h"] || N <- lists:seq(1, 127)],
+    Go = fun(Peers) ->
+                 {ok, H} = erltrace:open(),
+                 ok = erltrace:setopt(H, "flowpeers", lists:flatten(["77", Peers])),
+                 ok = erltrace:compile(H, "erlang*:flow_tests:other:function-entry { follow(); }"),
+                 R = erltrace:go(H),
+                 erltrace:close(H),
+                 R
+         end,
+    ?assertEqual(ok, Go(Names)),
+    {error, {dtrace, Tag, _, _, Text}} = Go(Names ++ ",n128@h"),
+    ?assertMatch({<<"ET_FLOW">>, {match, _}}, {Tag, re:run(Text, "127 nodes")}).
 
 %% The system tracer is given back, and no token is left, in processes and mailboxes.
 nothing_is_left_test() ->

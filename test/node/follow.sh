@@ -71,7 +71,7 @@ part() { # script, arguments: of one request
 		"$(grep -E -A 1 ' took ' o | tail -n 1)"
 }
 part flow
-part deadline 1
+part deadline 0 # ms: every one
 follow 2 -N flow_a -N flow_b -q -xargref -s "$root/scripts/flowheat.d" -n "$armed" -n 'erlang*:::flow-end { printf("ended\n"); }' flow_pair request
 at flow_a "begin gen_server:stop(flow_pair), flow_pair:start(), flow_pair:run('flow_b$host', 1, 3) end." >/dev/null
 ok 'flowheat: every flow ends' until_said 3 '^ended$'
@@ -102,6 +102,31 @@ flow_b$host handled 1 1
 flow_b$host handled 1 1
 spawn 1 erpc:execute_cast/3
 spawn 2 erpc:execute_call/4" "$(grep -E 'handled|spawn|end' o | LC_ALL=C sort)"
+
+# A node that does not have the function takes part: what goes there is seen, and leaves no token.
+mkdir only
+cat >flow_only.erl <<'EOC'
+-module(flow_only).
+-export([ask/2]).
+ask(Id, Node) -> {req, Id, reply} = gen_server:call({flow_pair, Node}, {req, Id, call}, infinity).
+EOC
+erlc -o only flow_only.erl
+[ -n "${ROOT_A-}" ] && mkdir -p "$ROOT_A$tmp" && cp -r only "$ROOT_A$tmp"
+at flow_a "{code:add_patha(\"$PWD/only\"), code:ensure_loaded(flow_only)}." >/dev/null
+at flow_b '[exit(whereis(flow_pair), kill), timer:sleep(50), flow_pair:start()].' >/dev/null
+follow 2 -N flow_a -N flow_b -q -n "$armed" -n 'erlang*:flow_only:ask:function-entry { follow(); }
+	erlang*:flow_pair:handled:function-entry { printf("%s handled %d %d\n", erlnode, flowid, flowdepth); }
+	erlang*:::flow-end { printf("end %d %d %s\n", args[0], args[4], args[6]); }'
+at flow_a "flow_only:ask(1, 'flow_b$host')." >/dev/null
+ok 'a node without the function: it takes part' until_said 1 "^flow_b$host handled 1 1\$"
+at flow_a 'gen_server:call(flow_pair, count).' >/dev/null
+untrace
+is 'a node without the function: exit' 0 "$status"
+is 'a node without the function: no token is left' '{{0,false},{0,false}}' \
+	"$(at flow_a "{flow_pair:tokens(), erpc:call('flow_b$host', flow_pair, tokens, [])}.")"
+erltrace -N flow_a -N flow_b --follow flow_only:nosuch >o 2>e
+is 'a function that no node has: exit' 1 $?
+ok 'a function that no node has is told' grep -q 'flow_only:nosuch.*does not match any probes' e
 
 # A node of another machine, whose clock says something else.
 if [ -z "${ROOT_A-}${ROOT_B-}" ]; then
@@ -163,7 +188,7 @@ ok 'killed: no token is left, nor the system tracer, while requests go on' nothi
 ok 'killed: the same in the other node' nothing_left flow_b
 quiet
 
-# The VM removes all tokens or none: those of the application stay.
+# Those of the application stay.
 at flow_a 'flow_pair:keep_token().' >/dev/null
 token=$(at flow_a 'flow_pair:kept_token().')
 killed 'killed beside a token of the application'
@@ -173,6 +198,7 @@ for ((i = 0; i < 400; i++)); do
 done
 ok 'killed: the system tracer is given back' [ "$i" -lt 400 ]
 is 'killed: the token of the application is untouched' "$token" "$(at flow_a 'flow_pair:kept_token().')"
+ok 'killed: beside it none of ours is left, while requests go on' nothing_left flow_a
 quiet
 
 # ---- a node goes away in the middle of a flow ---------------------------------------------------

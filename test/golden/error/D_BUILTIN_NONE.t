@@ -23,6 +23,13 @@ $ erltrace -Z -e -xerrtags -n 'erlang*:m:f:function-exception { @[erlret] = coun
 $ erltrace -Z -e -xerrtags -n 'syscall::read:entry { follow(); }'
 !~ \[D_BUILTIN_NONE\] 'follow' has no value at syscall::read:entry: function-entry, local-function-entry have it
 ? 1
+# follow() can do nothing where nobody calls anything
+$ erltrace -e -xerrtags -n 'BEGIN { follow(); }'
+!~ \[D_BUILTIN_NONE\] 'follow' has no value at :::BEGIN: function-entry, local-function-entry have it
+? 1
+$ erltrace -e -xerrtags -n 'END { x = follow(); }'
+!~ \[D_BUILTIN_NONE\] 'follow' has no value at :::END
+? 1
 # in a function that is expanded; each description counts
 $ erltrace -Z -e -xerrtags -n 'inline string what = stringof(erlmsg); erlang*:::message-send, erlang*:::process-exit { trace(what); }'
 !~ \[D_BUILTIN_NONE\] .* at erlang\*:::process-exit
