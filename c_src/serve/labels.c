@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void label_value(FILE *f, const char *text, size_t len)
+static void escaped(FILE *f, const char *text, size_t len, bool quotes)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (text[i] == '\n') {
@@ -17,10 +17,20 @@ void label_value(FILE *f, const char *text, size_t len)
 			fputs("\xef\xbf\xbd", f);
 			continue;
 		}
-		if (text[i] == '\\' || text[i] == '"')
+		if (text[i] == '\\' || (quotes && text[i] == '"'))
 			fputc('\\', f);
 		fputc(text[i], f);
 	}
+}
+
+void label_value(FILE *f, const char *text, size_t len)
+{
+	escaped(f, text, len, true);
+}
+
+void help_value(FILE *f, const char *text, bool openmetrics)
+{
+	escaped(f, text, strlen(text), openmetrics);
 }
 
 void put_float(FILE *f, double v)
