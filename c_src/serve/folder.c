@@ -16,17 +16,22 @@
 
 #include "job.h"
 #include "saved.h"
+#include "web/log.h"
 
 static char *name_of(const char *path)
 {
 	const char *base = strrchr(path, '/');
+	char *name;
 	size_t len;
 
 	base = base != NULL ? base + 1 : path;
 	len = strlen(base);
 	if (len > 2 && strcmp(base + len - 2, ".d") == 0)
 		len -= 2;
-	return strndup(base, len);
+	name = strndup(base, len);
+	if (name != NULL)
+		web_to_utf8(name, len);
+	return name;
 }
 
 static struct script *find(struct serve *v, const char *path)

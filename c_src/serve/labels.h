@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+enum { LABEL_MAX = 4096 }; /* bytes of a key */
+
 /*
  * node="...",key0="...", to be freed. names: of the keys, an array; where it has none, key0 and so
  * on. other: every key is `other`. NULL: memory is out.

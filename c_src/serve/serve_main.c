@@ -83,13 +83,16 @@ static const char usage[] =
 
 void serve_say(const char *fmt, ...)
 {
+	char text[8192];
 	va_list ap;
 
 	va_start(ap, fmt);
-	fputs("erltrace: serve: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	for (char *p = text; *p != '\0'; p++) /* names of files, and what scripts say: one line each */
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = ' ';
+	fprintf(stderr, "erltrace: serve: %s\n", text);
 }
 
 int64_t serve_ms(void)
