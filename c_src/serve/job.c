@@ -125,7 +125,7 @@ static void check_ended(struct job *j)
 	j->wait_ms = wait_of(j, ran);
 	j->due = now + (j->again ? 0 : j->wait_ms);
 	j->quiet = j->own_end && !j->again;
-	j->up = j->again = j->own_end = j->failed = j->twice = false;
+	j->up = j->again = j->own_end = j->failed = j->twice = j->silent = false;
 	j->killed_at = 0;
 	j->lines.n = 0;
 	if (j->v->ending)
@@ -271,6 +271,20 @@ static void look_at_end(struct serve *v, int64_t now)
 			kill(j->pid, SIGKILL);
 }
 
+static void look_at_health(struct job *j, int64_t now)
+{
+	if (!j->silent && now - j->tick_at >= SERVE_SILENT_MS) {
+		j->silent = true;
+		serve_say("%s: %s: no results have come for ten seconds: does the node hang?", j->path,
+			j->target);
+	}
+	if (now - j->up_at < SERVE_STEADY_MS)
+		return;
+	j->quiet = false;
+	if (j->ntold > 0 && now - j->told_at >= SERVE_STEADY_MS)
+		job_tell_again(j);
+}
+
 void jobs_look(struct serve *v)
 {
 	int64_t now = serve_ms();
@@ -291,11 +305,8 @@ void jobs_look(struct serve *v)
 			start(j);
 		else if (j->pid > 0 && j->killed_at > 0 && now >= j->killed_at)
 			kill(j->pid, SIGKILL);
-		if (j->up && now - j->up_at >= SERVE_STEADY_MS) {
-			j->quiet = false;
-			if (j->ntold > 0 && now - j->told_at >= SERVE_STEADY_MS)
-				job_tell_again(j);
-		}
+		if (j->up)
+			look_at_health(j, now);
 		at = &j->next;
 	}
 }

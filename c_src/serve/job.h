@@ -54,7 +54,8 @@ struct job {
 	bool quiet;		/* it has ended by itself, which is not told again */
 	bool shaped;		/* what has no metric has been told */
 	int64_t due, killed_at; /* when it is started; when the child is killed; 0: not */
-	int64_t up_at;
+	int64_t up_at, tick_at; /* since when; the last tick */
+	bool silent;		/* none has come for long, which has been told */
 	int wait_ms;
 	struct lines lines;
 	char err_line[2048];

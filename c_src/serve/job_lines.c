@@ -134,7 +134,7 @@ static void on_shape(struct job *j, const json_t *line)
 	if (!j->up && !j->quiet)
 		serve_say("%s: %s: runs", j->path, j->target);
 	if (!j->up)
-		j->up_at = serve_ms();
+		j->up_at = j->tick_at = serve_ms();
 	if (!j->quiet)
 		job_tell_again(j);
 	j->up = true;
@@ -147,8 +147,12 @@ static void on_tick(struct job *j, const json_t *line)
 	const json_t *part, *cost = json_object_get(line, "cost");
 	size_t i;
 
+	j->tick_at = serve_ms();
+	if (j->silent)
+		serve_say("%s: %s: results come again", j->path, j->target);
+	j->silent = false;
 	if (j->member != NULL)
-		j->member->seen = serve_ms();
+		j->member->seen = j->tick_at;
 	if (node != NULL) {
 		node->fired = (uint64_t)json_integer_value(json_object_get(line, "fired"));
 		node->cost = json_is_number(cost) ? json_number_value(cost) : -1;

@@ -51,6 +51,7 @@ enum {
 	SERVE_FIRST_WAIT_MS = 500,    /* until a child is started again; doubles ... */
 	SERVE_LONGEST_WAIT_MS = 5000, /* ... up to this, if the node is away */
 	SERVE_LONGEST_OWN_MS = 60000, /* ... or this, if it is the script that ends */
+	SERVE_SILENT_MS = 10000,      /* whose ticks do not come for so long is not up */
 	SERVE_STEADY_MS = 60000,      /* who has run for so long runs well */
 	SERVE_MISSED = 2,	      /* looks without a file until it is removed: editors rename */
 	SERVE_POSTS_MS = 1500,	      /* for the last posts, when scripts have ended */

@@ -27,16 +27,16 @@ host=$(hostname -s)
 start seed
 at seed 'code:ensure_loaded(demo_exact).' >/dev/null
 member one
-serve -N seed --cluster --state totals --alert-hold 3 scripts
+serve -N seed --cluster --state totals scripts
 shows 'the node of -N' '^erltrace_script_up\{script="calls",target="seed"\} 1$'
 shows 'a member' "^erltrace_script_up\{script=\"calls\",target=\"one@$host\"\} 1\$"
 hasnt 'the node of -N has one name' "target=\"seed@$host\""
 calls seed 10
 calls one 20
 shows 'counted by node' "^erltrace_calls_calls_total\{node=\"one@$host\"\} 20\$"
-has 'each node once' "^erltrace_calls_calls_total\{node=\"seed@$host\"\} 10\$"
-has 'an alert has the node where it fired' "^erltrace_alert\{script=\"calls\",node=\"one@$host\",alertname=\"Leaf\"\} [01]\$"
-has 'the other one too' "^erltrace_alert\{script=\"calls\",node=\"seed@$host\",alertname=\"Leaf\"\} [01]\$"
+shows 'each node once' "^erltrace_calls_calls_total\{node=\"seed@$host\"\} 10\$"
+shows 'an alert has the node where it fired' "^erltrace_alert\{script=\"calls\",node=\"one@$host\",alertname=\"Leaf\"\} [01]\$"
+shows 'the other one too' "^erltrace_alert\{script=\"calls\",node=\"seed@$host\",alertname=\"Leaf\"\} [01]\$"
 
 began=$SECONDS
 member two
@@ -58,6 +58,12 @@ calls one 4
 shows 'its counter goes on' "^erltrace_calls_calls_total\{node=\"one@$host\"\} 24\$"
 has 'as do those of others' "^erltrace_calls_calls_total\{node=\"two@$host\"\} 33\$"
 has 'nobody was started again for it' "^erltrace_script_restarts_total\{script=\"calls\",target=\"two@$host\"\} 0\$"
+
+kill -STOP "${pid[two]}"
+shows 'a member hangs: not up' "^erltrace_script_up\{script=\"calls\",target=\"two@$host\"\} 0\$"
+kill -CONT "${pid[two]}"
+shows 'it goes on: up' "^erltrace_script_up\{script=\"calls\",target=\"two@$host\"\} 1\$"
+has 'and was not started again' "^erltrace_script_restarts_total\{script=\"calls\",target=\"two@$host\"\} 0\$"
 
 # The node of -N itself goes: others still know who there is.
 kill -9 "${pid[seed]}"
