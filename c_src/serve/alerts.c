@@ -10,6 +10,9 @@
  * The webhook then gets the same body again, as it wants to hear of each change. Alertmanager gets
  * what is so by then: in an old body the end of what goes on might have passed. Neither waits for
  * the other.
+ *
+ * When the server ends, its alerts are over. Those of which that could not be told, or of a server that
+ * was killed, are in the file of --state, and the next server tells it.
  */
 #include "alerts.h"
 #include "serve.h"
@@ -51,21 +54,27 @@ static struct alert *find(const struct alerts *all, const char *name, const char
 	return a;
 }
 
-/* Another one may begin: there is a bound on all, and on those of a minute. */
-static bool may_begin(struct alerts *all, int64_t now)
+/* Another one may begin: there is a bound on all, on those of a minute, and on what one script has of it. */
+static bool may_begin(struct alerts *all, struct job *j, int64_t now)
 {
 	if (now - all->minute >= 60000) {
 		all->minute = now;
 		all->begun = 0;
 		all->full = false;
 	}
-	if (all->n < ALERTS_MAX && all->begun < ALERTS_NEW_MAX) {
+	if (now - j->alerts_minute >= 60000) {
+		j->alerts_minute = now;
+		j->alerts_begun = 0;
+	}
+	if (all->n < ALERTS_MAX && all->begun < ALERTS_NEW_MAX && j->alerts_begun < ALERTS_JOB_MAX) {
 		all->begun++;
+		j->alerts_begun++;
 		return true;
 	}
 	all->dropped++;
 	if (!all->full)
-		serve_say("too many alerts: others are left out for a minute");
+		serve_say("too many alerts (%s, %s): others are left out for a minute", j->script,
+			j->target);
 	all->full = true;
 	return false;
 }
@@ -90,10 +99,26 @@ static struct alert *alert_new(
 	return a;
 }
 
+/* How much of it is kept: no part of a character of UTF-8. */
+static size_t cut(const char *text, size_t most)
+{
+	size_t len = strnlen(text, most + 1);
+
+	if (len <= most)
+		return len;
+	for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+		;
+	return len;
+}
+
 static void set_text(char **to, const char *text)
 {
-	char *copy = strdup(text);
+	size_t len = cut(text, ALERTS_TEXT_MAX);
+	char *copy;
 
+	if (*to != NULL && strncmp(*to, text, len) == 0 && (*to)[len] == '\0')
+		return;
+	copy = strndup(text, len);
 	if (copy == NULL)
 		return;
 	free(*to);
@@ -106,27 +131,28 @@ static void changed(const struct alerts *all, struct alert *a)
 		    (all->has_webhook ? ALERTS_TO_WEBHOOK : 0);
 }
 
-static void begin(struct alert *a, const struct job *j, const char *text, int64_t now)
+static void begin(struct alert *a, const struct job *j, const char *text)
 {
-	a->began = now;
+	a->began = wall_ms();
 	a->over = 0;
 	set_text(&a->text, text);
 	free(a->recorded);
 	a->recorded = job_recorded(j);
-	serve_say("alert %s (%s, %s): %s", a->name, a->script, a->node, text);
+	serve_say("alert %s (%s, %s): %s", a->name, a->script, a->node, a->text != NULL ? a->text : "");
 }
 
-void alerts_fire(struct serve *v, const struct job *j, const json_t *line)
+void alerts_fire(struct serve *v, struct job *j, const json_t *line)
 {
-	const char *name =
-		json_string_value(json_array_get(json_object_get(line, "values"), 0));
+	const char *said = json_string_value(json_array_get(json_object_get(line, "values"), 0));
 	const char *text = json_string_value(json_object_get(line, "text"));
-	const char *node = j->nnodes == 1 ? j->nodes[0].name : j->target;
-	int64_t now = wall_ms();
+	const char *node = j->node != NULL ? j->node : j->target;
+	char name[ALERTS_NAME_MAX + 1];
+	int64_t now = serve_ms();
 	struct alert *a;
 
-	if (name == NULL || name[0] == '\0' || text == NULL)
+	if (said == NULL || said[0] == '\0' || text == NULL)
 		return;
+	snprintf(name, sizeof(name), "%.*s", (int)cut(said, ALERTS_NAME_MAX), said);
 	v->alerts.total++;
 	a = find(&v->alerts, name, j->script, node);
 	if (a != NULL && a->over == 0) { /* it goes on */
@@ -134,32 +160,29 @@ void alerts_fire(struct serve *v, const struct job *j, const json_t *line)
 		set_text(&a->text, text);
 		return;
 	}
-	if (!may_begin(&v->alerts, now))
+	if (!may_begin(&v->alerts, j, now))
 		return;
 	if (a == NULL)
 		a = alert_new(&v->alerts, name, j->script, node);
 	if (a == NULL)
 		return;
 	a->last = now;
-	begin(a, j, text, now);
+	begin(a, j, text);
 	changed(&v->alerts, a);
 }
 
-/* Those that are over, and forget what others know to be over. What Alertmanager gets may be sent
- * again. */
-static void end_some(struct alerts *all, int64_t now)
+/* Those that are over, and forget what others know to be over. */
+static void end_some(struct alerts *all, int64_t now, bool all_of_them)
 {
-	bool may_forget = !all->has_manager || post_free_now(&all->manager);
-
 	for (struct alert **at = &all->list, *a; (a = *at) != NULL;) {
-		if (a->over > 0 && a->untold == 0 && may_forget) {
+		if (a->over > 0 && a->untold == 0 && a->sent == 0) {
 			*at = a->next;
 			all->n--;
 			alert_free(a);
 			continue;
 		}
-		if (a->over == 0 && now - a->last >= (int64_t)all->hold * 1000) {
-			a->over = now;
+		if (a->over == 0 && (all_of_them || now - a->last >= (int64_t)all->hold * 1000)) {
+			a->over = wall_ms();
 			changed(all, a);
 			serve_say("alert %s (%s, %s): is over", a->name, a->script, a->node);
 		}
@@ -191,8 +214,9 @@ static json_t *alert_json(const struct alert *a, int64_t until)
 }
 
 /* Alertmanager's API v2: all that goes on or has just ended. */
-static json_t *for_manager(const struct alerts *all, int64_t now)
+static json_t *for_manager(const struct alerts *all)
 {
+	int64_t now = wall_ms();
 	json_t *list = json_array();
 
 	for (const struct alert *a = all->list; a != NULL; a = a->next)
@@ -201,8 +225,9 @@ static json_t *for_manager(const struct alerts *all, int64_t now)
 }
 
 /* A webhook: what has changed, and how. */
-static json_t *for_webhook(const struct alerts *all, int64_t now)
+static json_t *for_webhook(const struct alerts *all)
 {
+	int64_t now = wall_ms();
 	json_t *list = json_array();
 
 	for (const struct alert *a = all->list; a != NULL; a = a->next)
@@ -237,10 +262,18 @@ static bool some_untold(const struct alerts *all, unsigned to)
 	return false;
 }
 
+static void all_sent(struct alerts *all, unsigned to)
+{
+	for (struct alert *a = all->list; a != NULL; a = a->next) {
+		a->sent |= a->untold & to;
+		a->untold &= ~to;
+	}
+}
+
 static void all_told(struct alerts *all, unsigned to)
 {
 	for (struct alert *a = all->list; a != NULL; a = a->next)
-		a->untold &= ~to;
+		a->sent &= ~to;
 }
 
 static void tell_manager(struct alerts *all, int64_t now)
@@ -249,10 +282,10 @@ static void tell_manager(struct alerts *all, int64_t now)
 	bool news = (some_untold(all, ALERTS_TO_MANAGER) || again) && now >= all->manager_next;
 
 	if ((post_free_now(&all->manager) ? news : post_is_due(&all->manager)) &&
-		post(&all->manager, for_manager(all, now))) {
+		post(&all->manager, for_manager(all))) {
 		all->manager_next = now + ALERTS_POST_MS;
 		all->told_at = now;
-		all_told(all, ALERTS_TO_MANAGER);
+		all_sent(all, ALERTS_TO_MANAGER);
 	}
 	post_look(&all->manager);
 }
@@ -260,24 +293,105 @@ static void tell_manager(struct alerts *all, int64_t now)
 static void tell_webhook(struct alerts *all, int64_t now)
 {
 	if (post_free_now(&all->webhook) && some_untold(all, ALERTS_TO_WEBHOOK) &&
-		now >= all->webhook_next && post(&all->webhook, for_webhook(all, now))) {
+		now >= all->webhook_next && post(&all->webhook, for_webhook(all))) {
 		all->webhook_next = now + ALERTS_POST_MS;
-		all_told(all, ALERTS_TO_WEBHOOK);
+		all_sent(all, ALERTS_TO_WEBHOOK);
 	}
 	post_look(&all->webhook);
 }
 
-void alerts_look(struct serve *v)
+static void tell(struct alerts *all, int64_t now)
 {
-	struct alerts *all = &v->alerts;
-	int64_t now = wall_ms();
-
-	if (!v->ending)
-		end_some(all, now);
+	if (!all->has_manager || post_free_now(&all->manager))
+		all_told(all, ALERTS_TO_MANAGER);
+	if (!all->has_webhook || post_free_now(&all->webhook))
+		all_told(all, ALERTS_TO_WEBHOOK);
 	if (all->has_manager)
 		tell_manager(all, now);
 	if (all->has_webhook)
 		tell_webhook(all, now);
+}
+
+void alerts_look(struct serve *v)
+{
+	int64_t now = serve_ms();
+
+	if (!v->ending)
+		end_some(&v->alerts, now, false);
+	tell(&v->alerts, now);
+}
+
+/* ---- the end of the server, and the next one ---------------------------------------------- */
+
+void alerts_end(struct serve *v)
+{
+	end_some(&v->alerts, serve_ms(), true);
+	v->alerts.manager_next = v->alerts.webhook_next = 0;
+	tell(&v->alerts, serve_ms());
+}
+
+bool alerts_ended(const struct alerts *all)
+{
+	return !some_untold(all, ALERTS_TO_MANAGER | ALERTS_TO_WEBHOOK) &&
+	       (!all->has_manager || post_free_now(&all->manager)) &&
+	       (!all->has_webhook || post_free_now(&all->webhook));
+}
+
+json_t *alerts_out(const struct alerts *all)
+{
+	json_t *list = json_array();
+	int64_t now = serve_ms();
+	bool manager = all->has_manager && !post_free_now(&all->manager);
+	bool webhook = all->has_webhook && !post_free_now(&all->webhook);
+
+	for (const struct alert *a = all->list; a != NULL; a = a->next) {
+		unsigned sent = (manager ? a->sent & ALERTS_TO_MANAGER : 0) |
+				(webhook ? a->sent & ALERTS_TO_WEBHOOK : 0);
+
+		if (a->over == 0 || (a->untold | sent) != 0)
+			json_array_append_new(list,
+				json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:I,s:I,s:I,s:I}", "name", a->name,
+					"script", a->script, "node", a->node, "text", a->text, "recorded",
+					a->recorded, "began", (json_int_t)a->began, "over",
+					(json_int_t)a->over, "ago", (json_int_t)(now - a->last), "untold",
+					(json_int_t)(a->untold | sent)));
+	}
+	return list;
+}
+
+static int64_t number_of(const json_t *o, const char *member)
+{
+	return (int64_t)json_integer_value(json_object_get(o, member));
+}
+
+/* One that went on may be over by now, or be called again: as with a server that was not ended. */
+void alerts_restore(struct alerts *all, const json_t *saved)
+{
+	unsigned others = (all->has_manager ? ALERTS_TO_MANAGER : 0) |
+			  (all->has_webhook ? ALERTS_TO_WEBHOOK : 0);
+	const char *name, *script, *node, *text, *recorded;
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(saved, i, o)
+	{
+		struct alert *a;
+
+		name = json_string_value(json_object_get(o, "name"));
+		script = json_string_value(json_object_get(o, "script"));
+		node = json_string_value(json_object_get(o, "node"));
+		text = json_string_value(json_object_get(o, "text"));
+		recorded = json_string_value(json_object_get(o, "recorded"));
+		if (name == NULL || script == NULL || node == NULL || all->n >= ALERTS_MAX ||
+			(a = alert_new(all, name, script, node)) == NULL)
+			continue;
+		set_text(&a->text, text != NULL ? text : "");
+		a->recorded = recorded != NULL ? strdup(recorded) : NULL;
+		a->began = number_of(o, "began");
+		a->over = number_of(o, "over");
+		a->last = serve_ms() - number_of(o, "ago");
+		a->untold = (unsigned)number_of(o, "untold") & others;
+	}
 }
 
 void alerts_free(struct serve *v)

@@ -15,7 +15,10 @@ struct job;
 
 enum {
 	ALERTS_MAX = 1000,	 /* that are kept at a time */
-	ALERTS_NEW_MAX = 60,	 /* that begin, a minute */
+	ALERTS_NEW_MAX = 60,	 /* that begin, a minute, */
+	ALERTS_JOB_MAX = 20,	 /* of them those of one script on one node */
+	ALERTS_NAME_MAX = 256,	 /* bytes: what is longer is cut */
+	ALERTS_TEXT_MAX = 4096,
 	ALERTS_POST_MS = 1000,	 /* between two posts, at least */
 	ALERTS_AGAIN_MS = 30000, /* what goes on is told again */
 	ALERTS_HOLD = 60,	 /* seconds after the last call until it is over */
@@ -27,9 +30,10 @@ struct alert {
 	struct alert *next;
 	char *name, *script, *node;
 	char *text, *recorded; /* of the last call; what the script printed before */
-	int64_t began, last;   /* ms of the epoch */
-	int64_t over;	       /* likewise; 0: it goes on */
+	int64_t began, over;   /* ms of the epoch; over 0: it goes on */
+	int64_t last;	       /* call of it: ms, monotonic */
 	unsigned untold;       /* who has not been sent its last change: ALERTS_TO_MANAGER, ... */
+	unsigned sent;	       /* to whom its last change is under way */
 };
 
 struct alerts {
@@ -38,7 +42,7 @@ struct alerts {
 	int hold; /* seconds */
 	struct post manager, webhook;
 	bool has_manager, has_webhook;
-	int64_t manager_next, webhook_next; /* no post before */
+	int64_t manager_next, webhook_next; /* no post before: ms, monotonic, as those below */
 	int64_t told_at;		    /* the manager, of what goes on */
 	int64_t minute;
 	unsigned begun; /* in this minute */
@@ -46,8 +50,12 @@ struct alerts {
 	bool full; /* which has been told */
 };
 
-void alerts_fire(struct serve *v, const struct job *j, const json_t *line);
+void alerts_fire(struct serve *v, struct job *j, const json_t *line);
 void alerts_look(struct serve *v); /* end those that are over; tell what has changed */
+void alerts_end(struct serve *v);	 /* all scripts have ended: nobody calls alert() any more */
+bool alerts_ended(const struct alerts *all); /* that has been delivered */
+json_t *alerts_out(const struct alerts *all); /* saved.c: what others do not know to be over */
+void alerts_restore(struct alerts *all, const json_t *saved);
 void alerts_free(struct serve *v);
 
 #endif

@@ -31,7 +31,7 @@ static void family(const struct expo *x, const char *name, const char *type, con
 	const char *total = strcmp(type, "counter") == 0 && !x->openmetrics ? "_total" : "";
 
 	fprintf(x->f, "# HELP %s%s ", name, total);
-	label_value(x->f, help, strlen(help));
+	help_value(x->f, help, x->openmetrics);
 	fprintf(x->f, "\n# TYPE %s%s %s\n", name, total, type);
 }
 
@@ -147,7 +147,7 @@ static void metric(const struct expo *x, const struct metric *m)
 		"count", "sum", "min", "max", "avg", "quantize", "percentile"};
 	char help[METRIC_HELP];
 
-	if (m->nseries == 0)
+	if (m->nseries == 0 || !m->shown)
 		return;
 	metric_help(help, m->script, m->aggregation, functions[m->kind]);
 	family(x, m->name, type_of(m), m->help != NULL ? m->help : help);
@@ -168,11 +168,11 @@ static void labelled(const struct expo *x, const char *name, const char *value)
 }
 
 /* NAME{script="",by=""[,kind=""]} VALUE */
-static void sample(const struct expo *x, const char *name, const struct job *j, const char *by,
+static void sample(const struct expo *x, const char *name, const char *script, const char *by,
 	const char *value_of_by, const char *kind, double value)
 {
 	fprintf(x->f, "%s{", name);
-	labelled(x, "script", j->script);
+	labelled(x, "script", script);
 	fputc(',', x->f);
 	labelled(x, by, value_of_by);
 	if (kind != NULL) {
@@ -184,9 +184,17 @@ static void sample(const struct expo *x, const char *name, const struct job *j, 
 	fputc('\n', x->f);
 }
 
+static void one_label(
+	const struct expo *x, const char *name, const char *label, const char *value, int n)
+{
+	fprintf(x->f, "%s{", name);
+	labelled(x, label, value);
+	fprintf(x->f, "} %d\n", n);
+}
+
 static double up(const struct job *j)
 {
-	return j->up && j->pid > 0;
+	return j->up && j->pid > 0 && !j->silent;
 }
 
 static double restarts(const struct job *j)
@@ -212,12 +220,49 @@ static void each_job(const struct expo *x, const struct serve *v, const char *na
 	family(x, name, type, help);
 	snprintf(full, sizeof(full), "%s%s", name, strcmp(type, "counter") == 0 ? "_total" : "");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
-		sample(x, full, j, "target", j->target, NULL, value(j));
+		if (j->member != NULL && !j->member->left) /* one that is not waited for is not down */
+			sample(x, full, j->script, "target", j->target, NULL, value(j));
+}
+
+/* Of a script on no node there is no job: it is not up. */
+static void no_nodes(const struct expo *x, const struct serve *v)
+{
+	for (const struct member *m = v->members; m != NULL; m = m->next)
+		if (!m->left)
+			return;
+	for (const struct script *s = v->scripts; s != NULL; s = s->next)
+		if (s->runs)
+			sample(x, "erltrace_script_up", s->name, "target", "*", NULL, 0);
+}
+
+/* What the user has deployed and does not get. */
+static void left_out(const struct expo *x, const struct serve *v)
+{
+	family(x, "erltrace_script_left_out", "gauge", "1: the file is not run: another has its name.");
+	for (const struct script *s = v->scripts; s != NULL; s = s->next)
+		if (s->left_out)
+			one_label(x, "erltrace_script_left_out", "path", s->path, 1);
+	family(x, "erltrace_folder_up", "gauge", "1: the folder of scripts can be read.");
+	for (int i = 0; i < v->npaths; i++)
+		if (v->paths[i].folder)
+			one_label(x, "erltrace_folder_up", "folder", v->paths[i].path, !v->paths[i].gone);
+	family(x, "erltrace_metric_left_out", "gauge",
+		"1: the aggregation is not shown: another metric has its name.");
+	for (const struct metric *m = v->totals.metrics; m != NULL; m = m->next) {
+		if (m->shown)
+			continue;
+		fputs("erltrace_metric_left_out{", x->f);
+		labelled(x, "script", m->script);
+		fputc(',', x->f);
+		labelled(x, "aggregation", m->aggregation);
+		fputs("} 1\n", x->f);
+	}
 }
 
 static void jobs(const struct expo *x, const struct serve *v)
 {
 	each_job(x, v, "erltrace_script_up", "gauge", "1: the script runs.", up);
+	no_nodes(x, v);
 	each_job(x, v, "erltrace_script_restarts", "counter",
 		"How often the script was started again.", restarts);
 	each_job(x, v, "erltrace_errors", "counter",
@@ -227,7 +272,7 @@ static void jobs(const struct expo *x, const struct serve *v)
 	family(x, "erltrace_drops", "counter", "What was lost because a buffer was full.");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
 		for (size_t i = 0; i < j->ndrops; i++)
-			sample(x, "erltrace_drops_total", j, "target", j->target, j->drops[i].kind,
+			sample(x, "erltrace_drops_total", j->script, "target", j->target, j->drops[i].kind,
 				(double)j->drops[i].n);
 }
 
@@ -236,14 +281,14 @@ static void nodes(const struct expo *x, const struct serve *v)
 	family(x, "erltrace_events", "counter", "Events that fired the script's probes.");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
 		for (size_t i = 0; i < j->nnodes; i++)
-			sample(x, "erltrace_events_total", j, "node", j->nodes[i].name, NULL,
+			sample(x, "erltrace_events_total", j->script, "node", j->nodes[i].name, NULL,
 				(double)(j->nodes[i].before + j->nodes[i].fired));
 	family(x, "erltrace_cost_ratio", "gauge",
 		"The part of the schedulers' busy time that the script takes.");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
 		for (size_t i = 0; i < j->nnodes; i++)
 			if (j->nodes[i].cost >= 0)
-				sample(x, "erltrace_cost_ratio", j, "node", j->nodes[i].name, NULL,
+				sample(x, "erltrace_cost_ratio", j->script, "node", j->nodes[i].name, NULL,
 					j->nodes[i].cost / 100);
 }
 
@@ -306,6 +351,9 @@ static void server(const struct expo *x, const struct serve *v)
 	fputs("} 1\n", x->f);
 	family(x, "erltrace_scrapes", "counter", "Answers before this one.");
 	fprintf(x->f, "erltrace_scrapes_total %" PRIu64 "\n", v->scrapes);
+	family(x, "erltrace_connections_displaced", "counter",
+		"Connections of clients that were closed for newer ones: there were too many.");
+	fprintf(x->f, "erltrace_connections_displaced_total %" PRIu64 "\n", v->displaced);
 	family(x, "erltrace_scrape_duration_seconds", "gauge",
 		"What the last answer took to make.");
 	fprintf(x->f, "erltrace_scrape_duration_seconds %.9g\n", v->scrape_seconds);
@@ -323,6 +371,7 @@ char *exposition(const struct serve *v, bool openmetrics, size_t *len)
 		metric(&x, m);
 	jobs(&x, v);
 	nodes(&x, v);
+	left_out(&x, v);
 	labels_dropped(&x, v);
 	alerts(&x, v);
 	server(&x, v);

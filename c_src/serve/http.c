@@ -15,9 +15,71 @@
 #include "saved.h"
 
 struct conn {
-	char *text; /* the reply */
+	struct conn *next;
+	struct lws *wsi;
+	bool leaving; /* it is being closed */
+	char *text;   /* the reply; NULL: it waits for a request */
 	size_t at, len;
 };
+
+/* ---- connections ------------------------------------------------------------------------ */
+
+static struct conn *find(const struct serve *v, const struct lws *wsi)
+{
+	struct conn *c = v->conns;
+
+	while (c != NULL && c->wsi != wsi)
+		c = c->next;
+	return c;
+}
+
+/* The oldest that waits; if none does, the oldest. */
+static void displace(struct serve *v)
+{
+	struct conn *waits = NULL, *any = NULL;
+
+	for (struct conn *c = v->conns; c != NULL; c = c->next) {
+		if (c->leaving)
+			continue;
+		any = c;
+		if (c->text == NULL)
+			waits = c;
+	}
+	any = waits != NULL ? waits : any;
+	any->leaving = true;
+	v->nconns--;
+	v->displaced++;
+	lws_set_timeout(any->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+}
+
+/* Who opens many and stays silent must not keep Prometheus out. */
+static int opened(struct serve *v, struct lws *wsi)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return -1;
+	c->wsi = wsi;
+	c->next = v->conns;
+	v->conns = c;
+	if (++v->nconns > SERVE_MAX_CONNS)
+		displace(v);
+	return 0;
+}
+
+static void closed(struct serve *v, struct lws *wsi)
+{
+	for (struct conn **at = &v->conns, *c; (c = *at) != NULL; at = &c->next)
+		if (c->wsi == wsi) {
+			*at = c->next;
+			v->nconns -= !c->leaving;
+			free(c->text);
+			free(c);
+			return;
+		}
+}
+
+/* ---- replies ---------------------------------------------------------------------------- */
 
 static int reply(
 	struct lws *wsi, struct conn *c, unsigned status, const char *type, char *text, size_t len)
@@ -25,7 +87,9 @@ static int reply(
 	unsigned char buf[LWS_PRE + 1024], *p = buf + LWS_PRE, *start = p, *end = buf + sizeof(buf);
 
 	free(c->text);
-	*c = (struct conn){text, 0, len};
+	c->text = text;
+	c->at = 0;
+	c->len = len;
 	if (text == NULL || lws_add_http_common_headers(wsi, status, type, len, &p, end) ||
 		lws_finalize_write_http_header(wsi, start, &p, end))
 		return -1;
@@ -92,19 +156,18 @@ static int on_client(
 	struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
 {
 	struct serve *v = lws_context_user(lws_get_context(wsi));
-	struct conn *c = user;
+	struct conn *c;
 
 	switch (why) {
-	case LWS_CALLBACK_HTTP: return on_http(v, wsi, c, in);
-	case LWS_CALLBACK_HTTP_WRITEABLE: return write_rest(wsi, c);
+	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: return opened(v, wsi);
+	case LWS_CALLBACK_WSI_DESTROY: closed(v, wsi); return 0;
+	case LWS_CALLBACK_HTTP:
+		c = find(v, wsi);
+		return c != NULL ? on_http(v, wsi, c, in) : -1;
+	case LWS_CALLBACK_HTTP_WRITEABLE:
+		c = find(v, wsi);
+		return c != NULL ? write_rest(wsi, c) : -1;
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: return -1;
-	case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
-	case LWS_CALLBACK_CLOSED_HTTP:
-		if (c != NULL) {
-			free(c->text);
-			c->text = NULL;
-		}
-		return 0;
 	default: return lws_callback_http_dummy(wsi, why, user, in, len);
 	}
 }
@@ -114,7 +177,7 @@ static int on_children(
 {
 	(void)user, (void)in, (void)len;
 	if (why == LWS_CALLBACK_RAW_RX_FILE)
-		jobs_events(lws_context_user(lws_get_context(wsi)));
+		sources_events(lws_context_user(lws_get_context(wsi)));
 	return 0;
 }
 
@@ -122,18 +185,22 @@ static void on_timer(lws_sorted_usec_list_t *sul)
 {
 	struct serve *v = lws_container_of(sul, struct serve, timer);
 
-	if (!v->ending)
+	if (!v->ending) {
 		folder_look(v);
+		members_look(v);
+	}
 	jobs_look(v);
 	alerts_look(v);
 	otlp_look(v);
 	saved_look(v);
-	lws_sul_schedule(
-		v->context, 0, &v->timer, on_timer, SERVE_LOOK_MS * LWS_USEC_PER_SEC / 1000);
+	if (v->ending)
+		serve_check_end(v);
+	lws_sul_schedule(v->context, 0, &v->timer, on_timer,
+		(v->closing ? SERVE_LOOK_MS / 10 : SERVE_LOOK_MS) * LWS_USEC_PER_SEC / 1000);
 }
 
 static const struct lws_protocols protocols[] = {
-	{"metrics", on_client, sizeof(struct conn), 16384, 0, NULL, 0},
+	{"metrics", on_client, 0, 16384, 0, NULL, 0},
 	{"children", on_children, 0, 0, 0, NULL, 0},
 	{"post", post_callback, 0, 4096, 0, NULL, 0},
 	{NULL, NULL, 0, 0, 0, NULL, 0},
@@ -155,7 +222,7 @@ int http_open(struct serve *v)
 		.uid = (uid_t)-1,
 		.user = v,
 		.fd_limit_per_thread = SERVE_MAX_FDS,
-		.timeout_secs = 10,
+		.timeout_secs = SERVE_HEADER_S,
 		.keepalive_timeout = 60,
 		.server_string = "erltrace",
 		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS |

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A script on a node, or on the nodes of a cluster: a child process that is kept running. */
+/*
+ * A script on a node: a child process that is kept running. job.c has its life, job_lines.c what it says.
+ */
 #ifndef SERVE_JOB_H
 #define SERVE_JOB_H
 
@@ -7,16 +9,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sources.h"
+
 struct serve;
 struct script;
-struct job;
-
-struct job_source {
-	void (*call)(struct job_source *src); /* it can be read */
-	struct serve *v;
-	struct job *job;
-	int fd; /* -1: none */
-};
+struct member;
 
 /* What a node has told of this script. */
 struct job_node {
@@ -38,41 +35,66 @@ struct job_line {
 	char text[JOB_LINE_MAX];
 };
 
+enum { JOB_TOLD = 8 };
+
 struct job {
 	struct job *next;
 	struct serve *v;
-	char *path, *script; /* as those of struct script */
-	const char *target;  /* -N */
-	pid_t pid;	     /* 0: none runs */
-	struct job_source out, err, end;
+	char *path, *script;   /* as those of struct script */
+	char *target;	       /* -N */
+	struct member *member; /* whose target it is */
+	char *node;	       /* in full, when it has been reached; NULL: not yet */
+	pid_t pid;	       /* 0: none runs */
+	struct source out, err, end;
 	bool up;		/* armed: the shape has come */
-	bool removed, again; /* when the child has ended: forget it; start it at once */
+	bool removed, again;	/* when the child has ended: forget it; start it at once */
+	bool own_end;		/* it ends because of the script: exit(), an error in it */
+	bool twice;		/* another job has this node: this one is not counted */
+	bool unmatched;		/* a description matches no probe yet: it runs with -Z */
+	bool quiet;		/* it has ended by itself, which is not told again */
+	bool shaped;		/* what has no metric has been told */
 	int64_t due, killed_at; /* when it is started; when the child is killed; 0: not */
+	int64_t up_at, tick_at; /* since when; the last tick */
+	bool silent;		/* none has come for long, which has been told */
 	int wait_ms;
-	char *line;
-	size_t nline, room;
+	struct lines lines;
 	char err_line[2048];
 	size_t nerr_line;
-	char *told; /* the last error, which is not told again */
+	char held[2048]; /* what it said on standard error before it ran */
+	bool failed;	 /* it has told why, as JSON: what was held is the same */
+	char *told[JOB_TOLD]; /* which is not told again until the script changes or runs well */
+	unsigned ntold;
+	int64_t told_at; /* the first of them */
 	struct job_node *nodes;
 	size_t nnodes;
 	struct job_drops *drops;
 	size_t ndrops;
 	uint64_t starts, errors, lost_lines;
-	struct job_line lines[JOB_LINES];
+	int64_t alerts_minute; /* the minute in which ... */
+	unsigned alerts_begun; /* ... so many began: alerts.c */
+	struct job_line lines_kept[JOB_LINES];
 	unsigned nlines; /* all that there were: the last is at (nlines - 1) % JOB_LINES */
 };
 
-int job_new(struct serve *v, const struct script *s, const char *target);
+int job_new(struct serve *v, const struct script *s, struct member *m);
 void job_restart(struct job *j); /* its file has changed */
 void job_remove(struct job *j);
 void jobs_look(struct serve *v); /* start what is due, kill what does not end */
-void jobs_end(struct serve *v);  /* END runs, and the last ticks come; none starts again */
-void jobs_events(struct serve *v);
-struct job_node *job_node(struct job *j, const char *name); /* NULL: memory is out */
+bool jobs_ended(const struct serve *v); /* no child runs, and all that they said has been read */
+void jobs_end(struct serve *v);	 /* END runs, and the last ticks come; none starts again */
+void jobs_try_member(struct serve *v, const struct member *m);	  /* it has been seen: start them at once */
+void jobs_forget_member(struct serve *v, const struct member *m); /* it has left for good */
+struct job_node *job_node(struct job *j, const char *name);	  /* NULL: memory is out */
 void job_drops(struct job *j, const char *kind, uint64_t n);
 char *job_recorded(const struct job *j); /* what it printed in the last seconds; to be freed */
-int jobs_watch_end(struct serve *v); /* signals */
+int jobs_watch_end(struct serve *v);	 /* signals */
 void jobs_free(struct serve *v);
+
+/* job_lines.c */
+void job_line(void *job, const char *text, size_t len); /* of its standard output */
+void job_said(struct job *j, const char *line);		/* of its standard error */
+void job_tell_held(struct job *j);
+void job_tell(struct job *j, const char *text); /* once */
+void job_tell_again(struct job *j);		/* forget what has been told */
 
 #endif

@@ -1,26 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels: an integer in decimal, a string as it is, a stack as its frames with semicolons between.
+/*
+ * Labels: an integer in decimal, a string as it is, a stack as its frames with semicolons between. What is
+ * longer than LABEL_MAX is cut: keys that are the same up to there are added up.
  */
 #include "labels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void label_value(FILE *f, const char *text, size_t len)
+#include "utf8.h"
+
+/* One byte that is no UTF-8 and Prometheus takes nothing of the whole page. */
+static void escaped(FILE *f, const char *text, size_t len, bool quotes)
 {
-	for (size_t i = 0; i < len; i++) {
+	for (size_t i = 0, n; i < len; i += n) {
+		n = utf8_valid((const unsigned char *)text + i, len - i);
+		if (n == 0 || text[i] == '\0') { /* which ends a line in C */
+			fputs("\xef\xbf\xbd", f);
+			n = 1;
+			continue;
+		}
 		if (text[i] == '\n') {
 			fputs("\\n", f);
 			continue;
 		}
-		if (text[i] == '\0') { /* ends a line in C, so it is not kept */
-			fputs("\xef\xbf\xbd", f);
-			continue;
-		}
-		if (text[i] == '\\' || text[i] == '"')
+		if (text[i] == '\\' || (quotes && text[i] == '"'))
 			fputc('\\', f);
-		fputc(text[i], f);
+		fwrite(text + i, 1, n, f);
 	}
+}
+
+void label_value(FILE *f, const char *text, size_t len)
+{
+	escaped(f, text, len, true);
+}
+
+void help_value(FILE *f, const char *text, bool openmetrics)
+{
+	escaped(f, text, strlen(text), openmetrics);
 }
 
 void put_float(FILE *f, double v)
@@ -33,23 +50,55 @@ void put_float(FILE *f, double v)
 	fputs(text, f);
 }
 
-static void key(FILE *f, const json_t *v)
+/* Of a text at most so much, and no part of a character. */
+static size_t cut(const char *text, size_t len)
+{
+	if (len <= LABEL_MAX)
+		return len;
+	for (len = LABEL_MAX; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+		;
+	return len;
+}
+
+static void put_text(FILE *f, const char *text, size_t len)
+{
+	size_t kept = cut(text, len);
+
+	label_value(f, text, kept);
+	if (kept < len)
+		fputs("...", f);
+}
+
+static void stack(FILE *f, const json_t *frames)
 {
 	const json_t *frame;
-	size_t i;
+	size_t i, left = LABEL_MAX;
 
+	json_array_foreach(frames, i, frame)
+	{
+		size_t len = json_string_length(frame);
+
+		if (len >= left) {
+			fputs(";...", f);
+			return;
+		}
+		left -= len + 1;
+		if (i > 0)
+			fputc(';', f);
+		label_value(f, json_string_value(frame), len);
+	}
+}
+
+static void key(FILE *f, const json_t *v)
+{
 	if (json_is_integer(v))
 		fprintf(f, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else if (json_is_real(v))
 		put_float(f, json_real_value(v));
 	else if (json_is_string(v))
-		label_value(f, json_string_value(v), json_string_length(v));
-	json_array_foreach(v, i, frame)
-	{
-		if (i > 0)
-			fputc(';', f);
-		label_value(f, json_string_value(frame), json_string_length(frame));
-	}
+		put_text(f, json_string_value(v), json_string_length(v));
+	else
+		stack(f, v);
 }
 
 static void name(FILE *f, const json_t *names, size_t i)

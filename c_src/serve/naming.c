@@ -89,7 +89,9 @@ static bool is_own(const char *name, enum metric_kind kind)
 		{"erltrace_build_info", METRIC_MAX}, {"erltrace_scrapes", METRIC_COUNT},
 		{"erltrace_scrape_duration_seconds", METRIC_MAX}, {"erltrace_alert", METRIC_MAX},
 		{"erltrace_alert_calls", METRIC_COUNT}, {"erltrace_alerts_dropped", METRIC_COUNT},
-		{"erltrace_posts", METRIC_COUNT}, {"erltrace_posts_failed", METRIC_COUNT}};
+		{"erltrace_posts", METRIC_COUNT}, {"erltrace_posts_failed", METRIC_COUNT},
+		{"erltrace_metric_left_out", METRIC_MAX}, {"erltrace_script_left_out", METRIC_MAX},
+		{"erltrace_folder_up", METRIC_MAX}, {"erltrace_connections_displaced", METRIC_COUNT}};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (overlap(own[i].name, own[i].kind, name, kind))
@@ -107,7 +109,7 @@ const char *naming_conflict(const struct totals *t, const struct metric *self, c
 		return why;
 	}
 	for (const struct metric *m = t->metrics; m != NULL; m = m->next) {
-		if (m == self || m->name == NULL || !overlap(m->name, m->kind, name, kind))
+		if (m == self || !m->shown || m->name == NULL || !overlap(m->name, m->kind, name, kind))
 			continue;
 		snprintf(why, sizeof(why), "%s has samples of the same names as %s, of @%s in %s.d",
 			name, m->name, strcmp(m->aggregation, "_") == 0 ? "" : m->aggregation,

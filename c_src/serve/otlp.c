@@ -77,10 +77,11 @@ static json_t *attributes(const char *labels)
 	return list;
 }
 
-static json_t *point(const struct serve *v, const struct series *s)
+/* Totals of --state began before this server did: a new beginning would be a reset. */
+static json_t *point(const struct metric *m, const struct series *s)
 {
 	return json_pack("{s:o,s:o,s:o}", "attributes", attributes(s->labels), "startTimeUnixNano",
-		number64(v->otlp.began), "timeUnixNano", number64(wall_ns()));
+		number64(m->began), "timeUnixNano", number64(wall_ns()));
 }
 
 static double scaled(const struct metric *m, int64_t value)
@@ -98,29 +99,26 @@ static void set_value(json_t *p, const struct metric *m, int64_t value)
 
 /* ---- points of each kind ---------------------------------------------------------------- */
 
-static void add_number(json_t *list, const struct serve *v, const struct metric *m,
-	const struct series *s)
+static void add_number(json_t *list, const struct metric *m, const struct series *s)
 {
-	json_t *p = point(v, s);
+	json_t *p = point(m, s);
 
 	set_value(p, m, s->value);
 	json_array_append_new(list, p);
 }
 
-static void add_average(json_t *list, const struct serve *v, const struct metric *m,
-	const struct series *s)
+static void add_average(json_t *list, const struct metric *m, const struct series *s)
 {
-	json_t *p = point(v, s);
+	json_t *p = point(m, s);
 
 	json_object_set_new(p, "count", number64(s->count));
 	json_object_set_new(p, "sum", json_real(s->sum / pow(10, m->decimals)));
 	json_array_append_new(list, p);
 }
 
-static void add_histogram(json_t *list, const struct serve *v, const struct metric *m,
-	const struct series *s)
+static void add_histogram(json_t *list, const struct metric *m, const struct series *s)
 {
-	json_t *p = point(v, s), *bounds = json_array(), *counts = json_array();
+	json_t *p = point(m, s), *bounds = json_array(), *counts = json_array();
 	size_t at = 0;
 
 	for (size_t i = 0; i <= m->nbounds; i++) {
@@ -138,8 +136,7 @@ static void add_histogram(json_t *list, const struct serve *v, const struct metr
 	json_array_append_new(list, p);
 }
 
-static void add_quantiles(json_t *list, const struct serve *v, const struct metric *m,
-	const struct series *s)
+static void add_quantiles(json_t *list, const struct metric *m, const struct series *s)
 {
 	char quantile[32];
 	int64_t value;
@@ -150,7 +147,7 @@ static void add_quantiles(json_t *list, const struct serve *v, const struct metr
 		if (!series_quantile(s, m->percents[i], &value))
 			continue;
 		snprintf(quantile, sizeof(quantile), "%.9g", m->percents[i] / 100);
-		p = point(v, s);
+		p = point(m, s);
 		json_array_append_new(json_object_get(p, "attributes"),
 			attribute("quantile", quantile, strlen(quantile)));
 		set_value(p, m, value);
@@ -170,12 +167,11 @@ static const char *ucum(const struct metric *m)
 					       : m->unit;
 }
 
-static json_t *metric(const struct serve *v, const struct metric *m)
+static json_t *metric(const struct metric *m)
 {
 	static const struct {
 		const char *type;
-		void (*add)(json_t *, const struct serve *, const struct metric *,
-			const struct series *);
+		void (*add)(json_t *, const struct metric *, const struct series *);
 	} kinds[] = {
 		[METRIC_COUNT] = {"sum", add_number},
 		[METRIC_SUM] = {"sum", add_number},
@@ -190,7 +186,7 @@ static json_t *metric(const struct serve *v, const struct metric *m)
 
 	for (size_t i = 0; i < m->nchains; i++)
 		for (const struct series *s = m->chains[i]; s != NULL; s = s->next)
-			kinds[m->kind].add(points, v, m, s);
+			kinds[m->kind].add(points, m, s);
 	if (strcmp(type, "sum") == 0)
 		json_object_set_new(data, "isMonotonic", json_boolean(!m->goes_down));
 	if (strcmp(type, "sum") == 0 || strcmp(type, "histogram") == 0)
@@ -205,8 +201,8 @@ static char *body(const struct serve *v)
 	char *text;
 
 	for (const struct metric *m = v->totals.metrics; m != NULL; m = m->next)
-		if (m->nseries > 0 && m->name != NULL)
-			json_array_append_new(list, metric(v, m));
+		if (m->nseries > 0 && m->shown)
+			json_array_append_new(list, metric(m));
 	all = json_pack("{s:[{s:{s:[o]},s:[{s:{s:s,s:s},s:o}]}]}", "resourceMetrics", "resource",
 		"attributes", attribute("service.name", "erltrace", 8), "scopeMetrics", "scope",
 		"name", "erltrace", "version", erltrace_version(), "metrics", list);
@@ -223,15 +219,25 @@ void otlp_look(struct serve *v)
 
 	if (!o->on)
 		return;
-	if (o->began == 0)
-		o->began = wall_ns();
 	post_look(&o->post);
-	if (now < o->due || !post_free_now(&o->post))
+	if (now < o->due || !post_free_now(&o->post) || o->last)
 		return;
 	o->due = now + (int64_t)o->every * 1000;
+	o->last = v->closing;
 	text = body(v);
 	if (text != NULL)
 		post_send(&o->post, text);
+}
+
+void otlp_end(struct serve *v)
+{
+	v->otlp.due = 0;
+	otlp_look(v);
+}
+
+bool otlp_ended(const struct serve *v)
+{
+	return !v->otlp.on || (v->otlp.last && post_free_now(&v->otlp.post));
 }
 
 void otlp_free(struct serve *v)

@@ -5,6 +5,7 @@
  * until the node is back.
  *
  *   {"version": 1, "metrics": [{"script", "aggregation", "kind", "keys", ..., "series": [...]}],
+ *    "scripts": [{"name", "path"}], "members": [nodes that were found], "alerts": [...],
  *    "jobs": [{"script", "target", "starts", "errors", "lost", "nodes": [...], "drops": [...]}]}
  */
 #include "saved.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "array.h"
@@ -55,12 +57,12 @@ static json_t *metric_out(const struct metric *m)
 		json_array_append_new(bounds, json_integer(m->bounds[i]));
 	for (size_t i = 0; i < m->npercents; i++)
 		json_array_append_new(percents, json_real(m->percents[i]));
-	return json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:O?,s:i,s:i,s:I,s:b,s:I,s:o,s:o,s:o}", "script",
+	return json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:O?,s:i,s:i,s:I,s:b,s:I,s:o,s:o,s:o,s:I,s:b}", "script",
 		m->script, "aggregation", m->aggregation, "name", m->name, "help", m->help, "unit",
 		m->unit, "labels", m->labels, "decimals", (int)m->decimals, "kind", (int)m->kind,
 		"keys", (json_int_t)m->nkeys, "goes_down", m->goes_down, "to_other",
 		(json_int_t)m->to_other, "bounds", bounds, "percents", percents, "series",
-		series_out(m));
+		series_out(m), "began", (json_int_t)m->began, "left_out", !m->shown);
 }
 
 static json_t *job_out(const struct job *j)
@@ -82,13 +84,22 @@ static json_t *job_out(const struct job *j)
 
 static json_t *all_out(const struct serve *v)
 {
-	json_t *metrics = json_array(), *jobs = json_array();
+	json_t *metrics = json_array(), *jobs = json_array(), *scripts = json_array(),
+	       *members = json_array();
 
 	for (const struct metric *m = v->totals.metrics; m != NULL; m = m->next)
 		json_array_append_new(metrics, metric_out(m));
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
 		json_array_append_new(jobs, job_out(j));
-	return json_pack("{s:i,s:o,s:o}", "version", SAVED_VERSION, "metrics", metrics, "jobs", jobs);
+	for (const struct script *s = v->scripts; s != NULL; s = s->next)
+		if (s->runs)
+			json_array_append_new(
+				scripts, json_pack("{s:s,s:s}", "name", s->name, "path", s->path));
+	for (const struct member *m = v->members; m != NULL; m = m->next)
+		if (!m->named && !m->left)
+			json_array_append_new(members, json_string(m->target));
+	return json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "version", SAVED_VERSION, "metrics", metrics,
+		"jobs", jobs, "scripts", scripts, "members", members, "alerts", alerts_out(&v->alerts));
 }
 
 /* 0, or -1 and errno. */
@@ -145,6 +156,13 @@ static int bad(struct serve *v, const char *why)
 	return -1;
 }
 
+static bool is_text(const json_t *o, const char *member, const char *text)
+{
+	const char *s = json_string_value(json_object_get(o, member));
+
+	return s != NULL && strcmp(s, text) == 0;
+}
+
 int saved_read(struct serve *v)
 {
 	json_error_t error;
@@ -165,7 +183,31 @@ int saved_read(struct serve *v)
 		if (totals_restore(&v->totals, m) < 0)
 			return bad(v, "has a metric that is not whole");
 	}
+	alerts_restore(&v->alerts, json_object_get(v->saved, "alerts"));
+	json_array_foreach(json_object_get(v->saved, "members"), i, m)
+	{
+		if ((v->cluster || v->nnodes == 0) && json_is_string(m))
+			member_known(v, json_string_value(m));
+	}
 	return 0;
+}
+
+/* A folder that was moved has its totals still. */
+bool saved_is_of(const struct serve *v, const struct script *s)
+{
+	const json_t *o;
+	struct stat st;
+	size_t i;
+
+	json_array_foreach(json_object_get(v->saved, "scripts"), i, o)
+	{
+		const char *path = json_string_value(json_object_get(o, "path"));
+
+		if (path != NULL && is_text(o, "name", s->name))
+			return strcmp(path, s->path) == 0 || stat(path, &st) < 0 ||
+			       (st.st_ino == s->inode && st.st_dev == s->device);
+	}
+	return true;
 }
 
 static uint64_t number_of(const json_t *o, const char *member)
@@ -198,13 +240,6 @@ static void restore(struct job *j, const json_t *saved)
 	}
 }
 
-static bool is_text(const json_t *o, const char *member, const char *text)
-{
-	const char *s = json_string_value(json_object_get(o, member));
-
-	return s != NULL && strcmp(s, text) == 0;
-}
-
 void saved_job(const struct serve *v, struct job *j)
 {
 	const json_t *o;
@@ -217,4 +252,13 @@ void saved_job(const struct serve *v, struct job *j)
 			return;
 		}
 	}
+}
+
+void saved_forget(struct serve *v, const char *script)
+{
+	json_t *jobs = json_object_get(v->saved, "jobs");
+
+	for (size_t i = json_array_size(jobs); i-- > 0;)
+		if (is_text(json_array_get(jobs, i), "script", script))
+			json_array_remove(jobs, i);
 }

@@ -3,12 +3,18 @@
 #ifndef SERVE_SAVED_H
 #define SERVE_SAVED_H
 
+#include <stdbool.h>
+
 struct serve;
 struct job;
+struct script;
 
 /* Read the file, if there is one. -1: it is not one of ours; that has been told. */
 int saved_read(struct serve *v);
 void saved_job(const struct serve *v, struct job *j); /* what the file says about a new job */
+/* Are the totals that were saved for its name its own? Else they are of another file. */
+bool saved_is_of(const struct serve *v, const struct script *s);
+void saved_forget(struct serve *v, const char *script); /* it has been removed */
 void saved_look(struct serve *v);		      /* write it, if it is time */
 void saved_write(struct serve *v);
 

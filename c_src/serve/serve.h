@@ -5,7 +5,10 @@
  *   serve_main.c  options; start and end
  *   http.c        libwebsockets: GET /metrics
  *   folder.c      which scripts there are: new, changed and removed files
+ *   members.c     which nodes there are; watch_nodes.c: a child that looks
  *   job.c         a script on a node: a child process, started again when it ends
+ *   job_lines.c   what that child says
+ *   sources.c     the pipes of children
  *   totals.c      what ticks bring, added up
  *   naming.c      what metrics are called
  *   labels.c      nodes and keys as labels
@@ -15,7 +18,7 @@
  *   otlp.c        the totals, posted to OpenTelemetry's collector
  *   exposition.c  the totals as Prometheus' text and as OpenMetrics
  *
- * Every script runs in a child for each -N, which is this same command (--json --live). A script
+ * Every script runs in a child for each node, which is this same command (--json --live). A script
  * that does not compile, or a node that is away, ends its own child only. The totals are kept here,
  * so that counters go on where they were when a child starts again.
  *
@@ -30,6 +33,7 @@
 #include <time.h>
 
 #include "alerts.h"
+#include "members.h"
 #include "otlp.h"
 #include "totals.h"
 
@@ -38,12 +42,19 @@ enum {
 	SERVE_MAX_NODES = 64,
 	SERVE_MAX_PATHS = 256,
 	SERVE_MAX_SERIES = 1000,      /* of a metric, unless --max-labels says otherwise */
-	SERVE_MAX_FDS = 64,	      /* connections */
+	SERVE_MAX_CONNS = 48,	      /* of clients: one too many displaces one that waits */
+	SERVE_MAX_FDS = 64,	      /* with posts, and others that are not clients' */
+	SERVE_HEADER_S = 5,	      /* for a request to come */
 	SERVE_MAX_LINE = 4 << 20,     /* of a child */
 	SERVE_LOOK_MS = 500,	      /* how often files are looked at, and children started */
 	SERVE_GRACE_MS = 3000,	      /* for END and the last tick, before a child is killed */
 	SERVE_FIRST_WAIT_MS = 500,    /* until a child is started again; doubles ... */
-	SERVE_LONGEST_WAIT_MS = 5000, /* ... up to this */
+	SERVE_LONGEST_WAIT_MS = 5000, /* ... up to this, if the node is away */
+	SERVE_LONGEST_OWN_MS = 60000, /* ... or this, if it is the script that ends */
+	SERVE_SILENT_MS = 10000,      /* whose ticks do not come for so long is not up */
+	SERVE_STEADY_MS = 60000,      /* who has run for so long runs well */
+	SERVE_MISSED = 2,	      /* looks without a file until it is removed: editors rename */
+	SERVE_POSTS_MS = 1500,	      /* for the last posts, when scripts have ended */
 };
 
 /* A file. */
@@ -51,16 +62,31 @@ struct script {
 	struct script *next;
 	char *path;
 	char *name; /* of its metrics: the file's, without .d */
+	int arg;    /* of the command line, through which it was found */
 	struct timespec mtime;
 	off_t size;
 	ino_t inode;
-	bool seen; /* by the look that goes on */
+	dev_t device;
+	bool runs;	 /* it has jobs; else another script has its name */
+	bool left_out;	 /* which is told: that is another file */
+	unsigned missed; /* looks that did not see it */
+};
+
+/* A folder or a script of the command line. */
+struct path {
+	const char *path;
+	bool folder, gone; /* gone: a folder that cannot be read, which has been told */
 };
 
 struct serve {
-	const char *nodes[SERVE_MAX_NODES];
+	const char *nodes[SERVE_MAX_NODES]; /* of -N; none: those of this machine */
 	int nnodes;
-	const char *paths[SERVE_MAX_PATHS]; /* folders and scripts */
+	struct member *members;
+	int nmembers;
+	bool too_many;		/* which has been told */
+	struct watcher watcher; /* of this machine */
+	char said[1024];	/* by it, the last time */
+	struct path paths[SERVE_MAX_PATHS];
 	int npaths;
 	const char *listen, *cookie_file;
 	const char *snapshots;	/* a folder, or NULL */
@@ -70,6 +96,7 @@ struct serve {
 	bool state_failed;
 	int port;
 	bool cluster;
+	bool watch_nodes; /* it is a child that only does this */
 	struct totals totals;
 	struct alerts alerts;
 	struct otlp otlp;
@@ -81,19 +108,26 @@ struct serve {
 	struct post_loop posts; /* the same, for post.c */
 	lws_sorted_usec_list_t timer;
 	int children; /* an epoll of the children's pipes, watched by lws */
-	bool ending, ended; /* a signal has come; and all scripts have ended */
+	struct conn *conns; /* of clients, the newest first: http.c */
+	unsigned nconns;
+	bool ending, ended; /* a signal has come; and all is done */
+	bool closing;	    /* all scripts have ended: the last posts are waited for, ... */
+	int64_t close_at;   /* ... until then */
 	double scrape_seconds; /* what the last answer took */
-	uint64_t scrapes;
+	uint64_t scrapes, displaced;
 };
 
 void serve_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* on stderr */
 int64_t serve_ms(void);							    /* monotonic */
+
+void serve_check_end(struct serve *v); /* while it ends: is all done? */
 
 int http_open(struct serve *v);
 void http_serve(struct serve *v);
 void http_close(struct serve *v);
 
 void folder_look(struct serve *v); /* starts and ends jobs as files come, change and go */
+void folder_new_member(struct serve *v, struct member *m); /* it gets a job for each script */
 void folder_free(struct serve *v);
 
 #endif

@@ -11,12 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "job.h"
 #include "saved.h"
 #include "serve_main.h"
 #include "web/arguments.h"
+#include "web/node_names.h"
 
 enum {
 	OPT_PORT = 256,
@@ -31,6 +34,7 @@ enum {
 	OPT_ALERT_HOLD,
 	OPT_OTLP,
 	OPT_OTLP_INTERVAL,
+	OPT_WATCH_NODES,
 	OPT_HELP,
 };
 
@@ -47,6 +51,7 @@ static const struct option longs[] = {
 	{"port", required_argument, NULL, OPT_PORT},
 	{"snapshots", required_argument, NULL, OPT_SNAPSHOTS},
 	{"state", required_argument, NULL, OPT_STATE},
+	{"watch-nodes", no_argument, NULL, OPT_WATCH_NODES}, /* members.c */
 	{"webhook", required_argument, NULL, OPT_WEBHOOK},
 	{NULL, 0, NULL, 0},
 };
@@ -60,7 +65,7 @@ static const char usage[] =
 	"\n"
 	"	-N node          a node to trace; may be given several times\n"
 	"	                 (default: all nodes of the cookie's owner on this machine)\n"
-	"	--cluster        and the nodes that it is connected with\n"
+	"	--cluster        and the nodes that it is connected with, also those that come later\n"
 	"	--port N         the port to listen on (9568; 0: any free port)\n"
 	"	--listen ADDRESS the address to listen on (127.0.0.1)\n"
 	"	--max-labels N   combinations of keys of one metric (1000); the rest is added up\n"
@@ -78,13 +83,16 @@ static const char usage[] =
 
 void serve_say(const char *fmt, ...)
 {
+	char text[8192];
 	va_list ap;
 
 	va_start(ap, fmt);
-	fputs("erltrace: serve: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	for (char *p = text; *p != '\0'; p++) /* names of files, and what scripts say: one line each */
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = ' ';
+	fprintf(stderr, "erltrace: serve: %s\n", text);
 }
 
 int64_t serve_ms(void)
@@ -100,6 +108,17 @@ static int bad(const char *fmt, const char *arg)
 	return argument_bad("serve", fmt, arg);
 }
 
+static int one_node(struct serve *v, const char *name)
+{
+	if (v->nnodes == SERVE_MAX_NODES)
+		return bad("too many nodes: %s", name);
+	for (int i = 0; i < v->nnodes; i++)
+		if (web_same_node(v->nodes[i], name))
+			return bad("-N %s: this node is named twice", name);
+	v->nodes[v->nnodes++] = name;
+	return -1;
+}
+
 /* -1: go on; else the exit code. */
 static int one_option(struct serve *v, int flag, const char *arg)
 {
@@ -107,10 +126,7 @@ static int one_option(struct serve *v, int flag, const char *arg)
 
 	switch (flag) {
 	case 'N':
-		if (v->nnodes == SERVE_MAX_NODES)
-			return bad("too many nodes: %s", arg);
-		v->nodes[v->nnodes++] = arg;
-		return -1;
+		return one_node(v, arg);
 	case OPT_PORT:
 		v->port = argument_number(arg, 0, 65535);
 		return v->port >= 0 ? -1 : bad("not a port: %s", arg);
@@ -140,9 +156,17 @@ static int one_option(struct serve *v, int flag, const char *arg)
 	case OPT_LISTEN: v->listen = arg; return -1;
 	case OPT_COOKIE_FILE: v->cookie_file = arg; return -1;
 	case OPT_CLUSTER: v->cluster = true; return -1;
+	case OPT_WATCH_NODES: v->watch_nodes = true; return -1;
 	case OPT_HELP: fputs(usage, stdout); return 0;
 	default: fputs(usage, stderr); return 2;
 	}
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static int paths(struct serve *v, int argc, char **argv)
@@ -152,7 +176,7 @@ static int paths(struct serve *v, int argc, char **argv)
 			return bad("too many scripts: put them into a folder: %s", argv[i]);
 		if (access(argv[i], R_OK) < 0)
 			return bad("cannot read %s", argv[i]);
-		v->paths[v->npaths++] = argv[i];
+		v->paths[v->npaths++] = (struct path){argv[i], is_folder(argv[i]), false};
 	}
 	return v->npaths > 0 ? -1 : bad("a folder of scripts is needed%s", "");
 }
@@ -167,17 +191,42 @@ static int options(struct serve *v, int argc, char **argv)
 	optind = 1;
 	while (status == -1 && (flag = getopt_long(argc, argv, "N:", longs, NULL)) != -1)
 		status = one_option(v, flag, optarg);
-	if (status == -1)
+	if (status == -1 && !v->watch_nodes)
 		status = paths(v, argc, argv);
 	if (status != -1)
 		return status;
-	if (v->cluster && v->nnodes != 1)
-		return bad("--cluster takes one -N, or nodes would be counted twice%s", "");
+	if (v->cluster && v->nnodes == 0)
+		return bad("--cluster needs a node of the cluster, -N%s", "");
 	if (inet_pton(AF_INET, v->listen, &any) != 1 && inet_pton(AF_INET6, v->listen, &any) != 1)
 		return bad("--listen takes an address, as 127.0.0.1 or ::1, not %s", v->listen);
-	if (v->nnodes == 0)
-		v->nodes[v->nnodes++] = "*";
+	if (v->nnodes == 1 && strcmp(v->nodes[0], "*") == 0)
+		v->nnodes = 0;
 	return -1;
+}
+
+/* Each child takes three descriptors. */
+static void many_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+/* When all scripts have ended, what others wait to hear is told; a server that is down is not waited for. */
+void serve_check_end(struct serve *v)
+{
+	if (!v->closing && jobs_ended(v)) {
+		v->closing = true;
+		v->close_at = serve_ms() + SERVE_POSTS_MS;
+		alerts_end(v);
+		otlp_end(v);
+	}
+	if (v->closing)
+		v->ended |= serve_ms() >= v->close_at || (alerts_ended(&v->alerts) && otlp_ended(v));
+	lws_cancel_service(v->context);
 }
 
 int serve_main(int argc, char **argv)
@@ -196,8 +245,11 @@ int serve_main(int argc, char **argv)
 
 	if (status != -1)
 		return status;
+	if (v.watch_nodes)
+		return watch_nodes(v.nnodes > 0 ? v.nodes[0] : NULL, v.cookie_file);
+	many_files();
 	status = 1;
-	if (saved_read(&v) == 0 && http_open(&v) == 0 && jobs_watch_end(&v) == 0) {
+	if (members_open(&v) == 0 && saved_read(&v) == 0 && http_open(&v) == 0 && jobs_watch_end(&v) == 0) {
 		six = strchr(v.listen, ':') != NULL;
 		printf("http://%s%s%s:%d/metrics\n", six ? "[" : "", v.listen, six ? "]" : "",
 			v.port);
@@ -208,6 +260,7 @@ int serve_main(int argc, char **argv)
 	}
 	http_close(&v);
 	jobs_free(&v);
+	members_free(&v);
 	folder_free(&v);
 	totals_free(&v.totals);
 	alerts_free(&v);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "array.h"
 #include "hash.h"
@@ -44,6 +45,14 @@ static void series_free(struct series *s)
 	free(s);
 }
 
+static uint64_t wall_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
 static void metric_clear(struct metric *m)
 {
 	for (size_t i = 0; i < m->nchains; i++)
@@ -57,6 +66,7 @@ static void metric_clear(struct metric *m)
 	m->bounds = NULL;
 	m->nchains = m->nseries = m->nbounds = 0;
 	m->goes_down = false;
+	m->began = wall_ns();
 }
 
 static void metric_free(struct metric *m)
@@ -67,6 +77,7 @@ static void metric_free(struct metric *m)
 	free(m->name);
 	free(m->help);
 	free(m->unit);
+	free(m->why);
 	json_decref(m->labels);
 	free(m);
 }
@@ -93,6 +104,7 @@ static struct metric *metric_new(struct totals *t, const char *script, const cha
 		metric_free(m);
 		return NULL;
 	}
+	m->began = wall_ns();
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = m;
@@ -122,6 +134,7 @@ static void metric_set(struct metric *m, enum metric_kind kind, struct naming *n
 
 	if (m->kind != kind || m->nkeys != nkeys || m->decimals != n->decimals || !same_labels(m, n))
 		metric_clear(m);
+	m->shown &= m->name != NULL && m->kind == kind && strcmp(m->name, n->name) == 0;
 	m->kind = kind;
 	m->nkeys = nkeys;
 	free(m->name);
@@ -136,6 +149,25 @@ static void metric_set(struct metric *m, enum metric_kind kind, struct naming *n
 	set_percents(m, json_object_get(shape, "params"));
 }
 
+/* Those that are shown keep their names; of the others the first gets one that is free. */
+static void settle(struct totals *t)
+{
+	for (struct metric *m = t->metrics; m != NULL; m = m->next) {
+		const char *name = strcmp(m->aggregation, "_") == 0 ? "" : m->aggregation;
+		const char *why = m->shown ? NULL : naming_conflict(t, m, m->name, m->kind);
+
+		if (m->shown || (why != NULL && m->why != NULL && strcmp(m->why, why) == 0))
+			continue;
+		m->shown = why == NULL;
+		if (why != NULL)
+			serve_say("%s.d: @%s is left out: %s", m->script, name, why);
+		else if (m->why != NULL)
+			serve_say("%s.d: @%s is a metric now: nobody else has its name", m->script, name);
+		free(m->why);
+		m->why = why != NULL ? strdup(why) : NULL;
+	}
+}
+
 struct metric *totals_metric(
 	struct totals *t, const char *script, const json_t *shape, const char **why)
 {
@@ -148,33 +180,59 @@ struct metric *totals_metric(
 	*why = "this aggregating function has no metric";
 	if (kind < 0 || aggregation == NULL)
 		return NULL;
-	m = totals_find(t, script, aggregation);
 	*why = "out of memory";
 	if (naming_of(&n, script, aggregation, shape) < 0)
 		return NULL;
-	if ((*why = naming_conflict(t, m, n.name, (enum metric_kind)kind)) != NULL) {
-		naming_free(&n);
-		return NULL;
-	}
-	*why = "out of memory";
+	m = totals_find(t, script, aggregation);
 	if (m == NULL && (m = metric_new(t, script, aggregation)) == NULL) {
 		naming_free(&n);
 		return NULL;
 	}
 	metric_set(m, (enum metric_kind)kind, &n, shape);
+	settle(t);
 	return m;
 }
 
-void totals_forget(struct totals *t, const char *script)
+static bool is_among(const json_t *shapes, const char *aggregation)
+{
+	const json_t *shape;
+	size_t i;
+
+	json_array_foreach(shapes, i, shape)
+	{
+		const char *name = json_string_value(json_object_get(shape, "aggregation"));
+		const char *function = json_string_value(json_object_get(shape, "function"));
+
+		if (name != NULL && function != NULL && strcmp(name, aggregation) == 0 &&
+			kind_of(function) >= 0)
+			return true;
+	}
+	return false;
+}
+
+/* shapes NULL: all. */
+static void forget(struct totals *t, const char *script, const json_t *shapes)
 {
 	for (struct metric **at = &t->metrics, *m; (m = *at) != NULL;) {
-		if (strcmp(m->script, script) == 0) {
+		if (strcmp(m->script, script) == 0 && !is_among(shapes, m->aggregation)) {
 			*at = m->next;
 			metric_free(m);
 		} else {
 			at = &m->next;
 		}
 	}
+}
+
+void totals_keep(struct totals *t, const char *script, const json_t *shapes)
+{
+	forget(t, script, shapes);
+	settle(t);
+}
+
+void totals_forget(struct totals *t, const char *script)
+{
+	forget(t, script, NULL);
+	settle(t);
 }
 
 void totals_free(struct totals *t)
@@ -498,6 +556,8 @@ static void restore_names(struct metric *m, const json_t *saved)
 	m->nkeys = (size_t)json_integer_value(json_object_get(saved, "keys"));
 	m->goes_down = json_is_true(json_object_get(saved, "goes_down"));
 	m->to_other = (uint64_t)json_integer_value(json_object_get(saved, "to_other"));
+	m->began = (uint64_t)json_integer_value(json_object_get(saved, "began"));
+	m->shown = !json_is_true(json_object_get(saved, "left_out"));
 	json_array_foreach(json_object_get(saved, "percents"), i, p)
 	{
 		if (i < QUANTILES_MAX)

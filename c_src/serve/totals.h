@@ -70,6 +70,9 @@ struct metric {
 	int64_t *bounds; /* of the buckets of all series, ascending */
 	size_t nbounds;
 	uint64_t to_other; /* what was added to labels `other` instead of its own */
+	uint64_t began;	   /* ns of the epoch: since when is counted */
+	bool shown;	   /* no other metric has its name */
+	char *why;	   /* it is not, which has been told; or NULL */
 };
 
 struct totals {
@@ -78,11 +81,13 @@ struct totals {
 };
 
 /*
- * A metric of a script's shape. NULL: there is none, and *why says why, which is valid until the next
- * call.
+ * A metric of a script's shape. NULL: there is none, and *why says why. One whose name another has is
+ * counted, and not shown until the other is gone.
  */
 struct metric *totals_metric(
 	struct totals *t, const char *script, const json_t *shape, const char **why);
+/* Forget those of a script that are not among its shapes: it has changed. */
+void totals_keep(struct totals *t, const char *script, const json_t *shapes);
 struct metric *totals_find(const struct totals *t, const char *script, const char *aggregation);
 /* Add an aggregation of a tick. -1: memory is out. */
 int metric_add(struct totals *t, struct metric *m, const char *node, const json_t *part);

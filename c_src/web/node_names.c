@@ -37,7 +37,7 @@ static bool is_here(const char *host)
 }
 
 /* "demo" and "demo@host" are the same node, if it is of this machine. */
-static bool is_same(const char *name, const char *other)
+bool web_same_node(const char *name, const char *other)
 {
 	size_t n = strcspn(name, "@"), m = strcspn(other, "@");
 
@@ -58,7 +58,7 @@ bool web_is_node_name(const struct web *w, const char *name)
 	if (!is_name(name))
 		return false;
 	for (int i = 0; i < w->o.nnodes; i++)
-		if (is_same(name, w->o.nodes[i]))
+		if (web_same_node(name, w->o.nodes[i]))
 			return true;
 	return w->o.nnodes == 0 && (at == NULL || is_here(at + 1));
 }

@@ -86,4 +86,28 @@ rm posts
 background collector.log python3 again.py "$port"
 ok 'it is back: nothing is lost' holds posts '"asInt":"100"'
 ok 'and nothing has piled up' [ "$(grep -c '"asInt":"55"' posts)" -le 1 ]
+
+# ---- the server ends, and another goes on -----------------------------------------------------------
+
+kill "${pids[0]}"
+for ((i = 0; i < 400; i++)); do gone "${pids[0]}" && break; sleep 0.025; done
+begin() {
+	background "$1" erltrace serve -N served --port 0 --state totals --otlp "http://127.0.0.1:$port/" --otlp-interval 3600 scripts
+	ok 'another server' holds "$1" 'o\.d: served: runs'
+}
+end() {
+	kill "${pids[-1]}"
+	for ((i = 0; i < 400; i++)); do gone "${pids[-1]}" && break; sleep 0.025; done
+}
+rm posts
+begin second
+at served 'demo_exact:calls(8).' >/dev/null
+end
+ok 'it ends: the last totals are posted' grep -q '"asInt":"8"' posts
+begin third
+at served 'demo_exact:calls(2).' >/dev/null
+end
+ok 'the next goes on from them' grep -q '"asInt":"10"' posts
+began() { grep "\"asInt\":\"$1\"" posts | grep -o '"erltrace_o_calls".*' | grep -om1 '"startTimeUnixNano":"[0-9]*"' | head -n 1; }
+is 'and has not begun anew' "$(began 8)" "$(began 10)"
 finish

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the child of a job says. Ticks go to the totals, alerts to alerts.c, errors to the log: once, for a
+ * script that does not compile is tried again and again.
+ */
+#include "job.h"
+#include "serve.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alerts.h"
+#include "array.h"
+#include "members.h"
+
+struct job_node *job_node(struct job *j, const char *name)
+{
+	for (size_t i = 0; i < j->nnodes; i++)
+		if (strcmp(j->nodes[i].name, name) == 0)
+			return &j->nodes[i];
+	if (!ARRAY_ROOM(j->nodes, j->nnodes))
+		return NULL;
+	j->nodes[j->nnodes] = (struct job_node){.name = strdup(name), .cost = -1};
+	return j->nodes[j->nnodes].name != NULL ? &j->nodes[j->nnodes++] : NULL;
+}
+
+static const char *text_of(const json_t *line, const char *member)
+{
+	const char *text = json_string_value(json_object_get(line, member));
+
+	return text != NULL ? text : "";
+}
+
+/* ---- telling ---------------------------------------------------------------------------- */
+
+void job_tell_again(struct job *j)
+{
+	while (j->ntold > 0)
+		free(j->told[--j->ntold]);
+}
+
+/* Errors whose texts differ each time are bounded too: the metric counts them. */
+void job_tell(struct job *j, const char *text)
+{
+	for (unsigned i = 0; i < j->ntold; i++) /* standard error has more of the same around it */
+		if (strstr(j->told[i], text) != NULL || strstr(text, j->told[i]) != NULL)
+			return;
+	if (j->ntold == JOB_TOLD || (j->told[j->ntold] = strdup(text)) == NULL)
+		return;
+	if (j->ntold++ == 0)
+		j->told_at = serve_ms();
+	serve_say("%s: %s: %s%s", j->path, j->target, text,
+		j->ntold == JOB_TOLD ? " (and more, which is not told)" : "");
+}
+
+/*
+ * Before the script runs this waits: if it fails, most of it is what comes as JSON, with the line of the
+ * script.
+ */
+void job_said(struct job *j, const char *line)
+{
+	size_t n = strlen(j->held);
+
+	if (strncmp(line, "erltrace: ", 10) == 0)
+		line += 10;
+	if (line[0] == '\0' || strncmp(line, "script '", 8) == 0) /* how many probes it matched */
+		return;
+	if (j->up)
+		job_tell(j, line);
+	else
+		snprintf(j->held + n, sizeof(j->held) - n, "%s\n", line);
+}
+
+void job_tell_held(struct job *j)
+{
+	for (char *p = j->held, *nl; !j->failed && (nl = strchr(p, '\n')) != NULL; p = nl + 1) {
+		*nl = '\0';
+		job_tell(j, p);
+	}
+	j->held[0] = '\0';
+}
+
+/* ---- shapes and ticks ------------------------------------------------------------------- */
+
+/* Another job of the script that has results of this node: two names of -N may be one node's. */
+static const struct job *counted_by(const struct job *j, const char *node)
+{
+	for (const struct job *o = j->v->jobs; o != NULL; o = o->next)
+		if (o != j && o->up && o->node != NULL && strcmp(o->script, j->script) == 0 &&
+			strcmp(o->node, node) == 0)
+			return o;
+	return NULL;
+}
+
+static bool is_twice(struct job *j, const char *node)
+{
+	const struct job *o = counted_by(j, node);
+	char text[1024];
+
+	if (o == NULL)
+		return false;
+	snprintf(text, sizeof(text),
+		node[0] != '\0' ? "is the node %s, which is traced as %s already: it is not counted twice"
+				: "runs in the kernel%s, for %s already: it is not counted twice",
+		node, o->target);
+	job_tell(j, text);
+	j->twice = j->own_end = true;
+	kill(j->pid, SIGKILL);
+	return true;
+}
+
+static void on_shape(struct job *j, const json_t *line)
+{
+	const json_t *shapes = json_object_get(line, "aggregations"), *shape;
+	const char *why, *node = text_of(line, "node");
+	size_t i;
+
+	if (is_twice(j, node))
+		return;
+	totals_keep(&j->v->totals, j->script, shapes);
+	json_array_foreach(shapes, i, shape)
+	{
+		if (totals_metric(&j->v->totals, j->script, shape, &why) == NULL && !j->shaped)
+			serve_say("%s: @%s is left out: %s", j->path, text_of(shape, "aggregation"), why);
+	}
+	j->shaped = true;
+	if (j->node == NULL || strcmp(j->node, node) != 0) {
+		free(j->node);
+		j->node = strdup(node);
+	}
+	job_tell_held(j);
+	if (!j->up && !j->quiet)
+		serve_say("%s: %s: runs", j->path, j->target);
+	if (!j->up)
+		j->up_at = j->tick_at = serve_ms();
+	if (!j->quiet)
+		job_tell_again(j);
+	j->up = true;
+}
+
+static void on_tick(struct job *j, const json_t *line)
+{
+	const char *name = text_of(line, "node");
+	struct job_node *node = job_node(j, name);
+	const json_t *part, *cost = json_object_get(line, "cost");
+	size_t i;
+
+	j->tick_at = serve_ms();
+	if (j->silent)
+		serve_say("%s: %s: results come again", j->path, j->target);
+	j->silent = false;
+	if (j->member != NULL)
+		j->member->seen = j->tick_at;
+	if (node != NULL) {
+		node->fired = (uint64_t)json_integer_value(json_object_get(line, "fired"));
+		node->cost = json_is_number(cost) ? json_number_value(cost) : -1;
+	}
+	json_array_foreach(json_object_get(line, "aggregations"), i, part)
+	{
+		struct metric *m =
+			totals_find(&j->v->totals, j->script, text_of(part, "aggregation"));
+
+		if (m != NULL && metric_add(&j->v->totals, m, name, part) < 0)
+			j->lost_lines++;
+	}
+}
+
+void job_drops(struct job *j, const char *kind, uint64_t n)
+{
+	size_t i = 0;
+
+	while (i < j->ndrops && strcmp(j->drops[i].kind, kind) != 0)
+		i++;
+	if (i == j->ndrops) {
+		if (!ARRAY_ROOM(j->drops, j->ndrops))
+			return;
+		j->drops[i] = (struct job_drops){.kind = strdup(kind)};
+		if (j->drops[i].kind == NULL)
+			return;
+		j->ndrops++;
+	}
+	j->drops[i].n += n;
+}
+
+static void on_drop(struct job *j, const json_t *line)
+{
+	job_drops(j, text_of(line, "kind"),
+		(uint64_t)json_integer_value(json_object_get(line, "drops")));
+	job_tell(j, text_of(line, "message"));
+}
+
+/* ---- errors ----------------------------------------------------------------------------- */
+
+/* Of the script, which stay until it changes; others are of nodes, which come back. */
+static bool is_own(const char *tag)
+{
+	static const char *const tags[] = {"ET_ARCH", "ET_ARGS", "ET_ARGUMENT", "ET_CPP",
+		"ET_DESTRUCTIVE", "ET_FILE", "ET_FLOW", "ET_KERNEL", "ET_LIBDIR", "ET_OPTION",
+		"ET_PERMISSION", "ET_PROBE", "ET_PROGRAM", "ET_RECORD", "ET_RELEASE", "ET_SAMPLES",
+		"ET_SNAPSHOT", "ET_VERSION", "ET_WATCHDOG"};
+
+	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
+		if (strcmp(tags[i], tag) == 0)
+			return true;
+	return strncmp(tag, "D_", 2) == 0;
+}
+
+/* A clause has failed, or the script ends: that has a tag. */
+static void on_error(struct job *j, const json_t *line)
+{
+	long long n = json_integer_value(json_object_get(line, "line"));
+	const char *tag = text_of(line, "tag"), *message = text_of(line, "message"), *more = "";
+	char text[2048];
+
+	j->errors++;
+	if (tag[0] != '\0') {
+		j->failed = true;
+		j->own_end |= is_own(tag);
+	}
+	if (strcmp(tag, "D_PDESC_ZERO") == 0 && !j->up && !j->unmatched) {
+		j->unmatched = j->again = true;
+		more = "; until then the script runs without it";
+	}
+	if (n > 0)
+		snprintf(text, sizeof(text), "line %lld: %s%s", n, message, more);
+	else
+		snprintf(text, sizeof(text), "%s%s", message, more);
+	job_tell(j, text);
+}
+
+/* ---- what it prints --------------------------------------------------------------------- */
+
+static void keep_line(struct job *j, const char *text)
+{
+	struct job_line *l = &j->lines_kept[j->nlines++ % JOB_LINES];
+
+	l->at = serve_ms();
+	snprintf(l->text, sizeof(l->text), "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+char *job_recorded(const struct job *j)
+{
+	unsigned first = j->nlines > JOB_LINES ? j->nlines - JOB_LINES : 0;
+	int64_t since = serve_ms() - JOB_RECORDED_MS;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (unsigned i = first; f != NULL && i < j->nlines; i++)
+		if (j->lines_kept[i % JOB_LINES].at >= since)
+			fprintf(f, "%s\n", j->lines_kept[i % JOB_LINES].text);
+	if (f != NULL && fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void on_text(struct job *j, const json_t *line)
+{
+	const char *text = text_of(line, "text");
+
+	fputs(text, stdout);
+	fflush(stdout);
+	keep_line(j, text);
+}
+
+/* trace() and the like have values, and no text. */
+static void on_values(struct job *j, const json_t *line)
+{
+	const json_t *values = json_object_get(line, "values");
+	char *text = json_array_size(values) > 0 ? json_dumps(values, JSON_COMPACT) : NULL;
+
+	if (text != NULL)
+		keep_line(j, text);
+	free(text);
+}
+
+/* A number of 19 digits or more, which may be more than 63 bits; where it ends. */
+static size_t long_number(const char *text, size_t at, size_t len)
+{
+	size_t end = at + (text[at] == '-');
+
+	while (end < len && text[end] >= '0' && text[end] <= '9')
+		end++;
+	return end - at >= 19 && (end == len || strchr(".eE", text[end]) == NULL) ? end : at;
+}
+
+/* Integers beyond 63 bits, such as addresses, are not for jansson: long ones become strings. */
+static json_t *load_quoted(const char *text, size_t len)
+{
+	char *to = malloc(3 * len + 1);
+	bool in_string = false;
+	json_t *line;
+	size_t n = 0;
+
+	if (to == NULL)
+		return NULL;
+	for (size_t i = 0, end; i < len; i = end) {
+		end = i + 1;
+		if (in_string && text[i] == '\\' && end < len)
+			end++;
+		else if (text[i] == '"')
+			in_string = !in_string;
+		else if (!in_string && (text[i] == '-' || (text[i] >= '0' && text[i] <= '9')) &&
+			 (end = long_number(text, i, len)) > i)
+			to[n++] = '"';
+		else
+			end = i + 1;
+		memcpy(to + n, text + i, end - i);
+		n += end - i;
+		if (end - i >= 19)
+			to[n++] = '"';
+	}
+	line = json_loadb(to, n, JSON_ALLOW_NUL, NULL);
+	free(to);
+	return line;
+}
+
+void job_line(void *job, const char *text, size_t len)
+{
+	struct job *j = job;
+	json_t *line;
+	const char *type;
+
+	if (j->twice)
+		return;
+	line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+	if (line == NULL)
+		line = load_quoted(text, len);
+	type = text_of(line, "type");
+	if (line == NULL)
+		j->lost_lines++;
+	else if (strcmp(type, "tick") == 0)
+		on_tick(j, line);
+	else if (strcmp(type, "shape") == 0)
+		on_shape(j, line);
+	else if (strcmp(type, "drop") == 0)
+		on_drop(j, line);
+	else if (strcmp(type, "error") == 0)
+		on_error(j, line);
+	else if (strcmp(type, "printf") == 0 || strcmp(type, "print") == 0)
+		on_text(j, line);
+	else if (strcmp(type, "alert") == 0)
+		alerts_fire(j->v, j, line);
+	else if (strcmp(type, "exit") == 0)
+		j->own_end = true;
+	else if (strcmp(type, "snapshot") != 0 && strcmp(type, "calls") != 0)
+		on_values(j, line);
+	json_decref(line);
+}

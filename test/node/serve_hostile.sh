@@ -1,0 +1,276 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What users do to erltrace serve: files of one name, metrics of one name, scripts that end at once or do not
+# compile, folders that go away, connections that stay silent, alerts that go on when it is stopped. The last
+# line is "N passed, N failed".
+
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "$0")/../lib/nodelib.sh"
+# shellcheck source=test/lib/servelib.sh
+. "$root/test/lib/servelib.sh"
+serve_begin 280
+command -v python3 >/dev/null || skip 'no python3 here'
+
+leaf='erlang*:demo_exact:leaf/1:function-entry'
+n="node=\"served@$(hostname -s)\""
+calls() { at served "demo_exact:calls($1)." >/dev/null; }
+up() { shows "$1: runs" "^erltrace_script_up\{script=\"$1\",target=\"served\"\} 1\$"; }
+# Waits until /metrics has no such line.
+shows_no() { # name, extended regular expression
+	local i
+	for ((i = 0; i < 300; i++)); do
+		curl -s --max-time 10 "$url" >o && ! grep -qE -- "$2" o && break
+		sleep 0.1
+	done
+	hasnt "$1" "$2"
+}
+start served
+at served 'code:ensure_loaded(demo_exact).' >/dev/null
+
+# ---- files: one folder by two names, two files of one name --------------------------------------
+
+mkdir a b
+ln -s a link
+echo "$leaf { @ = count(); }" >a/x.d
+echo "$leaf { @other = sum(5); @second = count(); }" >b/x.d
+serve -N served --state totals a ./a link a/x.d b
+up x
+ok 'another file of the same name: told' holds log 'b/x\.d: is left out: a/x\.d has the same name, and so the same metrics'
+calls 10
+shows 'a folder by four names is counted once' "^erltrace_x_total\{$n\} 10\$"
+has 'a metric says what is left out' '^erltrace_script_left_out\{path="b/x\.d"\} 1$'
+hasnt 'and only that' '^erltrace_script_left_out\{path="(a|\./a|link)'
+hasnt 'it does not run' '^erltrace_x_second_total'
+is 'told once' 1 "$(grep -c 'is left out: a/x' log)"
+rm a/x.d
+ok 'the first is removed: the other runs' holds log 'b/x\.d: served: runs'
+calls 4
+shows 'with metrics of its own' "^erltrace_x_second_total\{$n\} 4\$"
+hasnt 'not mixed with those before' '^erltrace_x_total'
+hasnt 'nothing is left out' '^erltrace_script_left_out\{'
+serve_ends TERM
+# While no server runs the other comes back: totals are not mixed.
+echo "$leaf { @second = count(); }" >a/x.d
+serve -N served --state totals a b
+up x
+calls 3
+shows 'totals belong to the file' "^erltrace_x_second_total\{$n\} 3\$"
+serve_ends TERM
+mv a moved
+serve -N served --state totals moved
+up x
+calls 2
+shows 'a folder that was moved has its totals' "^erltrace_x_second_total\{$n\} 5\$"
+
+# ---- metrics of one name -------------------------------------------------------------------------
+
+cat >moved/first.d <<EOC
+#pragma D metric @c name=shared
+$leaf { @c = count(); }
+EOC
+up first
+cat >moved/second.d <<EOC
+#pragma D metric @d name=shared
+$leaf { @d = count(); }
+EOC
+up second
+calls 5
+shows 'the first has the name' "^shared_total\{$n\} 5\$"
+is 'and nobody else' 1 "$(grep -c '^shared_total' o)"
+has 'a metric says who has not' '^erltrace_metric_left_out\{script="second",aggregation="d"\} 1$'
+rm moved/first.d
+ok 'the first is removed: told' holds log 'second\.d: @d is a metric now'
+shows 'the second has it, and all that it has counted' "^shared_total\{$n\} 5\$"
+hasnt 'nothing is left out' '^erltrace_metric_left_out\{'
+calls 2
+shows 'and counts on' "^shared_total\{$n\} 7\$"
+# A script that changes: what it had is no obstacle to what it has.
+cat >moved/second.d <<EOC
+#pragma D metric @e name=shared
+$leaf { @e = count(); }
+EOC
+ok 'it has changed' holds log 'second\.d: has changed'
+shows 'its name goes to another of its aggregations' '^erltrace_labels_dropped_total\{script="second",aggregation="e"\} 0$'
+up second
+calls 1
+shows 'which is shown' "^shared_total\{$n\} 1\$"
+rm moved/second.d
+
+# ---- help ------------------------------------------------------------------------------------------
+
+printf '#pragma D metric @said help=say"it"\nBEGIN { @said = count(); }\n' >moved/help.d
+shows 'quotes in help are as they are' '^# HELP erltrace_help_said_total say"it"$'
+curl -s -H 'Accept: application/openmetrics-text' "$url" >o
+has 'and escaped in OpenMetrics' '^# HELP erltrace_help_said say\\"it\\"$'
+if command -v promtool >/dev/null; then
+	curl -s "$url" >o
+	ok 'promtool has nothing to say' promtool check metrics <o
+fi
+rm moved/help.d
+
+# ---- scripts that end -------------------------------------------------------------------------------
+
+echo 'BEGIN { @ = count(); exit(0); }' >moved/ends.d
+printf 'BEGIN\n{\n\t@x = count(;\n}\n' >moved/bad.d
+ok 'a script that ends at once: told' holds log 'ends\.d: served: ends by itself'
+ok 'one that does not compile too' holds log 'bad\.d: served: line 3: '
+sleep 12
+shows 'it is started again less and less often' '^erltrace_script_restarts_total\{script="ends",target="served"\} [1-4]$'
+has 'as is the other' '^erltrace_script_restarts_total\{script="bad",target="served"\} [1-4]$'
+is 'told once: that it runs' 1 "$(grep -c 'ends\.d: served: runs' log)"
+is 'told once: that it ends' 1 "$(grep -c 'ends\.d: served: .*end' log)"
+is 'told once: the error' 1 "$(grep -c 'bad\.d: served: .*syntax error' log)"
+echo 'BEGIN { @x = count() }' >moved/bad.d
+for ((i = 0; i < 100; i++)); do [ "$(grep -c 'bad\.d: served: ' log)" = 2 ] && break; sleep 0.1; done
+is 'it changes: told at once' 2 "$(grep -c 'bad\.d: served: ' log)"
+echo 'BEGIN { @x = count(); }' >moved/bad.d
+up bad
+rm moved/ends.d moved/bad.d
+
+# ---- a module that is not loaded yet ------------------------------------------------------------------
+
+cat >later.erl <<'EOC'
+-module(later).
+-export([go/1]).
+go(0) -> ok;
+go(N) -> step(N), go(N - 1).
+step(N) -> N.
+EOC
+erlc later.erl
+echo "erlang*:later:step/1:function-entry { @steps = count(); } $leaf { @calls = count(); }" >moved/later.d
+ok 'no such module: told, with the line' holds log 'later\.d: served: line 1: .*module later is not loaded.*the script runs without it'
+up later
+calls 3
+shows 'the rest runs' "^erltrace_later_calls_total\{$n\} 3\$"
+at served "code:load_abs(\"$PWD/later\")." >/dev/null
+sleep 1
+at served 'later:go(25).' >/dev/null
+shows 'it is loaded, and traced' "^erltrace_later_steps_total\{$n\} 25\$"
+has 'the script was not started again for it' "^erltrace_later_calls_total\{$n\} 3\$"
+is 'told once' 1 "$(grep -c 'later\.d: served: line 1' log)"
+kill -9 "${pid[served]}"
+rm -f served.in served.out
+start served
+at served 'code:ensure_loaded(demo_exact).' >/dev/null
+shows_no 'the node is gone' '^erltrace_script_up\{script="later",target="served"\} 1$'
+up later
+at served "code:load_abs(\"$PWD/later\")." >/dev/null
+sleep 1
+at served 'later:go(5).' >/dev/null
+shows 'after a restart of the node, too' "^erltrace_later_steps_total\{$n\} 30\$"
+
+# ---- folders that go away ------------------------------------------------------------------------------
+
+up x
+mv moved away
+ok 'a folder is gone: told' holds log 'moved: No such file or directory: its scripts run on until it is back'
+shows 'and a metric' '^erltrace_folder_up\{folder="moved"\} 0$'
+calls 1
+shows 'its scripts run' '^erltrace_script_up\{script="later",target="served"\} 1$'
+touch moved
+sleep 1.2
+curl -s "$url" >o
+has 'a file in its place: the same' '^erltrace_script_up\{script="later",target="served"\} 1$'
+rm moved away/later.d
+mv away moved
+ok 'it is back: told' holds log 'moved: is back'
+shows_no 'what is not in it any more is ended' 'script="later"'
+has 'the metric' '^erltrace_folder_up\{folder="moved"\} 1$'
+shows 'counters have not begun again' "^erltrace_x_second_total\{$n\} [1-9][0-9]+\$"
+# As some editors save: for a moment there is no file.
+mv moved/x.d moved/x.bak
+sleep 0.4
+mv moved/x.bak moved/x.d
+sleep 1.2
+ok 'a file that is away for a moment is not removed' [ "$(grep -c 'moved/x\.d: served: is removed' log)" = 0 ]
+
+# ---- connections -----------------------------------------------------------------------------------------
+
+cat >idle.py <<'EOC'
+import socket, sys, time
+host, port = sys.argv[1].split(':')
+all = []
+for i in range(300):
+    s = socket.create_connection((host, int(port)))
+    s.sendall(b'GET /metrics HT' if i % 3 == 0 else b'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n' if i % 3 == 1 else b'')
+    all.append(s)
+print('open', flush=True)
+time.sleep(20)
+EOC
+background idle.log python3 idle.py "$(sed 's|http://||; s|/.*||' <<<"$url")"
+ok '300 connections that stay' holds idle.log open
+slowest=0
+for ((i = 0; i < 10; i++)); do
+	took=$(curl -s -o o -w '%{time_total}' --max-time 20 "$url")
+	slowest=$(awk -v a="$slowest" -v b="$took" 'BEGIN { print (a > b ? a : b) }')
+	sleep 0.2
+done
+ok "a scrape takes no second beside them ($slowest)" awk -v t="$slowest" 'BEGIN { exit !(t < 1) }'
+has 'they are counted' '^erltrace_connections_displaced_total [1-9]'
+for garbage in '\x00\x01\x02\x03\r\n\r\n' 'GET /metrics\r\n\r\n' 'GET / HTTP/9.9\r\n\r\n' '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03' \
+	"GET /$(printf 'a%.0s' {1..9000}) HTTP/1.1\\r\\n\\r\\n" 'GET /metrics HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n'; do
+	(printf '%b' "$garbage" >"/dev/tcp/$(sed 's|http://||; s|/.*||; s|:|/|' <<<"$url")") 2>/dev/null
+done
+shows 'it answers after garbage' '^erltrace_build_info'
+
+# ---- it is stopped while an alert goes on --------------------------------------------------------------------
+
+serve_ends TERM
+hook=$(free_port)
+cat >hook.py <<'EOC'
+import http.server, sys
+class H(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers['Content-Length']))
+        open('posts', 'ab').write(body + b'\n')
+        self.send_response(200); self.send_header('Content-Length', '0'); self.end_headers()
+    def log_message(self, *a): pass
+http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), H).serve_forever()
+EOC
+background hook.log python3 hook.py "$hook"
+mkdir alerts
+echo "$leaf { alert(\"On\", \"it goes on\"); }" >alerts/on.d
+on() { serve -N served --state on.totals --webhook "http://127.0.0.1:$hook" "$@" alerts; up on; calls 1; }
+on
+ok 'an alert begins' holds posts '"alertname":"On".*"status":"firing"'
+serve_ends TERM
+ok 'the server is stopped: it is over' holds posts '"alertname":"On".*"status":"resolved"'
+rm posts
+on
+ok 'it begins again' holds posts '"status":"firing"'
+sleep 11 # the totals are written
+kill -9 "$server"
+server=''
+serve -N served --state on.totals --alert-hold 1 --webhook "http://127.0.0.1:$hook" alerts
+ok 'a server that was killed: the next one tells that it is over' holds posts '"alertname":"On".*"status":"resolved"'
+is 'and that only' 1 "$(grep -c '"status":"firing"' posts)"
+serve_ends TERM
+rm posts
+on
+ok 'once more' holds posts '"status":"firing"'
+kill "${pids[-1]}"
+serve_ends TERM
+background hook.log python3 hook.py "$hook"
+serve -N served --state on.totals --webhook "http://127.0.0.1:$hook" alerts
+ok 'nobody heard that it is over: told by the next one' holds posts '"alertname":"On".*"status":"resolved"'
+serve_ends TERM
+
+# ---- too many alerts of one script do not hide those of another -------------------------------------------------
+
+cat >alerts/many.d <<EOC
+int n;
+$leaf { n++; alert(strjoin("a", lltostr(n)), "one of many"); }
+EOC
+echo 'erlang*:demo_exact:burn/1:function-entry { alert("Rare", "important"); }' >alerts/rare.d
+serve -N served alerts
+up many
+up rare
+calls 200
+shows 'too many: counted' '^erltrace_alerts_dropped_total [1-9]'
+is 'twenty a minute of one script' 20 "$(grep -c '^erltrace_alert{script="many"' o)"
+at served 'demo_exact:burns(1).' >/dev/null
+shows 'another script is heard' '^erltrace_alert\{script="rare",.*,alertname="Rare"\} 1$'
+serve_ends TERM
+becomes 'nothing is left in the node' false served 'code:is_loaded(erltrace_nif) =/= false.'
+finish
