@@ -31,7 +31,7 @@
 -define(OURS, [dtrace, erltrace, erltrace_agent, erltrace_app, erltrace_app_sup, erltrace_arming,
                erltrace_beat, erltrace_budget, erltrace_calls,
                erltrace_code, erltrace_compile, erltrace_counters, erltrace_deploy, erltrace_fastcalls,
-               erltrace_flows, erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper,
+               erltrace_flows, erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper, erltrace_loads,
                erltrace_metrics, erltrace_monitor, erltrace_names, erltrace_nif, erltrace_patterns,
                erltrace_prometheus, erltrace_rearm,
                erltrace_records, erltrace_run_state, erltrace_sampling, erltrace_script, erltrace_state,

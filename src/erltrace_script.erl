@@ -151,7 +151,8 @@ start(#{name := Name} = Spec) ->
         {ok, H} ->
             try
                 Shapes = compile(H, Spec),
-                {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, aggregations => ticks}),
+                {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, output => alerts, aggregations => ticks}),
+                ok = erltrace_handle:call(H, calm),
                 {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub}),
                 ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
                 done(erltrace_handle:call(H, go)),
@@ -182,7 +183,7 @@ compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Opti
 %% The totals are in erltrace_metrics: the library keeps no key besides. Deleted variables are cleaned up
 %% less often than where somebody looks on: that is not paid for by the budget.
 defaults(#{budget := Share}) ->
-    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "5hz"},
+    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "2hz"},
      {"statebudget", integer_to_list(max(1, min(100, floor(Share * 100))))}].
 
 done(ok) -> ok;

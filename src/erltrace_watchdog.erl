@@ -10,16 +10,17 @@
 %% - if the handle's process is killed, the watchdog takes back what it armed.
 -module(erltrace_watchdog).
 -behaviour(gen_server).
--export([start/4, stop/1, watch/1, is_harmless/0, is_payload/0]).
+-export([start/4, stop/1, watch/2, is_harmless/0, is_payload/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
 
--define(TICK, 100).     % ms between two checks
+-define(LEAST, 100).    % ms between two checks, at least
 -define(PATIENCE, 300). % ms for the handle's process to end after its owner
 
 -record(st, {handle :: pid(),
              owner :: pid(),
              nif :: reference(),
              number :: pos_integer(),
+             tick :: pos_integer() | undefined, % ms between two checks
              watching = false :: boolean()}).
 
 %% @doc Started by the handle's process.
@@ -35,10 +36,10 @@ stop({Pid, Mon}) ->
     gen_server:cast(Pid, done),
     receive {'DOWN', Mon, process, Pid, _} -> ok end.
 
-%% @doc The script runs: start checking it.
--spec watch({pid(), reference()}) -> ok.
-watch({Pid, _}) ->
-    gen_server:cast(Pid, watch).
+%% @doc The script runs: start checking it, every so many ms at least.
+-spec watch({pid(), reference()}, pos_integer()) -> ok.
+watch({Pid, _}, Tick) ->
+    gen_server:cast(Pid, {watch, Tick}).
 
 %% @doc Does this node forbid destructive actions? By erltrace's setting `destructive' = false.
 -spec is_harmless() -> boolean().
@@ -64,11 +65,11 @@ init(#st{handle = Handle, owner = Owner} = St) ->
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
--spec handle_cast(done | watch, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+-spec handle_cast(done | {watch, pos_integer()}, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_cast(done, St) ->
     {stop, normal, St};
-handle_cast(watch, St) ->
-    {noreply, tick(St#st{watching = true})}.
+handle_cast({watch, Tick}, St) ->
+    {noreply, tick(St#st{tick = Tick, watching = true})}.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_info(tick, #st{watching = true} = St) ->
@@ -96,10 +97,10 @@ format_status(#{state := #st{} = St} = Status) ->
 format_status(Status) ->
     Status.
 
-tick(#st{nif = Nif} = St) ->
+tick(#st{nif = Nif, tick = Tick} = St) ->
     case check(Nif) of
-        {running, _, _} ->
-            _ = erltrace_beat:send_after(?TICK, tick),
+        {running, _, Within} ->
+            _ = erltrace_beat:send_after(max(?LEAST, min(Tick, Within)), tick),
             St;
         {done, _, _} ->
             tell(done, St);

@@ -37,10 +37,11 @@
 #define VM_RETURN 80
 #define VM_OTHER  95
 #define VM_COUNT  11
-#define ATOMS_MS 20	 /* until atoms of patterns are looked for again */
+#define ATOMS_MS 20	 /* until atoms of patterns are looked for again; at least cleanrate */
 #define COSTLY	 5000	 /* ns: above this each event is timed */
 #define LONGEST	 1000000 /* ns: the thread may have been off its processor: stands for itself */
 #define IDLE	 2	 /* half of one scheduler's time at least counts as used */
+#define BEATS	 10	 /* a tenth of patience: when it must come by again */
 #define SURE	 5	 /* a fifth of patience: how long a beat must be too old */
 
 /* ---- probe path ------------------------------------------------------------------------ */
@@ -212,9 +213,9 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 }
 
 /*
- * watch(Handle, Schedulers) -> {running | done | aborted, CostPermille, Text}: to be called some
- * times a second while a script runs. On a normal scheduler: it waits for nobody. done: the script
- * has exited or filled its buffers; there is no need for events any more.
+ * watch(Handle, Schedulers) -> {running, CostPermille, Ms} | {done | aborted, CostPermille, Text}: to
+ * be called again within so many ms while a script runs. On a normal scheduler: it waits for nobody.
+ * done: the script has exited or filled its buffers; there is no need for events any more.
  */
 ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -237,8 +238,8 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		en_rate_tick(b->en);
 	beam_leave();
 	if (enif_mutex_trylock(b->lock) != 0) { /* somebody is at work: the next time */
-		enif_make_new_binary(env, 0, &text);
-		return enif_make_tuple3(env, atom_running, enif_make_uint(env, 0), text);
+		return enif_make_tuple3(env, atom_running, enif_make_uint(env, 0),
+			enif_make_uint64(env, b->patience / BEATS / 1000000));
 	}
 	if (b->h == NULL) {
 		enif_mutex_unlock(b->lock);
@@ -257,6 +258,9 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	cost = b->watchdog.permille;
 	enif_mutex_unlock(b->lock);
+	if (state == atom_running)
+		return enif_make_tuple3(env, state, enif_make_uint(env, cost),
+			enif_make_uint64(env, b->patience / BEATS / 1000000));
 	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
 	return enif_make_tuple3(env, state, enif_make_uint(env, cost), text);
 }
@@ -292,12 +296,15 @@ ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
  */
 static ERL_NIF_TERM clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	uint64_t ms;
+	uint64_t ms, atoms;
 
 	WITH_HANDLE(b)
 	ms = api_clean(b->h) / 1000000;
-	if (!beam_patterns_renew(&b->patterns) && ms > ATOMS_MS)
-		ms = ATOMS_MS;
+	atoms = api_option(b->h, OPT_CLEANRATE) / 1000000;
+	if (atoms < ATOMS_MS)
+		atoms = ATOMS_MS;
+	if (!beam_patterns_renew(&b->patterns) && ms > atoms)
+		ms = atoms;
 	enif_mutex_unlock(b->lock);
 	return enif_make_uint64(env, ms < 5 ? 5 : ms);
 }
