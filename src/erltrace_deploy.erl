@@ -135,7 +135,7 @@ set_level(#st{scripts = Scripts, level = Level}) ->
     {Total, _} = percent(budget_all, ?BUDGET_ALL),
     Wants = [{Own, maps:get(demand, erltrace_metrics:about(Name), undefined)}
              || {Name, #script{spec = #{budget := Own}}} <- maps:to_list(Scripts)],
-    atomics:put(Level, 1, round(1000000 * erltrace_budget:level(Total, Wants))).
+    atomics:put(Level, 1, round(1000000 * erltrace_budget:level(erltrace_budget:keep(Total, length(Wants)), Wants))).
 
 %% A setting in percent, as a part; what is wrong with it.
 percent(Name, Default) ->
@@ -162,7 +162,8 @@ look(#st{level = Level, scripts = Old} = St) ->
 %% What they want is not known yet.
 first_level(Level, Own, N) ->
     {Total, _} = percent(budget_all, ?BUDGET_ALL),
-    atomics:put(Level, 1, round(1000000 * erltrace_budget:level(Total, lists:duplicate(N, {Own, undefined})))).
+    Each = erltrace_budget:level(erltrace_budget:keep(Total, N), lists:duplicate(N, {Own, undefined})),
+    atomics:put(Level, 1, round(1000000 * Each)).
 
 tell(Bad, #st{told = Told} = St) ->
     _ = [logger:error("erltrace: ~ts", [B]) || B <- Bad, not lists:member(B, Told)],

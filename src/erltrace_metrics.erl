@@ -421,7 +421,7 @@ own() ->
       fun(S) -> max(0, maps:get(starts, S, 0) - 1) end},
      {"erltrace_errors", counter, "Errors of the script: it did not compile, or a clause failed.", Of(errors)},
      {"erltrace_events", counter, "Probes that fired.", Of(events)},
-     {"erltrace_cost_ratio", gauge, "The part of the schedulers' busy time that the script takes while it is armed.",
+     {"erltrace_cost_ratio", gauge, "The part of the schedulers' time that the script takes while it is armed.",
       fun(#{demand := D}) when is_float(D) -> D; (_) -> 0 end},
      {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}].
 

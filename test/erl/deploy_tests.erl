@@ -251,37 +251,41 @@ hard_work(N) ->
     after 0 -> hard_work(N + fire(1000))
     end.
 
-%% In no minute it spends more than its share of that minute, whatever it would cost and whatever
-%% arming it takes, but for what is spent between two looks.
+%% In no minute it spends more than its share of that minute, whatever it would cost, whatever arming it takes
+%% and however busy the node is, but for what is spent between two looks. One that takes less than its share is
+%% never paused, on a node that rests either.
 budget_test_() ->
-    [{lists:flatten(io_lib:format("cost ~p, arming ~p ms", [Cost, Arming])), fun() -> budget(Cost, Arming) end}
-     || Cost <- [0.001, 0.02, 0.3, 3.0], Arming <- [1, 30, 200]].
+    [{lists:flatten(io_lib:format("cost ~p, arming ~p ms, busy ~p", [Cost, Arming, Busy])),
+      fun() -> budget(Cost, Arming, Busy) end}
+     || Cost <- [0.001, 0.009, 0.02, 0.3], Arming <- [1, 30, 200], Busy <- [0.01, 1.0]].
 
 -define(S, 1000000000).
 -record(sim, {wall = 0, cpu = 0, state = paused, spent = [], b}).
 
-budget(Cost, Arming) ->
+budget(Cost, Arming, Busy) ->
     B = erltrace_budget:new(0.01, {0, 0}),
-    #sim{spent = Spent} = simulate(Cost, Arming * 1000000, #sim{b = B}),
+    S = erlang:system_info(schedulers_online),
+    Base = erltrace_budget:base(S, 1, S * Busy),
+    #sim{spent = Spent} = simulate({Cost * Base, S * Busy}, Arming * 1000000, #sim{b = B}),
     [begin
          Sum = lists:sum([Ns || {At, Ns} <- Spent, At >= From, At < From + 60 * ?S]),
-         %% two schedulers are busy; the first armings, whose cost is not known yet, are besides, and so is
-         %% one look too many
-         Look = 0.25 * 2 * ?S * Cost,
+         %% the first armings, whose cost is not known yet, are besides, and so is one look too many
+         Look = Base * ?S * Cost,
          First = case From < 60 * ?S of true -> 8; false -> 1 end,
-         ?assert(Sum =< 0.01 * 2 * 60 * ?S + First * Arming * 1000000 + Look)
+         ?assert(Sum =< 0.01 * Base * 60 * ?S + First * Arming * 1000000 + Look)
      end || From <- [I * ?S || I <- lists:seq(0, 240, 7)]],
-    Cost < 0.008 andalso ?assertEqual(1, length([x || {_, Ns} <- Spent, Ns =:= Arming * 1000000])).
+    Cost < 0.01 andalso Arming < 100 andalso
+        ?assertEqual(1, length([x || {_, Ns} <- Spent, Ns =:= Arming * 1000000])).
 
-%% Five minutes, in which two schedulers are busy all the time.
+%% Five minutes. Rates: what it costs and what the node uses, in schedulers.
 simulate(_, _, #sim{wall = Wall} = S) when Wall > 300 * ?S -> S;
-simulate(Cost, Arming, #sim{wall = Wall, cpu = Cpu, state = State, spent = Spent, b = B} = S) ->
+simulate({Cost, Busy} = Rates, Arming, #sim{wall = Wall, cpu = Cpu, state = State, spent = Spent, b = B} = S) ->
     Step = erltrace_budget:next(State, B) * 1000000,
-    Now = {Wall + Step, Cpu + 2 * Step},
-    Ns = case State of armed -> 2 * Step * Cost; paused -> 0 end,
+    Now = {Wall + Step, Cpu + round(Busy * Step)},
+    Ns = case State of armed -> Step * Cost; paused -> 0 end,
     B1 = erltrace_budget:pass(Now, 1.0, {State, Ns}, B),
-    S1 = S#sim{wall = Wall + Step, cpu = Cpu + 2 * Step, spent = [{Wall, Ns} | Spent], b = B1},
-    simulate(Cost, Arming, next(State, Arming, S1)).
+    S1 = S#sim{wall = Wall + Step, cpu = element(2, Now), spent = [{Wall, Ns} | Spent], b = B1},
+    simulate(Rates, Arming, next(State, Arming, S1)).
 
 next(paused, Arming, #sim{wall = Wall, spent = Spent, b = B} = S) ->
     case erltrace_budget:is_full(B) of
@@ -295,6 +299,23 @@ next(armed, _, #sim{b = B} = S) ->
         true -> S#sim{state = paused};
         false -> S
     end.
+
+%% The time of all schedulers counts, whether they are busy or not; where only a few of many are, ten times
+%% theirs.
+base_test() ->
+    ?assertEqual(2.0e9, erltrace_budget:base(2, ?S, 0)),
+    ?assertEqual(2.0e9, erltrace_budget:base(2, ?S, 2 * ?S)),
+    ?assertEqual(2.0e9, erltrace_budget:base(2, ?S, 3 * ?S)),
+    ?assertEqual(5.0e9, erltrace_budget:base(64, ?S, 0)),
+    ?assertEqual(10.0e9, erltrace_budget:base(64, ?S, ?S)),
+    ?assertEqual(64.0e9, erltrace_budget:base(64, ?S, 7 * ?S)).
+
+%% What looks after them is paid for by the budget of all, but for half of it at most.
+keep_test() ->
+    S = erlang:system_info(schedulers_online),
+    ?assertEqual(0.02, erltrace_budget:keep(0.02, 0)),
+    ?assertEqual(0.02 - 0.0004 / S, erltrace_budget:keep(0.02, 1)),
+    ?assertEqual(0.01, erltrace_budget:keep(0.02, 1000 * S)).
 
 %% Those that want little have it, the others share the rest.
 level_test() ->
