@@ -1,69 +1,83 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc What a script that is always on may spend (erltrace_script). A bucket is filled with a share of
-%% the time that the schedulers are busy, and what the script costs is taken out of it: its events with
-%% the VM's part of them, reading its results, arming and disarming it. While the bucket is not empty the
-%% script is armed. Then it is paused until the bucket is full again, unless it costs less than what
-%% comes in: it is not paused for what it took to arm it.
+%% the schedulers' time, and what the script costs is taken out of it: its events with the VM's part of
+%% them, reading its results, arming and disarming it. While the bucket is not empty the script is armed.
+%% Then it is paused until the bucket is full again, unless it costs less than what comes in: it is not
+%% paused for what it took to arm it.
 %%
-%% Busy is what processor time the node used, half of one scheduler at least (c_src/beam/watchdog.c has
-%% the same). The bucket is filled with four fifths of the share, and never holds more than the share of
-%% 12 seconds: so in any minute no more than the share of that minute is spent. What is overdrawn between
-%% two looks is paid back before the script is armed again. The processes that look after a script are not
-%% paid for: they take about a millisecond a second.
+%% The schedulers' time is the wall clock's, times the schedulers that are online, whether they are busy or
+%% not: a script that keeps within its share of that is not paused on a node that has little to do. But no
+%% more than ten times what they are busy: where one of many schedulers has work, events slow down that one,
+%% not all. Busy is what processor time the node used, half of one scheduler at least (c_src/beam/watchdog.c
+%% has the same).
+%%
+%% A bucket holds the share of R seconds, 2 to 12, so that arming the script pays, and is filled with 1 - R/60
+%% of the share: so in any minute no more than the share of that minute is spent. What is overdrawn between
+%% two looks is paid back before the script is armed again.
 -module(erltrace_budget).
--export([new/2, pass/4, pay/3, is_empty/1, is_full/1, next/2, demand/1, share/1, level/2]).
+-export([new/2, pass/4, pay/3, is_empty/1, is_full/1, next/2, demand/1, share/1, level/2, keep/2, base/3]).
 -export_type([budget/0, clock/0]).
 
 -define(SECOND, 1000000000).
--define(FILL, 0.8).      % of the share ...
--define(MOST, 12).       % ... and what the bucket holds at most, in seconds of it: 0.8 * 60 + 12 = 60
+-define(MINUTE, 60).     % seconds in which no more than the share is spent
+-define(MOST, 12).       % what the bucket holds at most, in seconds of the share
 -define(USUAL, 2).       % what it holds if that is enough to arm the script many times
 -define(ARMINGS, 4).     % this many times
 -define(MEMORY, 5).      % seconds over which what it costs is smoothed
 -define(TIMES, 8).       % armings that are remembered
 -define(SOON, 20).       % ms between two looks, at least
--define(LATE, 250).      % and at most
+-define(LATE, 1000).     % and at most
+-define(IDLE, 0.5).      % schedulers: so many are busy at least
+-define(KEEP, 400000).   % ns a second, to look after a script that rests (bench/first_bench.sh)
+-define(TIMES_BUSY, 10). % of the busy time counts at most
 
 -type clock() :: {Wall :: integer(), Cpu :: non_neg_integer()}. % both in ns
 
 -record(budget, {own :: float(),                   % its share at most
                  share :: float(),                 % what it has now
                  clock :: clock(),
-                 busy = 0.5 :: float(),            % schedulers, as it was last
+                 rate :: float(),                  % schedulers whose time counts, as it was last
                  left :: float(),                  % ns in the bucket
                  falls = false :: boolean(),       % it was more at the last look
                  %% ns, the last times. At first what is usual: on a busy machine one may seem to take long.
                  arming = [{arm, [10000000]}, {disarm, [3000000]}] :: [{arm | disarm, [number()]}],
-                 demand :: float() | undefined}).  % of the busy time, while it is armed
+                 demand :: float() | undefined}).  % of the schedulers' time, while it is armed
 -opaque budget() :: #budget{}.
 
 -spec new(Own :: float(), clock()) -> budget().
 new(Own, Clock) ->
-    B = #budget{own = Own, share = Own, clock = Clock, left = 0.0, demand = undefined},
+    B = #budget{own = Own, share = Own, clock = Clock, rate = base(schedulers(), ?SECOND, 0) / ?SECOND, left = 0.0,
+                demand = undefined},
     B#budget{left = room(B)}.
+
+%% @doc The time of so many schedulers that counts, in ns, after so many ns in which the node used so many of
+%% processor time.
+-spec base(Schedulers :: pos_integer(), Wall :: number(), Cpu :: number()) -> float().
+base(Schedulers, Wall, Cpu) ->
+    All = Wall * Schedulers,
+    min(float(All), float(?TIMES_BUSY * max(?IDLE * Wall, min(Cpu, All)))).
+
+schedulers() -> erlang:system_info(schedulers_online).
 
 %% @doc Until now it has spent so much. Level: what each may have at most if all are to stay within
 %% what they have together.
 -spec pass(clock(), Level :: float(), {armed | paused, Spent :: number()}, budget()) -> budget().
 pass({Wall, Cpu} = Clock, Level, {State, Spent}, #budget{clock = {Wall0, Cpu0}} = B) ->
     Time = max(0, Wall - Wall0),
-    Busy = busy(Time, max(0, Cpu - Cpu0)),
-    B1 = B#budget{clock = Clock, share = min(B#budget.own, Level), busy = busy_rate(Busy, Time, B),
-                  demand = demand(State, Spent, Busy, B)},
-    More = ?FILL * B1#budget.share * Busy - Spent,
+    Base = base(schedulers(), Time, max(0, Cpu - Cpu0)),
+    B1 = B#budget{clock = Clock, share = min(B#budget.own, Level), rate = rate(Base, Time, B),
+                  demand = demand(State, Spent, Base, B)},
+    More = fill(B1) * B1#budget.share * Base - Spent,
     B1#budget{left = min(room(B1), B#budget.left + More), falls = More < 0}.
 
-busy(Time, Cpu) ->
-    max(Time / 2, min(Cpu, Time * erlang:system_info(schedulers_online))).
+rate(_, 0, #budget{rate = Rate}) -> Rate;
+rate(Base, Time, #budget{rate = Rate}) ->
+    Rate + (Base / Time - Rate) * weight(Time).
 
-busy_rate(_, 0, #budget{busy = Rate}) -> Rate;
-busy_rate(Busy, Time, #budget{busy = Rate}) ->
-    Rate + (Busy / Time - Rate) * weight(Time).
-
-demand(armed, Spent, Busy, #budget{demand = undefined}) when Busy > 0 -> Spent / Busy;
-demand(armed, Spent, Busy, #budget{demand = Old}) when Busy > 0 ->
-    Old + (Spent / Busy - Old) * weight(Busy);
+demand(armed, Spent, Base, #budget{demand = undefined}) when Base > 0 -> Spent / Base;
+demand(armed, Spent, Base, #budget{demand = Old, rate = Rate}) when Base > 0 ->
+    Old + (Spent / Base - Old) * weight(Base / Rate);
 demand(_, _, _, #budget{demand = Old}) -> Old.
 
 weight(Time) -> min(1.0, Time / (?MEMORY * ?SECOND)).
@@ -79,9 +93,15 @@ pay(How, Ns, #budget{left = Left, arming = Old} = B) ->
 arming(#budget{arming = Arming}) ->
     lists:sum([lists:min(Times) || {_, Times} <- Arming]).
 
-room(#budget{share = Share, busy = Busy} = B) ->
-    Second = Share * Busy * ?SECOND,
-    min(?MOST * Second, max(?USUAL * Second, ?ARMINGS * arming(B))).
+%% ns of its share in a second.
+per_second(#budget{share = Share, rate = Rate}) -> max(1.0, Share * Rate * ?SECOND).
+
+%% Seconds of its share that the bucket holds.
+seconds(B) -> max(?USUAL, min(?MOST, ?ARMINGS * arming(B) / per_second(B))).
+
+room(B) -> seconds(B) * per_second(B).
+
+fill(B) -> 1 - seconds(B) / ?MINUTE.
 
 %% @doc Must it be paused?
 -spec is_empty(budget()) -> boolean().
@@ -95,19 +115,25 @@ is_full(#budget{left = Left} = B) -> Left >= 0.99 * room(B).
 -spec next(armed | paused, budget()) -> pos_integer().
 next(armed, #budget{demand = undefined}) ->
     ?SOON;
-next(armed, #budget{left = Left, demand = Demand, busy = Busy}) ->
-    within(Left / (4 * max(1.0, Demand * Busy * ?SECOND)) * 1000, ?LATE);
-next(paused, #budget{left = Left, share = Share, busy = Busy} = B) ->
-    within((room(B) - Left) / max(1.0, ?FILL * Share * Busy * ?SECOND) * 1000, 4 * ?LATE).
+next(armed, #budget{left = Left, demand = Demand, rate = Rate}) ->
+    within(Left / (4 * max(1.0, Demand * Rate * ?SECOND)) * 1000);
+next(paused, #budget{left = Left} = B) ->
+    within((room(B) - Left) / (fill(B) * per_second(B)) * 1000).
 
-within(Ms, Most) -> max(?SOON, min(Most, ceil(Ms))).
+within(Ms) -> max(?SOON, min(?LATE, ceil(Ms))).
 
-%% @doc The part of the busy time that it takes while it is armed.
+%% @doc The part of the schedulers' time that it takes while it is armed.
 -spec demand(budget()) -> float() | undefined.
 demand(#budget{demand = Demand}) -> Demand.
 
 -spec share(budget()) -> float().
 share(#budget{share = Share}) -> Share.
+
+%% @doc What is left of Total when so many scripts are looked after: timers, watchdogs, metrics. Half of it
+%% at least.
+-spec keep(Total :: float(), Scripts :: non_neg_integer()) -> float().
+keep(Total, N) ->
+    max(Total / 2, Total - N * ?KEEP / (schedulers() * ?SECOND)).
 
 %% @doc What each may have at most, so that all together have no more than Total: those that want less
 %% leave the rest to the others. Of one that was never armed it is not known what it wants.

@@ -12,11 +12,12 @@
                           Column :: non_neg_integer(), Text :: binary()} | term()}.
 -export_type([error/0]).
 
-%% @doc Opts: those of the library, and `{headers, [{Name, Text}]}', where records may be defined.
+%% @doc Opts: those of the library; `{headers, [{Name, Text}]}', where records may be defined; `later': if
+%% functions of a module are named that is not loaded, the script waits for it.
 -spec compile(reference(), Source :: binary(), Args :: [binary()], Opts :: [term()]) ->
-          ok | error().
+          ok | {later, Module :: string()} | error().
 compile(Nif, Source, Args, Opts) ->
-    case erltrace_nif:compile(Nif, Source, Args, lists:keydelete(headers, 1, Opts)) of
+    case erltrace_nif:compile(Nif, Source, Args, lists:keydelete(headers, 1, Opts) -- [later]) of
         functions ->
             case add_functions(Nif) of
                 ok -> compile(Nif, Source, Args, Opts);
@@ -30,7 +31,10 @@ compile(Nif, Source, Args, Opts) ->
         {ok, functions} ->
             add_functions(Nif);
         {error, {<<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
-            {error, {dtrace, Tag, Line, Column, with_hint(Text)}};
+            case lists:member(later, Opts) andalso not_loaded(Text) of
+                {ok, Module} -> compile_later(Module, Nif, Source, Args, Opts -- [later]);
+                _ -> {error, {dtrace, Tag, Line, Column, with_hint(Text)}}
+            end;
         Result ->
             reply(Result)
     end.
@@ -51,12 +55,30 @@ with_reason(Why, {error, {dtrace, Tag, Line, Column, Text}}) ->
 with_reason(_, Error) ->
     Error.
 
+compile_later(Module, Nif, Source, Args, Opts) ->
+    ok = erltrace_nif:setopt(Nif, "zdefs", ""),
+    case compile(Nif, Source, Args, Opts) of
+        ok -> {later, Module};
+        Error -> Error
+    end.
+
+not_loaded(Text) ->
+    case description(Text) of
+        {ok, Description} -> erltrace_suggest:not_loaded(Description);
+        none -> none
+    end.
+
 %% Add a suggestion to the error about a description that matches nothing.
 with_hint(Text) ->
-    case re:run(Text, "description (.*) does not match any probes: -l",
-                [{capture, [1], binary}]) of
-        {match, [Description]} -> with_hint(Text, erltrace_suggest:hint(Description));
-        nomatch -> Text
+    case description(Text) of
+        {ok, Description} -> with_hint(Text, erltrace_suggest:hint(Description));
+        none -> Text
+    end.
+
+description(Text) ->
+    case re:run(Text, "description (.*) does not match any probes: -l", [{capture, [1], binary}]) of
+        {match, [Description]} -> {ok, Description};
+        nomatch -> none
     end.
 
 with_hint(Text, {also, Hint}) ->

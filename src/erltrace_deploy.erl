@@ -14,6 +14,7 @@
 -define(LEVEL, 1000).         % ms until the budget is divided again
 -define(BUDGET, 1).           % percent of the schedulers' time, of each
 -define(BUDGET_ALL, 2).       % and of all together
+-define(LARGEST, 4000000).     % bytes of a script
 -define(FIRST_WAIT, 500).
 -define(LONGEST_WAIT, 30000).
 
@@ -119,6 +120,9 @@ start(#script{spec = #{name := Name} = Spec} = S) ->
 again(Name, Why, #script{wait = Wait} = S) ->
     logger:error("erltrace: the process of ~ts.d has ended or does not start; again in ~b ms: ~0P",
                  [Name, Wait, Why, 30]),
+    erltrace_metrics:gauge(Name, up, 0),
+    erltrace_metrics:gauge(Name, state, failed),
+    erltrace_metrics:gauge(Name, why, <<"its process has ended">>),
     _ = erlang:send_after(Wait, self(), {again, Name}),
     S#script{pid = undefined, mon = undefined, wait = min(?LONGEST_WAIT, 2 * Wait)}.
 
@@ -127,6 +131,7 @@ stop(Name, #script{pid = Pid, mon = Mon}) ->
                                 erlang:demonitor(Mon, [flush]),
                                 supervisor:terminate_child(erltrace_script_sup, Pid)
                             end,
+    erltrace_alerts:forget(Name),
     erltrace_metrics:forget(Name).
 
 %% ---- what they may spend ---------------------------------------------------------------------
@@ -135,7 +140,7 @@ set_level(#st{scripts = Scripts, level = Level}) ->
     {Total, _} = percent(budget_all, ?BUDGET_ALL),
     Wants = [{Own, maps:get(demand, erltrace_metrics:about(Name), undefined)}
              || {Name, #script{spec = #{budget := Own}}} <- maps:to_list(Scripts)],
-    atomics:put(Level, 1, round(1000000 * erltrace_budget:level(Total, Wants))).
+    atomics:put(Level, 1, round(1000000 * erltrace_budget:level(erltrace_budget:keep(Total, length(Wants)), Wants))).
 
 %% A setting in percent, as a part; what is wrong with it.
 percent(Name, Default) ->
@@ -150,11 +155,13 @@ look(#st{level = Level, scripts = Old} = St) ->
     {Own, Bad1} = percent(budget, ?BUDGET),
     {_, Bad2} = percent(budget_all, ?BUDGET_ALL),
     {Registry, Bad3} = metrics(),
+    Bad6 = alerts(),
     {Files, Bad4} = files(Own),
     {Named, Bad5} = by_name(Files),
-    St1 = tell(Bad1 ++ Bad2 ++ Bad3 ++ Bad4 ++ Bad5, St#st{registry = Registry}),
+    St1 = tell(Bad1 ++ Bad2 ++ Bad3 ++ Bad4 ++ Bad5 ++ Bad6, St#st{registry = Registry}),
     _ = [stop(Name, S) || {Name, S} <- maps:to_list(Old), not is_map_key(Name, Named)],
     _ = map_size(Old) =:= 0 andalso first_level(Level, Own, map_size(Named)),
+    _ = Registry =:= St#st.registry orelse erltrace_prometheus:deregister(St#st.registry),
     _ = erltrace_prometheus:register(Registry),
     St1#st{scripts = maps:map(fun(Name, Entry) -> look_at(Name, Entry, maps:get(Name, Old, none), Level) end,
                               Named)}.
@@ -162,23 +169,37 @@ look(#st{level = Level, scripts = Old} = St) ->
 %% What they want is not known yet.
 first_level(Level, Own, N) ->
     {Total, _} = percent(budget_all, ?BUDGET_ALL),
-    atomics:put(Level, 1, round(1000000 * erltrace_budget:level(Total, lists:duplicate(N, {Own, undefined})))).
+    Each = erltrace_budget:level(erltrace_budget:keep(Total, N), lists:duplicate(N, {Own, undefined})),
+    atomics:put(Level, 1, round(1000000 * Each)).
 
 tell(Bad, #st{told = Told} = St) ->
     _ = [logger:error("erltrace: ~ts", [B]) || B <- Bad, not lists:member(B, Told)],
     St#st{told = Bad}.
 
 metrics() ->
-    case application:get_env(erltrace, metrics, []) of
-        Settings when is_list(Settings) ->
+    case proper(application:get_env(erltrace, metrics, [])) of
+        {ok, Settings} ->
             Known = maps:from_list([S || {K, V} = S <- Settings, is_metric_setting(K, V)]),
             ok = erltrace_metrics:settings(maps:with([max_labels], Known)),
             {maps:get(registry, Known, default),
              [io_lib:format("metrics: ~0P is not a setting, which are {max_labels, N} and {registry, Name}", [S, 20])
               || S <- Settings, not is_metric_setting(S)]};
-        Other ->
+        {error, Other} ->
             {default, [io_lib:format("metrics must be a list, not ~0P", [Other, 20])]}
     end.
+
+alerts() ->
+    case proper(application:get_env(erltrace, alerts, [])) of
+        {ok, Settings} ->
+            ok = erltrace_alerts:settings(maps:from_list([S || S <- Settings, is_alert_setting(S)])),
+            [io_lib:format("alerts: ~0P is not a setting, which are {hold, Seconds} and {per_minute, N}", [S, 20])
+             || S <- Settings, not is_alert_setting(S)];
+        {error, Other} ->
+            [io_lib:format("alerts must be a list, not ~0P", [Other, 20])]
+    end.
+
+is_alert_setting({K, V}) when K =:= hold; K =:= per_minute -> is_integer(V) andalso V > 0;
+is_alert_setting(_) -> false.
 
 is_metric_setting({K, V}) -> is_metric_setting(K, V);
 is_metric_setting(_) -> false.
@@ -187,17 +208,39 @@ is_metric_setting(max_labels, V) -> is_integer(V) andalso V > 0;
 is_metric_setting(registry, V) -> is_atom(V);
 is_metric_setting(_, _) -> false.
 
-%% [{File, Settings}], and what is wrong with the settings.
+%% A list that has an end.
+proper(Term) ->
+    case is_list(Term) andalso is_integer(catch length(Term)) of
+        true -> {ok, Term};
+        false -> {error, Term}
+    end.
+
+%% [{File, Settings}], and what is wrong with the settings. One path alone is as good as a list of it.
 files(Own) ->
-    case application:get_env(erltrace, scripts, []) of
-        Scripts when is_list(Scripts) ->
-            {Files, Bad} = lists:unzip([entry(S, Own) || S <- Scripts]),
+    Setting = application:get_env(erltrace, scripts, []),
+    Scripts = case is_path(Setting) of
+                  true -> {ok, [Setting]};
+                  false -> proper(Setting)
+              end,
+    case Scripts of
+        {ok, List} ->
+            {Files, Bad} = lists:unzip([entry(S, Own) || S <- List]),
             {lists:append(Files), lists:append(Bad)};
-        Other ->
+        {error, Other} ->
             {[], [io_lib:format("scripts must be a list, not ~0P", [Other, 20])]}
     end.
 
-entry({Path, Settings}, Own) when is_list(Settings) ->
+is_path(Path) -> is_binary(Path) orelse (Path =/= [] andalso io_lib:char_list(Path)).
+
+entry({Path, Settings}, Own) ->
+    case proper(Settings) of
+        {ok, List} -> entry(Path, List, Own);
+        {error, _} -> {[], [io_lib:format("scripts: the settings of ~0P must be a list", [Path, 20])]}
+    end;
+entry(Path, Own) ->
+    entry(Path, [], Own).
+
+entry(Path, Settings, Own) ->
     Bad = [S || S <- Settings, not is_setting(S)],
     Text = [io_lib:format("scripts: ~0p: ~0P is not a setting, which are {budget, Percent}, {args, [Text]} and "
                           "{options, [{Name, Value}]}", [Path, S, 20]) || S <- Bad],
@@ -205,32 +248,36 @@ entry({Path, Settings}, Own) when is_list(Settings) ->
     All = #{budget => proplists:get_value(budget, Settings -- Bad, Own * 100) / 100,
             args => proplists:get_value(args, Settings -- Bad, []),
             options => proplists:get_value(options, Settings -- Bad, [])},
-    {[{F, All} || F <- Files], Text ++ More};
-entry(Path, Own) ->
-    entry({Path, []}, Own).
+    {[{F, All} || F <- Files], Text ++ More}.
 
 is_setting({budget, P}) -> is_number(P) andalso P > 0 andalso P =< 100;
-is_setting({args, A}) -> is_list(A) andalso lists:all(fun is_text/1, A);
+is_setting({args, A}) -> proper(A) =:= {ok, A} andalso lists:all(fun is_text/1, A);
 is_setting({options, O}) ->
-    is_list(O) andalso lists:all(fun({K, V}) -> is_text(K) andalso is_text(V); (_) -> false end, O);
+    proper(O) =:= {ok, O} andalso lists:all(fun({K, V}) -> is_text(K) andalso is_text(V); (_) -> false end, O);
 is_setting(_) -> false.
 
 is_text(T) -> is_binary(T) orelse (is_list(T) andalso io_lib:latin1_char_list(T)).
 
 %% A folder: its files that end with .d. A name without a folder: beside the application's own scripts
 %% too.
-paths(Path) when is_binary(Path); is_list(Path) ->
-    case filelib:is_dir(Path) of
-        true -> {lists:sort([filename:join(Path, F) || F <- folder(Path), is_script(F)]), []};
-        false -> {[library(Path)], []}
-    end;
-paths(Other) ->
-    {[], [io_lib:format("scripts: ~0P is neither a file nor a folder", [Other, 20])]}.
+paths(Path) ->
+    case is_path(Path) andalso type(Path) of
+        false -> {[], [io_lib:format("scripts: ~0P is neither a file nor a folder", [Path, 20])]};
+        directory -> folder(Path);
+        none -> {[library(Path)], []};
+        _ -> {[Path], []}
+    end.
 
 folder(Path) ->
     case file:list_dir(Path) of
-        {ok, Files} -> Files;
-        {error, _} -> []
+        {ok, Files} -> {lists:sort([filename:join(Path, F) || F <- Files, is_script(F)]), []};
+        {error, Why} -> {[], [io_lib:format("scripts: ~ts: ~ts", [Path, file:format_error(Why)])]}
+    end.
+
+type(Path) ->
+    case file:read_file_info(Path, [raw]) of
+        {ok, #file_info{type = Type}} -> Type;
+        {error, _} -> none
     end.
 
 is_script(File) ->
@@ -242,7 +289,7 @@ library(Path) ->
               Lib -> Lib
           end,
     Own = filename:join([Dir, "scripts", Path]),
-    case not filelib:is_file(Path) andalso filename:basename(Path) =:= Path andalso filelib:is_file(Own) of
+    case filename:basename(Path) =:= Path andalso type(Own) =/= none of
         true -> Own;
         false -> Path
     end.
@@ -252,6 +299,8 @@ by_name(Files) ->
     lists:foldl(fun({File, All}, {Named, Bad}) ->
                         Name = unicode:characters_to_binary(filename:basename(File, ".d")),
                         case Named of
+                            _ when not is_binary(Name); Name =:= <<>> ->
+                                {Named, [io_lib:format("scripts: ~0p is left out: it has no name that is text", [File]) | Bad]};
                             #{Name := {File, _}} -> {Named, Bad};
                             #{Name := {Other, _}} ->
                                 {Named, [io_lib:format("scripts: ~ts is left out: ~ts has the same name", [File, Other]) | Bad]};
@@ -282,8 +331,15 @@ stamp(File) ->
         {error, Why} -> Why
     end.
 
+%% Nothing that has no end, or that waits for somebody.
 read(File) ->
-    case file:read_file(File) of
-        {ok, Source} -> {ok, Source};
+    case file:read_file_info(File, [raw]) of
+        {ok, #file_info{type = regular, size = Size}} when Size =< ?LARGEST ->
+            case file:read_file(File) of
+                {ok, Source} -> {ok, Source};
+                {error, Why} -> {error, file:format_error(Why)}
+            end;
+        {ok, #file_info{type = regular}} -> {error, "is too large for a script"};
+        {ok, _} -> {error, "is not a regular file"};
         {error, Why} -> {error, file:format_error(Why)}
     end.

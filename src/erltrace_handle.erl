@@ -20,6 +20,7 @@
 
 -define(SNAPSHOTS, 100). % ms between two looks whether a script wants a snapshot
 -define(KEPT, 1000). % items that are kept of scripts that record, until somebody reads them
+-define(CALM, 1000). % ms between two polls of any kind, of a script that is deployed
 -define(CHECK, 1000). % ms between two checks whether a script has ended by itself
 
 -type state() :: open | running | stopped | done.
@@ -32,6 +33,7 @@
                arming :: erltrace_arming:arming() | undefined, % from go on
                kept = [] :: [tuple()],         % the output of END, for consume and output
                sub :: erltrace_sub:sub() | undefined,
+               calm = false :: boolean(),      % it is deployed: polls are rare
                aborted :: erltrace_compile:error() | undefined}).
 
 -spec start(pid()) -> {ok, pid()} | {error, term()}.
@@ -93,8 +95,8 @@ init(Owner) ->
           gen_statem:event_handler_result(state()) | gen_statem:state_enter_result(state()).
 handle_event(enter, _, running, Data) ->
     {keep_state_and_data,
-     [beat(check, ?CHECK), {{timeout, clean}, 0, []}
-      | code_timer(Data) ++ sweep_timer(Data) ++ snapshot_timer(Data) ++ timers(Data)]};
+     [{{timeout, clean}, 0, []}
+      | check_timer(Data) ++ code_timer(Data) ++ sweep_timer(Data) ++ snapshot_timer(Data) ++ timers(Data)]};
 handle_event(enter, _, _, _) ->
     {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, code, snapshots, sweep, rearm, counts]]};
 handle_event({call, From}, close, State, Data) ->
@@ -206,6 +208,9 @@ request({subscribe, _, _}, State, #data{sub = Sub} = Data) when Sub =/= undefine
 request({subscribe, To, Opts}, State, Data) ->
     Sub = erltrace_sub:new(To, Opts),
     {{ok, erltrace_sub:ref(Sub)}, State, Data#data{sub = Sub}};
+%% It is deployed: nobody waits for what it does, and it rests most of the time (before go).
+request(calm, State, Data) ->
+    {ok, State, Data#data{calm = true}};
 request({unsubscribe, Ref}, State, Data) ->
     case is_sub(Ref, Data) of
         true -> {ok, State, unsubscribe(Data)};
@@ -301,7 +306,7 @@ aborted(Reply, _) ->
 
 about(#data{nif = Nif, arming = Arming}) ->
     {Fired, Lost, Unnamed, NoArgs, Cut, BufSize, Prints} = erltrace_nif:counts(Nif),
-    {Watched, Permille, Why, _} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
+    {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
     State = erltrace_nif:status(Nif),
     Armed = case Arming of
                 undefined -> #{armed => [], counted => [], skipped => 0, left => 0,
@@ -331,7 +336,8 @@ go(#data{nif = Nif, number = Number, owner = {Owner, _}, known = Known} = Data) 
             begin_ticks(Data),
             case erltrace_arming:arm(Nif, Number, Owner, Known) of
                 {ok, Arming} ->
-                    erltrace_watchdog:watch(Data#data.watchdog),
+                    watch(Data),
+                    follow_loads(Arming, Data),
                     {ok, running, Data#data{arming = Arming}};
                 {error, Tag, Text} ->
                     _ = erltrace_nif:stop(Nif),
@@ -376,6 +382,7 @@ walk(Clear, State, #data{nif = Nif} = Data) ->
 take_kept(Form, #data{kept = Kept} = Data) ->
     Told = [drop, fault, warning],
     Other = fun(Item) when Form =:= records -> element(1, Item) =:= text;
+               (Item) when Form =:= alerts -> not lists:member(element(1, Item), [alert | Told]);
                (Item) -> not lists:member(element(1, Item), [text | Told])
             end,
     {[I || I <- Kept, not Other(I)], Data#data{kept = []}}.
@@ -385,7 +392,7 @@ take_kept(Form, #data{kept = Kept} = Data) ->
 event({timeout, check}, _, running, Data) ->
     case is_over(Data) of
         true -> {next_state, stopped, disarm(Data)};
-        false -> {keep_state_and_data, beat(check, ?CHECK)}
+        false -> {keep_state_and_data, check_timer(Data)}
     end;
 event({timeout, clean}, _, running, #data{nif = Nif}) ->
     %% Deleted variables give their memory back, whether somebody reads records or not.
@@ -393,16 +400,18 @@ event({timeout, clean}, _, running, #data{nif = Nif}) ->
 event({timeout, snapshots}, _, running, Data) ->
     snapshots(Data);
 event({timeout, sweep}, _, running, #data{nif = Nif}) ->
-    {keep_state_and_data, {{timeout, sweep}, erltrace_nif:sweep(Nif), []}};
+    {keep_state_and_data, beat(sweep, erltrace_nif:sweep(Nif))};
 event({timeout, code}, _, running, Data) ->
     erltrace_code:poll(),
     {keep_state_and_data, code_timer(Data)};
+event(info, loaded, running, Data) -> % erltrace_loads
+    {keep_state, rearm(running, Data)};
 event({timeout, rearm}, _, running, Data) ->
     Data1 = rearm(running, Data),
     {keep_state, Data1, timers(Data1)};
 event({timeout, counts}, _, running, Data) ->
     {State1, #data{arming = Arming} = Data1} = gather(background, running, Data),
-    {next_state, State1, Data1, counts_timer(Arming)};
+    {next_state, State1, Data1, counts_timer(Arming, Data1)};
 event(info, {watchdog, Dog, What}, State, #data{watchdog = {Dog, _}} = Data) ->
     ended(What, State, Data);
 event(info, {'DOWN', Mon, process, _, _}, State, #data{watchdog = {_, Mon}} = Data) ->
@@ -428,8 +437,11 @@ event(info, {'DOWN', Mon, process, _, _}, _, #data{sub = Sub} = Data) when Sub =
 event(_, _, _, _) ->
     keep_state_and_data.
 
-timers(#data{arming = Arming}) ->
-    [beat(rearm, erltrace_arming:rearm_interval(Arming)) | counts_timer(Arming)].
+timers(#data{arming = Arming} = Data) ->
+    [beat(rearm, calm(erltrace_arming:rearm_interval(Arming), Data)) | counts_timer(Arming, Data)].
+
+calm(Every, #data{calm = true}) when is_integer(Every) -> max(?CALM, Every);
+calm(Every, _) -> Every.
 
 beat(Name, infinity) -> {{timeout, Name}, infinity, []};
 beat(Name, Every) -> {{timeout, Name}, erltrace_beat:next(Every), [], {abs, true}}.
@@ -439,18 +451,19 @@ beat(Name, Every) -> {{timeout, Name}, erltrace_beat:next(Every), [], {abs, true
 snapshot_timer(#data{nif = Nif}) ->
     [beat(snapshots, ?SNAPSHOTS) || erltrace_nif:recorder(Nif)].
 
-snapshots(#data{sub = Sub} = Data) when Sub =/= undefined ->
-    {keep_state_and_data, snapshot_timer(Data)}; % its ticks do
-snapshots(#data{nif = Nif, kept = Kept} = Data) ->
-    case erltrace_nif:work(Nif, both) of
+snapshots(#data{nif = Nif, kept = Kept, sub = Sub} = Data) ->
+    case erltrace_nif:work(Nif, case Sub of undefined -> both; _ -> erltrace_sub:form(Sub) end) of
         {ok, []} ->
             {keep_state_and_data, snapshot_timer(Data)};
         {ok, Items} ->
             All = Kept ++ Items,
             {keep_state, Data#data{kept = lists:nthtail(max(0, length(All) - ?KEPT), All)},
              snapshot_timer(Data)};
-        {done, Items} ->
+        {done, Items} when Sub =:= undefined ->
             {next_state, done, disarm(Data#data{kept = Kept ++ Items})};
+        {done, Items} ->
+            {State1, Data1} = send(stopped, disarm(Data#data{kept = Kept ++ Items})),
+            {next_state, State1, Data1};
         _ ->
             {keep_state_and_data, snapshot_timer(Data)} % out of memory: try again
     end.
@@ -460,11 +473,18 @@ sweep_timer(#data{arming = Arming}) ->
     [{{timeout, sweep}, 0, []} || erltrace_arming:sweeps(Arming)].
 
 %% The code that stacks are looked up in is loaded and purged while the script runs.
-code_timer(#data{arming = Arming}) ->
-    [beat(code, erltrace_code:interval()) || erltrace_arming:stacks(Arming)].
+code_timer(#data{arming = Arming} = Data) ->
+    [beat(code, calm(erltrace_code:interval(), Data)) || erltrace_arming:stacks(Arming)].
 
-counts_timer(Arming) ->
+%% Each tick reads the counters too: that is enough where nobody looks on.
+counts_timer(_, #data{calm = true}) ->
+    [];
+counts_timer(Arming, _) ->
     [beat(counts, erltrace_arming:counts_interval(Arming))].
+
+%% A tick finds out that a script has ended.
+check_timer(#data{calm = true, sub = Sub}) when Sub =/= undefined -> [];
+check_timer(_) -> [beat(check, ?CHECK)].
 
 rearm(running, #data{arming = Arming} = Data) ->
     Data#data{arming = erltrace_arming:rearm(Arming)};
@@ -482,8 +502,18 @@ ended({aborted, Text}, State, #data{nif = Nif} = Data) ->
 
 new_watchdog(State, #data{owner = {Owner, _}} = Data) ->
     New = erltrace_watchdog:start(self(), Owner, Data#data.nif, Data#data.number),
-    State =:= running andalso erltrace_watchdog:watch(New),
-    Data#data{watchdog = New}.
+    Data1 = Data#data{watchdog = New},
+    State =:= running andalso watch(Data1),
+    Data1.
+
+watch(#data{watchdog = Watchdog, calm = Calm}) ->
+    erltrace_watchdog:watch(Watchdog, case Calm of true -> ?CALM; false -> 0 end).
+
+%% Where polls are rare, one process looks for new modules for all.
+follow_loads(Arming, #data{calm = true}) ->
+    erltrace_arming:rearm_interval(Arming) =:= infinity orelse erltrace_loads:follow(self());
+follow_loads(_, _) ->
+    ok.
 
 %% ---- a subscription --------------------------------------------------------------------------
 
@@ -512,21 +542,23 @@ last(State, Data) -> send(State, Data).
 send(State, #data{nif = Nif, sub = Sub} = Data) ->
     {State1, Data1} = gather(now, State, Data),
     {Kept, Data2} = take_kept(erltrace_sub:form(Sub), Data1),
-    case {erltrace_nif:work(Nif, erltrace_sub:form(Sub)), aggregations(Nif, Sub)} of
-        {{ok, Items}, {ok, Aggs}} ->
+    case read(Nif, erltrace_sub:form(Sub), erltrace_sub:aggregations(Sub)) of
+        {ok, Items, Aggs} ->
             Sub1 = erltrace_sub:send(tick, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
             {State1, Data2#data{sub = Sub1}};
-        {{done, Items}, {ok, Aggs}} ->
+        {done, Items, Aggs} ->
             Sub1 = erltrace_sub:send(done, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
             {done, unsubscribe(disarm(Data2#data{sub = Sub1}))};
         _ -> % out of memory: try again at the next tick
             {State1, Data1}
     end.
 
-aggregations(Nif, Sub) ->
-    case erltrace_sub:aggregations(Sub) of
-        ticks -> erltrace_nif:ticks(Nif);
-        Which -> erltrace_nif:walk(Nif, Which =:= new)
+read(Nif, Form, ticks) ->
+    erltrace_nif:ticks(Nif, Form);
+read(Nif, Form, Which) ->
+    case {erltrace_nif:work(Nif, Form), erltrace_nif:walk(Nif, Which =:= new)} of
+        {{Status, Items}, {ok, Aggs}} when is_list(Items) -> {Status, Items, Aggs};
+        _ -> error
     end.
 
 %% Ticks have what comes from here on.

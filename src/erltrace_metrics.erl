@@ -16,13 +16,15 @@
 %%   {{series, {Script, Aggregation}, Labels}, Value}
 -module(erltrace_metrics).
 -behaviour(gen_server).
--export([new_table/0, start_link/0, attach/4, forget/1, settings/1, count/3, gauge/3, about/1, scripts/0,
-         families/0]).
+-export([new_table/0, start_link/0, attach/4, changed/1, forget/1, settings/1, count/3, gauge/3, about/1,
+         scripts/0, families/0]).
+-export([execute/3, text/1]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
 
 -define(TABLE, ?MODULE).
 -define(MAX_LABELS, 1000). % series of a metric, besides `other'
+-define(QUIET, 60000).     % ms: of one level one message of a script is logged
 -define(PART, 10).         % seconds: percentile() is of the last minute, in parts ...
 -define(PARTS, 6).         % ... that go one by one
 
@@ -43,9 +45,11 @@
 -record(metric, {shape :: shape(),
                  series = 0 :: non_neg_integer(),
                  bounds = [] :: ordsets:ordset(integer()), % of the buckets of all series
+                 hidden = false :: false | binary(),       % another one has its name: which
                  goes_down = false :: boolean(),           % a sum that had negative values: a gauge
                  to_other = 0 :: non_neg_integer()}).
 -record(st, {subs = #{} :: #{reference() => {Script :: binary(), pid()}},
+             told = #{} :: #{{Script :: binary(), logger:level() | binary()} => {integer(), non_neg_integer()}},
              max_labels = ?MAX_LABELS :: pos_integer()}).
 
 %% @doc By the process that is to own it.
@@ -67,6 +71,11 @@ start_link() ->
 attach(Ref, Pid, Script, Shapes) ->
     gen_server:call(?MODULE, {attach, Ref, Pid, Script, Shapes}, infinity).
 
+%% @doc Its file has changed: what was told of it may be told again.
+-spec changed(Script :: binary()) -> ok.
+changed(Script) ->
+    gen_server:cast(?MODULE, {changed, Script}).
+
 %% @doc The script has been removed, and so are its metrics.
 -spec forget(Script :: binary()) -> ok.
 forget(Script) ->
@@ -80,6 +89,8 @@ settings(Settings) ->
 
 %% @doc More of something: starts, errors, events, pauses; ns `spent'; ms `armed' and `paused'.
 -spec count(Script :: binary(), What :: atom() | {drops, binary()}, N :: integer()) -> ok.
+count(_, _, 0) ->
+    ok;
 count(Script, What, N) ->
     Key = {count, Script, What},
     _ = ets:update_counter(?TABLE, Key, N, {Key, 0}),
@@ -109,18 +120,25 @@ init([]) ->
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
 handle_call({attach, Ref, Pid, Script, Shapes}, _, #st{subs = Subs} = St) ->
+    remove(Script, [A || [A] <- ets:match(?TABLE, {{metric, Script, '$1'}, '_'}), not lists:keymember(A, 1, Shapes)]),
+    remove(Script, [A || [A] <- ets:match(?TABLE, {{gauge, Script, {left_out, '$1'}}, '_'}),
+                         not lists:keymember(A, 1, Shapes)]),
     lists:foreach(fun({Aggregation, Shape}) -> set_metric(Script, Aggregation, Shape) end, Shapes),
+    show_hidden(),
     {reply, ok, St#st{subs = Subs#{Ref => {Script, Pid}}}};
 handle_call({forget, Script}, _, St) ->
-    ets:match_delete(?TABLE, {{'_', Script, '_'}, '_'}),
+    [ets:match_delete(?TABLE, {{Kind, Script, '_'}, '_'}) || Kind <- [count, gauge, metric]],
     ets:match_delete(?TABLE, {{series, {Script, '_'}, '_'}, '_'}),
-    {reply, ok, St};
+    show_hidden(),
+    {reply, ok, untold(Script, St)};
 handle_call({settings, Settings}, _, St) ->
     {reply, ok, St#st{max_labels = maps:get(max_labels, Settings, ?MAX_LABELS)}};
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
 -spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast({changed, Script}, St) ->
+    {noreply, untold(Script, St)};
 handle_cast(_, St) ->
     {noreply, St}.
 
@@ -128,8 +146,7 @@ handle_cast(_, St) ->
 handle_info({erltrace, Ref, Kind, Tick}, #st{subs = Subs} = St) ->
     case Subs of
         #{Ref := {Script, Pid}} ->
-            add_tick(Script, Tick, St),
-            {noreply, next(Kind, Ref, Pid, Tick, St)};
+            {noreply, next(Kind, Ref, Pid, Tick, add_tick(Script, Tick, St))};
         _ ->
             {noreply, St}
     end;
@@ -155,25 +172,57 @@ format_status(Status) ->
 
 %% ---- metrics ---------------------------------------------------------------------------------
 
-%% What the script was before it changed does not add up with what it is now.
+%% What the script was before it changed does not add up with what it is now. One whose name another has is
+%% kept too, hidden until that one goes.
 set_metric(Script, Aggregation, undefined) ->
-    left_out(Script, Aggregation, <<"this aggregating function has no metric">>);
+    no_metric(Script, Aggregation, <<"this aggregating function has no metric">>);
 set_metric(Script, Aggregation, Shape) ->
     Id = {Script, Aggregation},
-    case {find(Id), conflict(Id, Shape)} of
-        {_, {true, Why}} -> left_out(Script, Aggregation, Why);
-        {#metric{shape = Old} = M, false} ->
-            case same(Old, Shape) of
-                true -> put_metric(Id, M#metric{shape = Shape});
-                false -> clear(Id), put_metric(Id, #metric{shape = Shape})
-            end;
-        {undefined, false} ->
-            put_metric(Id, #metric{shape = Shape})
+    case [S || S <- element(9, Shape), lists:member(S, own_samples())] of
+        [] ->
+            M = case find(Id) of
+                    #metric{shape = Old} = Known ->
+                        case same(Old, Shape) of
+                            true -> Known#metric{shape = Shape};
+                            false -> clear(Id), #metric{shape = Shape}
+                        end;
+                    undefined -> #metric{shape = Shape}
+                end,
+            set_hidden(Id, M);
+        [Name | _] ->
+            no_metric(Script, Aggregation, <<"erltrace itself has a metric ", Name/binary>>)
     end.
 
-left_out(Script, Aggregation, Why) ->
+no_metric(Script, Aggregation, Why) ->
     clear({Script, Aggregation}),
     ets:delete(?TABLE, {metric, Script, Aggregation}),
+    left_out(Script, Aggregation, Why).
+
+set_hidden({Script, Aggregation} = Id, #metric{shape = Shape} = M) ->
+    case conflict(Id, Shape) of
+        false ->
+            ets:delete(?TABLE, {gauge, Script, {left_out, Aggregation}}),
+            put_metric(Id, M#metric{hidden = false});
+        {true, Why} ->
+            put_metric(Id, M#metric{hidden = Why}),
+            left_out(Script, Aggregation, Why)
+    end.
+
+%% One may have gone that had the name of others: the first of them has it now.
+show_hidden() ->
+    [set_hidden({Script, Aggregation}, M) ||
+        {{metric, Script, Aggregation}, #metric{hidden = Why} = M} <- ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
+        Why =/= false],
+    ok.
+
+remove(Script, Aggregations) ->
+    [begin
+         clear({Script, A}),
+         ets:delete(?TABLE, {metric, Script, A}),
+         ets:delete(?TABLE, {gauge, Script, {left_out, A}})
+     end || A <- Aggregations].
+
+left_out(Script, Aggregation, Why) ->
     Key = {gauge, Script, {left_out, Aggregation}},
     _ = ets:lookup(?TABLE, Key) =:= [{Key, Why}] orelse
         logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [Script, bare(Aggregation), Why]),
@@ -191,16 +240,13 @@ clear(Id) ->
 %% No two may have a sample of one name: Prometheus would take neither.
 conflict(Id, Shape) ->
     Samples = element(9, Shape),
-    Own = [S || S <- Samples, lists:member(S, own_samples())],
     Others = [{Name, Script, Aggregation} ||
-                 {{metric, Script, Aggregation}, #metric{shape = {_, _, Name, _, _, _, _, _, Other}}} <-
+                 {{metric, Script, Aggregation}, #metric{shape = {_, _, Name, _, _, _, _, _, Other}, hidden = false}} <-
                      ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
                  {Script, Aggregation} =/= Id, Samples -- Other =/= Samples],
-    case {Own, Others} of
-        {[], []} -> false;
-        {[Name | _], _} ->
-            {true, <<"erltrace itself has a metric ", Name/binary>>};
-        {[], [{Name, Script, Aggregation} | _]} ->
+    case Others of
+        [] -> false;
+        [{Name, Script, Aggregation} | _] ->
             {true, <<(element(3, Shape))/binary, " has samples of the same names as ", Name/binary, ", of @",
                      (bare(Aggregation))/binary, " in ", Script/binary, ".d">>}
     end.
@@ -219,23 +265,41 @@ put_metric({Script, Aggregation}, Metric) ->
 add_tick(Script, #{aggregations := Parts} = Tick, St) ->
     _ = lists:foldl(fun(Part, Metrics) -> add_part(Script, Part, Metrics, St) end, #{}, Parts),
     lists:foreach(fun({Kind, N, _}) -> count(Script, {drops, Kind}, N) end, maps:get(drops, Tick)),
-    tell(error, Script, maps:get(faults, Tick)),
-    tell(warning, Script, maps:get(warnings, Tick)),
-    Alerts = [Alert || {alert, _, Alert} <- maps:get(records, Tick, [])],
-    lists:foreach(fun({Name, Text}) -> alert(Script, Name, Text) end, Alerts),
-    telemetry(Script, Tick).
+    Alerts = [{text(Name), text(Text)} || {alert, _, {Name, Text}} <- maps:get(records, Tick, []),
+                                          is_binary(Name), Name =/= <<>>],
+    count(Script, alerts, length(Alerts)),
+    erltrace_alerts:fire(Script, Alerts),
+    telemetry(Script, Tick),
+    count(Script, errors, length(maps:get(faults, Tick))),
+    tell_warnings(Script, maps:get(warnings, Tick), tell_faults(Script, maps:get(faults, Tick), St)).
 
-%% The first of a tick: they repeat themselves.
-tell(_, _, []) ->
-    ok;
-tell(Level, Script, [Text | _] = Texts) ->
-    Level =:= error andalso count(Script, errors, length(Texts)),
-    logger:log(Level, "erltrace: ~ts.d: ~ts", [Script, Text]).
+%% They repeat themselves: one a minute.
+tell_faults(_, [], St) ->
+    St;
+tell_faults(Script, [Text | _] = Texts, #st{told = Told} = St) ->
+    Now = erlang:monotonic_time(millisecond),
+    case maps:get({Script, error}, Told, none) of
+        {At, Others} when Now - At < ?QUIET ->
+            St#st{told = Told#{{Script, error} := {At, Others + length(Texts)}}};
+        Last ->
+            More = length(Texts) - 1 + case Last of none -> 0; {_, Others} -> Others end,
+            logger:error("erltrace: ~ts.d: ~ts~ts", [Script, text(Text), case More of
+                                                                        0 -> "";
+                                                                        _ -> [" (and ", integer_to_list(More), " more)"]
+                                                                    end]),
+            St#st{told = Told#{{Script, error} => {Now, 0}}}
+    end.
 
-alert(Script, Name, Text) ->
-    count(Script, alerts, 1),
-    logger:warning("erltrace: ~ts.d: alert ~ts: ~ts", [Script, Name, Text]),
-    execute([erltrace, alert], #{count => 1}, #{script => Script, name => Name, text => Text}).
+%% What starting finds is the same each time.
+tell_warnings(Script, Texts, St) ->
+    lists:foldl(fun(Text, #st{told = Told} = S) when is_map_key({Script, Text}, Told) -> S;
+                   (Text, #st{told = Told} = S) ->
+                        logger:warning("erltrace: ~ts.d: ~ts", [Script, text(Text)]),
+                        S#st{told = Told#{{Script, Text} => {0, 0}}}
+                end, St, Texts).
+
+untold(Script, #st{told = Told} = St) ->
+    St#st{told = maps:filter(fun({S, _}, _) -> S =/= Script end, Told)}.
 
 add_part(Script, {Aggregation, Keys, Value}, Metrics, St) ->
     Id = {Script, Aggregation},
@@ -335,13 +399,17 @@ keys(_, [], _) -> [];
 keys([Name | Names], [Key | Keys], I) -> [label(Name, Key) | keys(Names, Keys, I + 1)];
 keys([], [Key | Keys], I) -> [label(["key", integer_to_list(I)], Key) | keys([], Keys, I + 1)].
 
-label(Name, Value) -> [Name, "=\"", text(Value), $"].
+label(Name, Value) -> [Name, "=\"", label_text(Value), $"].
 
-text(N) when is_integer(N) -> integer_to_list(N);
-text(F) when is_float(F) -> io_lib:format("~p", [F]);
-text(undefined) -> "";
-text(Frames) when is_list(Frames) -> lists:join($;, [text(F) || F <- Frames]);
-text(Bytes) -> << <<(char(C))/binary>> || C <- utf8(Bytes) >>.
+label_text(N) when is_integer(N) -> integer_to_list(N);
+label_text(F) when is_float(F) -> io_lib:format("~p", [F]);
+label_text(undefined) -> "";
+label_text(Frames) when is_list(Frames) -> lists:join($;, [label_text(F) || F <- Frames]);
+label_text(Bytes) -> << <<(char(C))/binary>> || C <- utf8(Bytes) >>.
+
+%% @doc Bytes as text: what is not UTF-8 is replaced.
+-spec text(binary()) -> binary().
+text(Bytes) -> unicode:characters_to_binary(utf8(Bytes)).
 
 utf8(Bytes) ->
     case unicode:characters_to_list(Bytes) of
@@ -361,9 +429,9 @@ char(C) -> <<C/utf8>>.
 -spec families() -> [family()].
 families() ->
     Metrics = ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
-    [Family || {{metric, Script, Aggregation}, M} <- Metrics,
+    [Family || {{metric, Script, Aggregation}, #metric{hidden = false} = M} <- Metrics,
                {_, _, _, [_ | _]} = Family <- [family({Script, Aggregation}, M)]] ++
-        about_scripts() ++ [labels_dropped(Metrics)].
+        about_scripts() ++ [labels_dropped(Metrics) | about_alerts()].
 
 family(Id, #metric{shape = {Function, Type0, Name, Help, Decimals, _, _, _, _} = Shape} = M) ->
     Type = case M#metric.goes_down of true -> gauge; false -> Type0 end,
@@ -421,8 +489,10 @@ own() ->
       fun(S) -> max(0, maps:get(starts, S, 0) - 1) end},
      {"erltrace_errors", counter, "Errors of the script: it did not compile, or a clause failed.", Of(errors)},
      {"erltrace_events", counter, "Probes that fired.", Of(events)},
-     {"erltrace_cost_ratio", gauge, "The part of the schedulers' busy time that the script takes while it is armed.",
+     {"erltrace_cost_ratio", gauge, "The part of the schedulers' time that the script takes while it is armed.",
       fun(#{demand := D}) when is_float(D) -> D; (_) -> 0 end},
+     {"erltrace_script_left_out", gauge, "Aggregations of the script that have no metric, as erltrace:scripts() says.",
+      fun(S) -> length([x || {left_out, _} <- maps:keys(S)]) end},
      {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}].
 
 ratio(_, 0) -> 1;
@@ -431,7 +501,8 @@ ratio(A, B) -> A / (A + B).
 %% All that erltrace itself may have a sample of, here or in `erltrace serve'.
 own_samples() ->
     Names = [{Type, iolist_to_binary(Name)} || {Name, Type, _, _} <- own()] ++
-        [{counter, <<"erltrace_drops">>}, {counter, <<"erltrace_labels_dropped">>}],
+        [{gauge, <<"erltrace_alert">>}, {counter, <<"erltrace_alerts_dropped">>},
+         {counter, <<"erltrace_drops">>}, {counter, <<"erltrace_labels_dropped">>}],
     lists:append([case Type of
                       counter -> [Name, <<Name/binary, "_total">>, <<Name/binary, "_created">>];
                       gauge -> [Name]
@@ -444,6 +515,12 @@ about_scripts() ->
         [{<<"erltrace_drops_total">>, counter, <<"What was lost because a buffer was full.">>,
           [{script_labels(Script, [{"kind", Kind}]), N} || {Script, About} <- All,
                                                             {{drops, Kind}, N} <- maps:to_list(About)]}].
+
+about_alerts() ->
+    [{<<"erltrace_alert">>, gauge, <<"1: the alert goes on.">>,
+      [{script_labels(Script, [{"alertname", Name}]), 1} || {Script, Name, _} <- erltrace_alerts:all()]},
+     {<<"erltrace_alerts_dropped_total">>, counter, <<"Alerts that were left out: too many.">>,
+      [{iolist_to_binary(label("node", atom_to_binary(node()))), erltrace_alerts:dropped()}]}].
 
 labels_dropped(Metrics) ->
     {<<"erltrace_labels_dropped_total">>, counter,
@@ -479,8 +556,14 @@ measured(_, Buckets) when is_list(Buckets) ->
     #{buckets => Buckets, count => lists:sum([N || {_, N} <- Buckets])};
 measured(_, Value) -> #{value => Value}.
 
+%% @doc An event of telemetry, where that runs. A handler that fails is telemetry's to deal with.
+-spec execute([atom()], map(), map()) -> ok.
 execute(Event, Measurements, Metadata) ->
     case whereis(telemetry_handler_table) of
         undefined -> ok;
-        _ -> apply(telemetry, execute, [Event, Measurements, Metadata])
+        _ ->
+            try apply(telemetry, execute, [Event, Measurements, Metadata]) of
+                _ -> ok
+            catch _:_ -> ok % it has ended meanwhile
+            end
     end.

@@ -160,7 +160,7 @@ armed(_) -> erlang:nif_error(not_loaded).
 -spec stop(nif()) -> ok | failure().
 stop(_) -> erlang:nif_error(not_loaded).
 
--spec work(nif(), text | terminal | json | records | both | cmd_text | cmd_terminal | cmd_json) ->
+-spec work(nif(), text | terminal | json | records | both | alerts | cmd_text | cmd_terminal | cmd_json) ->
           {ok | done, [tuple()]} | failure().
 work(_, _) -> erlang:nif_error(not_loaded).
 
@@ -180,14 +180,14 @@ stacks(_) -> erlang:nif_error(not_loaded).
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
 walk(_, _) -> erlang:nif_error(not_loaded).
 
-%% What the aggregations of a script that runs are called as metrics; from here on ticks/1 has all.
+%% What the aggregations of a script that runs are called as metrics; from here on ticks/2 has all.
 -spec metrics(nif(), Script :: iodata()) ->
           [{Aggregation :: binary(), erltrace_metrics:shape() | undefined}] | failure().
 metrics(_, _) -> erlang:nif_error(not_loaded).
 
-%% What came since the last call, undivided.
--spec ticks(nif()) -> {ok, [erltrace_metrics:part()]} | failure().
-ticks(_) -> erlang:nif_error(not_loaded).
+%% As work/2, and what came since the last call, undivided.
+-spec ticks(nif(), records | text | alerts) -> {ok | done, [tuple()], [erltrace_metrics:part()]} | failure().
+ticks(_, _) -> erlang:nif_error(not_loaded).
 
 %% ns of processor time: of the script, with the VM's part of its events; of the whole node. How many
 %% probes have fired.
@@ -196,8 +196,8 @@ ticks(_) -> erlang:nif_error(not_loaded).
 spent(_) -> erlang:nif_error(not_loaded).
 
 -spec watch(nif(), pos_integer()) ->
-          {running | done | aborted, CostPermille :: non_neg_integer(), binary(),
-           Ms :: pos_integer()} | failure().
+          {running, CostPermille :: non_neg_integer(), Ms :: non_neg_integer()} |
+          {done | aborted, CostPermille :: non_neg_integer(), binary()} | failure().
 watch(_, _) -> erlang:nif_error(not_loaded).
 
 -spec forbid(nif()) -> ok | failure().

@@ -26,7 +26,7 @@ deregister(Registry) ->
 %% It may end meanwhile.
 call(Function, Args) ->
     try apply(prometheus_registry, Function, Args)
-    catch error:_ -> true
+    catch _:_ -> true
     end.
 
 -spec deregister_cleanup(atom()) -> ok.
@@ -35,9 +35,8 @@ deregister_cleanup(_) ->
 
 -spec collect_mf(atom(), fun((term()) -> term())) -> ok.
 collect_mf(_, Callback) ->
-    Families = case ets:whereis(erltrace_metrics) of
-                   undefined -> [];
-                   _ -> erltrace_metrics:families()
+    Families = try erltrace_metrics:families()
+               catch error:badarg -> [] % the application does not run, or is just ending
                end,
     lists:foreach(fun({Name, Type, Help, Samples}) ->
                           Callback(apply(prometheus_model_helpers, create_mf, [Name, Help, Type, Samples]))

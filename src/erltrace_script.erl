@@ -18,7 +18,9 @@
 
 -define(TICK, 1000).         % ms between two messages to erltrace_metrics
 -define(FIRST_WAIT, 500).    % ms until a script that failed is tried again; doubles ...
--define(LONGEST_WAIT, 30000). % ... up to this
+-define(LONGEST_WAIT, 30000). % ... up to this,
+-define(LONGEST_REST, 600000). % or, if it ends by itself, to this
+-define(HOUR, 3600000).      % ms: that it has ended is told once in so long
 -define(HEALTHY, 10000).     % ms: one that ran for so long begins anew with that
 
 -type spec() :: #{name := binary(),              % of its metrics: the file's, without .d
@@ -35,13 +37,15 @@
               ref :: reference(),                % of the subscription
               since :: integer(),                % ms
               spent :: non_neg_integer(),        % as they were at the last look
-              fired = 0 :: non_neg_integer()}).
+              fired = 0 :: non_neg_integer(),
+              waits = none :: none | string()}). % a module that is not loaded yet
 -record(data, {spec :: spec(),
                budget :: erltrace_budget:budget(),
                run :: #run{} | undefined,
                looked :: integer(),              % ms
                wait = ?FIRST_WAIT :: pos_integer(),
-               told = <<>> :: binary()}).        % the last error: it is told once
+               told = <<>> :: binary(),          % why it did not start: once, until its file changes
+               told_end :: integer() | undefined}). % ms: when it was told last that it has ended
 
 -spec start_link(spec()) -> {ok, pid()} | {error, term()}.
 start_link(Spec) ->
@@ -103,18 +107,20 @@ handle_event(cast, {change, Spec}, _, #data{spec = Old} = Data) ->
                  _ -> new_budget(Spec)
              end,
     count(starts, 1, Data1),
-    {next_state, paused, Data1#data{spec = Spec, budget = Budget, wait = ?FIRST_WAIT, told = <<>>},
+    erltrace_metrics:changed(maps:get(name, Spec)),
+    {next_state, paused, Data1#data{spec = Spec, budget = Budget, wait = ?FIRST_WAIT, told = <<>>, told_end = undefined},
      [{state_timeout, 0, arm}]};
 handle_event(cast, {done, Ref, State}, armed, #data{run = #run{ref = Ref}} = Data) ->
     ended(State, Data);
 handle_event(info, {'DOWN', Mon, process, _, Why}, armed, #data{run = #run{mon = Mon}} = Data) ->
-    failed(io_lib:format("its handle has ended: ~0P", [Why, 20]), Data#data{run = undefined});
+    rest(io_lib:format("its handle has ended: ~0P", [Why, 20]), Data#data{run = undefined});
 handle_event(_, _, _, _) ->
     keep_state_and_data.
 
 -spec terminate(term(), atom(), #data{}) -> term().
 terminate(_, _, Data) ->
     _ = disarm(Data),
+    gauge(state, failed, Data),
     gauge(up, 0, Data).
 
 -spec code_change(term(), atom(), #data{}, term()) -> {ok, atom(), #data{}}.
@@ -140,7 +146,7 @@ arm(#data{spec = Spec} = Data) ->
             gauge(up, 1, Data1),
             gauge(state, armed, Data1),
             gauge(why, <<>>, Data1),
-            Data2 = Data1#data{run = Run, looked = now_ms(), told = <<>>},
+            Data2 = tell_waits(Data1#data{run = Run, looked = now_ms()}),
             {next_state, armed, Data2, look_again(armed, Data2)};
         {error, Why} ->
             failed(Why, Data1)
@@ -150,15 +156,16 @@ start(#{name := Name} = Spec) ->
     case erltrace_handle:start(self()) of
         {ok, H} ->
             try
-                Shapes = compile(H, Spec),
-                {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, aggregations => ticks}),
+                {Waits, Shapes} = compile(H, Spec),
+                {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, output => alerts, aggregations => ticks}),
+                ok = erltrace_handle:call(H, calm),
                 {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub}),
                 ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
                 done(erltrace_handle:call(H, go)),
                 Nif = erltrace_handle:call(H, nif),
                 {Spent, _, _} = erltrace_nif:spent(Nif),
                 {ok, #run{handle = H, mon = erlang:monitor(process, H), nif = Nif, ref = Ref,
-                          since = now_ms(), spent = Spent}}
+                          since = now_ms(), spent = Spent, waits = Waits}}
             catch
                 throw:{error, _} = Error ->
                     erltrace_handle:close(H),
@@ -173,16 +180,19 @@ start(#{name := Name} = Spec) ->
 
 compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Options, file := File} = Spec) ->
     [done(erltrace_handle:call(H, {setopt, Option, Value})) || {Option, Value} <- defaults(Spec) ++ Options],
-    done(erltrace_handle:call(H, {compile, Source, Args, [{file, File}]})),
+    Waits = case erltrace_handle:call(H, {compile, Source, Args, [{file, File}, later]}) of
+                {later, Module} -> Module;
+                Compiled -> done(Compiled), none
+            end,
     case erltrace_handle:call(H, {metrics, Name}) of
-        Shapes when is_list(Shapes) -> Shapes;
+        Shapes when is_list(Shapes) -> {Waits, Shapes};
         Error -> throw(Error)
     end.
 
 %% The totals are in erltrace_metrics: the library keeps no key besides. Deleted variables are cleaned up
 %% less often than where somebody looks on: that is not paid for by the budget.
 defaults(#{budget := Share}) ->
-    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "5hz"},
+    [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "2hz"},
      {"statebudget", integer_to_list(max(1, min(100, floor(Share * 100))))}].
 
 done(ok) -> ok;
@@ -215,22 +225,61 @@ ended(State, #data{run = #run{handle = H}} = Data) ->
               {ok, #{aborted := Text}} when is_binary(Text) -> Text;
               _ -> io_lib:format("it has ended by itself: ~0p", [State])
           end,
-    failed(Why, disarm(Data)).
+    rest(Why, disarm(Data)).
 
-failed(Why, #data{wait = Wait} = Data) ->
-    Text = unicode:characters_to_binary(Why),
-    _ = tell(Text, Data),
-    gauge(up, 0, Data),
-    gauge(why, Text, Data),
-    gauge(state, failed, Data),
-    {next_state, failed, Data#data{told = Text, run = undefined, wait = min(?LONGEST_WAIT, 2 * Wait)},
-     [{state_timeout, Wait, arm}]}.
+%% It has run, and ended. Why may have other numbers each time: it is told once in a while.
+rest(Why, #data{told_end = Told} = Data) ->
+    Now = now_ms(),
+    case Told =:= undefined orelse Now - Told >= ?HOUR of
+        true -> wait(text(Why), ?LONGEST_REST, tell(text(Why), Data#data{told_end = Now}));
+        false -> wait(text(Why), ?LONGEST_REST, Data)
+    end.
 
-tell(Text, #data{told = Text}) ->
-    ok;
-tell(Text, #data{spec = #{file := File}} = Data) ->
+%% It has not started.
+failed(Why, #data{told = Told} = Data) ->
+    case text(Why) of
+        Told -> wait(Told, ?LONGEST_WAIT, Data);
+        Text -> wait(Text, ?LONGEST_WAIT, tell(Text, Data#data{told = Text}))
+    end.
+
+wait(Why, Longest, #data{wait = Wait} = Data) ->
     count(errors, 1, Data),
-    logger:error("erltrace: ~ts: ~ts", [File, Text]).
+    gauge(up, 0, Data),
+    gauge(why, Why, Data),
+    gauge(state, failed, Data),
+    {next_state, failed, Data#data{run = undefined, wait = min(Longest, 2 * Wait)}, [{state_timeout, Wait, arm}]}.
+
+%% The line of a script that an error shows may be no text at all.
+text(Why) ->
+    try unicode:characters_to_binary(Why) of
+        Text when is_binary(Text) -> Text;
+        {_, _, _} -> erltrace_metrics:text(iolist_to_binary(Why))
+    catch error:badarg -> iolist_to_binary(io_lib:format("~0P", [Why, 50]))
+    end.
+
+tell(Text, #data{spec = #{file := File}} = Data) ->
+    logger:error("erltrace: ~ts: ~ts", [File, Text]),
+    Data.
+
+%% A module that it names is not loaded: erltrace_loads tells its handle when it is. Until then nobody knows
+%% whether it was a mistake.
+tell_waits(#data{run = #run{waits = none}} = Data) ->
+    gauge(waits_for, <<>>, Data),
+    Data;
+tell_waits(#data{run = #run{waits = Module}, told = Told} = Data) ->
+    Text = unicode:characters_to_binary(["module ", Module, " is not loaded: its functions are traced as soon as it is"]),
+    gauge(waits_for, unicode:characters_to_binary(Module), Data),
+    Told =:= Text orelse logger:warning("erltrace: ~ts: ~ts", [maps:get(file, Data#data.spec), Text]),
+    Data#data{told = Text}.
+
+waits(#data{run = #run{waits = Module} = Run} = Data) when Module =/= none ->
+    try erlang:module_loaded(list_to_existing_atom(Module)) of
+        true -> gauge(waits_for, <<>>, Data), Data#data{run = Run#run{waits = none}};
+        false -> Data
+    catch error:badarg -> Data
+    end;
+waits(Data) ->
+    Data.
 
 %% ---- what it costs ---------------------------------------------------------------------------
 
@@ -264,7 +313,7 @@ look(State, #data{spec = #{level := Level}, budget = Budget, looked = Last} = Da
     count(State, Now - Last, Data),
     count(spent, Cost, Data),
     gauge(demand, erltrace_budget:demand(Budget1), Data),
-    healthy(Now, Data1#data{budget = Budget1, looked = Now}).
+    healthy(Now, (waits(Data1))#data{budget = Budget1, looked = Now}).
 
 spent(#data{run = #run{nif = Nif, spent = Spent0, fired = Fired0} = Run} = Data) ->
     case erltrace_nif:spent(Nif) of

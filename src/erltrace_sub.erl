@@ -13,14 +13,14 @@
 -export_type([sub/0, opts/0]).
 
 -type opts() :: #{to => pid(), interval => pos_integer(), window => pos_integer(),
-                  output => records | text, aggregations => new | all | ticks}.
+                  output => records | text | alerts, aggregations => new | all | ticks}.
 
 -record(sub, {ref :: reference(),
               to :: pid(),
               mon :: reference(),
               interval :: pos_integer(),
               window :: pos_integer(),
-              output :: records | text,
+              output :: records | text | alerts,
               aggregations :: new | all | ticks,
               next :: integer(),
               timer :: reference(),
@@ -41,7 +41,7 @@ options(Opts) ->
 valid(to, V) -> is_pid(V);
 valid(interval, V) -> is_integer(V) andalso V > 0 andalso V =< 86400000;
 valid(window, V) -> is_integer(V) andalso V > 0;
-valid(output, V) -> V =:= records orelse V =:= text;
+valid(output, V) -> lists:member(V, [records, text, alerts]);
 valid(aggregations, V) -> lists:member(V, [new, all, ticks]);
 valid(_, _) -> false.
 
@@ -62,7 +62,8 @@ timer(Next, Ref) ->
 -spec ref(sub()) -> reference().
 ref(#sub{ref = Ref}) -> Ref.
 
--spec form(sub()) -> records | text.
+%% @doc `alerts': nothing of what actions print.
+-spec form(sub()) -> records | text | alerts.
 form(#sub{output = Form}) -> Form.
 
 %% @doc `new': aggregations are cleared when they are sent; `ticks': they are sent undivided, whatever
@@ -88,7 +89,7 @@ tick(#sub{next = Next0, interval = Interval} = Sub) ->
 send(Kind, Status, {Items, Aggs}, #sub{count = N} = Sub) ->
     Output = case Sub#sub.output of
                  text -> #{output => iolist_to_binary([T || {text, T} <- Items])};
-                 records -> #{records => [I || I <- Items, is_result(I)]}
+                 _ -> #{records => [I || I <- Items, is_result(I)]}
              end,
     Message = Output#{tick => N + 1, status => Status, aggregations => Aggs,
                       drops => [{Drop, Count, Text} || {drop, Drop, Count, Text} <- Items],

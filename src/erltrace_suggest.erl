@@ -3,7 +3,7 @@
 %% similar name, another arity, an Elixir module without its prefix.
 -module(erltrace_suggest).
 
--export([hint/1, nearest/2]).
+-export([hint/1, nearest/2, not_loaded/1]).
 
 -define(LONGEST, 100). % characters: longer names are not compared
 
@@ -20,6 +20,21 @@ hint(Description) ->
                 false -> none
             end
     end.
+
+%% @doc The module whose functions a description names, if it is not loaded: they may be there later.
+-spec not_loaded(unicode:chardata()) -> {ok, string()} | none.
+not_loaded(Description) ->
+    case fields(Description) of
+        ["erlang" | _] -> none;
+        [_, Module, _, Name] ->
+            case is_function_probe(Name) andalso is_literal(Module) andalso not is_loaded(Module) of
+                true -> {ok, Module};
+                false -> none
+            end
+    end.
+
+is_loaded(Module) ->
+    lists:member(Module, [atom_to_list(M) || M <- erlang:loaded()]).
 
 fields(Text) ->
     %% A colon may be inside quotes.

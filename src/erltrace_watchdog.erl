@@ -10,7 +10,7 @@
 %% - if the handle's process is killed, the watchdog takes back what it armed.
 -module(erltrace_watchdog).
 -behaviour(gen_server).
--export([start/4, stop/1, watch/1, is_harmless/0, is_payload/0]).
+-export([start/4, stop/1, watch/2, is_harmless/0, is_payload/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
 
 -define(PATIENCE, 300). % ms for the handle's process to end after its owner
@@ -19,6 +19,7 @@
              owner :: pid(),
              nif :: reference(),
              number :: pos_integer(),
+             tick = 0 :: non_neg_integer(), % ms between two checks, at least
              watching = false :: boolean()}).
 
 %% @doc Started by the handle's process.
@@ -34,10 +35,10 @@ stop({Pid, Mon}) ->
     gen_server:cast(Pid, done),
     receive {'DOWN', Mon, process, Pid, _} -> ok end.
 
-%% @doc The script runs: start checking it.
--spec watch({pid(), reference()}) -> ok.
-watch({Pid, _}) ->
-    gen_server:cast(Pid, watch).
+%% @doc The script runs: start checking it, every so many ms at least.
+-spec watch({pid(), reference()}, pos_integer()) -> ok.
+watch({Pid, _}, Tick) ->
+    gen_server:cast(Pid, {watch, Tick}).
 
 %% @doc Does this node forbid destructive actions? By erltrace's setting `destructive' = false.
 -spec is_harmless() -> boolean().
@@ -63,11 +64,11 @@ init(#st{handle = Handle, owner = Owner} = St) ->
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
--spec handle_cast(done | watch, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+-spec handle_cast(done | {watch, pos_integer()}, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_cast(done, St) ->
     {stop, normal, St};
-handle_cast(watch, St) ->
-    {noreply, tick(St#st{watching = true})}.
+handle_cast({watch, Tick}, St) ->
+    {noreply, tick(St#st{tick = Tick, watching = true})}.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_info(tick, #st{watching = true} = St) ->
@@ -95,14 +96,14 @@ format_status(#{state := #st{} = St} = Status) ->
 format_status(Status) ->
     Status.
 
-tick(#st{nif = Nif} = St) ->
+tick(#st{nif = Nif, tick = Tick} = St) ->
     case check(Nif) of
-        {running, _, _, Ms} ->
-            _ = erltrace_beat:send_after(Ms, tick),
+        {running, _, Ms} ->
+            _ = erltrace_beat:send_after(max(Tick, Ms), tick),
             St;
-        {done, _, _, _} ->
+        {done, _, _} ->
             tell(done, St);
-        {aborted, _, Text, _} ->
+        {aborted, _, Text} ->
             tell({aborted, Text}, St);
         {error, _} ->
             St#st{watching = false}
@@ -114,7 +115,7 @@ tell(What, #st{handle = Handle} = St) ->
 
 check(Nif) ->
     try erltrace_nif:watch(Nif, erlang:system_info(schedulers_online))
-    catch error:_ -> {aborted, 0, <<"erltrace's library has been replaced by another one">>, 0}
+    catch error:_ -> {aborted, 0, <<"erltrace's library has been replaced by another one">>}
     end.
 
 clean_up(#st{nif = Nif} = St) ->

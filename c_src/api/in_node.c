@@ -111,6 +111,17 @@ bool api_idle(const erltrace_t *h)
 	return en_now() < h->worked + rest;
 }
 
+bool api_rests(const erltrace_t *h)
+{
+	return api_idle(h) && en_unread(h->en) == EN_NOTHING;
+}
+
+void api_mute(erltrace_t *h)
+{
+	if (h->co != NULL)
+		co_mute(h->co);
+}
+
 static uint64_t clean_after(const erltrace_t *h, bool deleted)
 {
 	const struct prog *prog = &h->comp->prog;

@@ -36,6 +36,7 @@ void api_no_payload(erltrace_t *h); /* payload=off for good */
  * nothing: that call wants a dirty scheduler, which spins before it sleeps again.
  */
 bool api_idle(const erltrace_t *h);
+bool api_rests(const erltrace_t *h); /* nor api_live() */
 /* Make the memory of deleted variables free again; returns when this is due again, in ns. */
 uint64_t api_clean(erltrace_t *h);
 uint64_t api_rest(const erltrace_t *h); /* the same, in no time, where there is none; 0: there is */
@@ -58,6 +59,8 @@ void api_hold(erltrace_t *h, bool hold); /* results of others are to come: it do
 int api_export(erltrace_t *h, bool keep, char **bytes, size_t *len); /* the caller frees */
 int api_import(erltrace_t *h, const void *bytes, size_t len);
 
+/* Nobody reads what actions print (co_mute() in consume/consume.h). */
+void api_mute(erltrace_t *h);
 /* The aggregations as the end would print them. 0: the same as last time, or nothing. */
 int api_preview(erltrace_t *h, const erltrace_handlers_t *handlers);
 /* What came since the last call (co_live() in consume/consume.h); cb NULL: from now on. -1: no memory. */

@@ -328,6 +328,36 @@ ERL_NIF_TERM nif_set_record(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return ret;
 }
 
+/* status(Handle) -> idle | running | filled | stopped | {exited, Code} */
+ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	static const char *const names[] = {"idle", "running", "exited", "filled", "stopped"};
+	erltrace_status_t status;
+	ERL_NIF_TERM name;
+	int code = 0;
+
+	WITH_HANDLE(b)
+	status = erltrace_status(b->h, &code);
+	enif_mutex_unlock(b->lock);
+	name = enif_make_atom(env, names[status]);
+	return status == ERLTRACE_EXITED ? enif_make_tuple2(env, name, enif_make_int(env, code))
+					 : name;
+}
+
+/* recorder(Handle) -> boolean(): does it write snapshots itself? */
+ERL_NIF_TERM nif_recorder(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	char dir[8] = "";
+	bool is;
+
+	WITH_HANDLE(b)
+	is = api_option(b->h, OPT_BUFPOLICY) == BUFPOLICY_RING &&
+	     erltrace_getopt(b->h, "snapshotdir", dir, sizeof(dir), NULL) == 0 && dir[0] != '\0' &&
+	     strcmp(dir, "-") != 0;
+	enif_mutex_unlock(b->lock);
+	return is ? atom_true : atom_false;
+}
+
 /* [default_action | zero_matches | empty | {file, Name}]; the name, to be freed. */
 static char *compile_opts(ErlNifEnv *env, ERL_NIF_TERM list, erltrace_compile_opts_t *o)
 {

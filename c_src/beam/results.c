@@ -148,6 +148,11 @@ static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_recor
 	return 0;
 }
 
+static int on_alert(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+{
+	return strcmp(rec->action, "alert") != 0 || on_event(arg, ev) != 0 ? 0 : on_record(arg, ev, rec);
+}
+
 static int on_drop(void *arg, const erltrace_drop_t *d)
 {
 	struct results *r = arg;
@@ -274,8 +279,9 @@ static int on_json_snapshot(void *arg, const erltrace_snapshot_t *s)
 }
 
 /*
- * How results are wanted: text, terminal, json, records, both (text and records); the first three
- * with cmd_ before them for the command, which runs programs and opens files itself.
+ * How results are wanted: text, terminal, json, records, both (text and records), alerts (nothing that
+ * is printed); the first three with cmd_ before them for the command, which runs programs and opens
+ * files itself.
  */
 static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, struct results *r,
 	struct co_json *json, erltrace_handlers_t *hs)
@@ -295,6 +301,9 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	if (strcmp(f, "records") == 0 || strcmp(f, "both") == 0) {
 		hs->event = on_event;
 		hs->record = on_record;
+	} else if (strcmp(f, "alerts") == 0) {
+		hs->record = on_alert;
+		api_mute(b->h);
 	}
 	if (hs->record == NULL || strcmp(f, "both") == 0)
 		hs->text = on_text;
@@ -343,22 +352,26 @@ static ERL_NIF_TERM work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_tuple2(env, rc == ERLTRACE_DONE ? atom_done : atom_ok, items);
 }
 
-ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* Is there nothing to read? That is found out without a dirty scheduler. */
+static bool rests(ErlNifEnv *env, ERL_NIF_TERM handle, bool (*is_idle)(const erltrace_t *h))
 {
-	struct beam_handle *b = beam_get(env, argv[0]);
+	struct beam_handle *b = beam_get(env, handle);
 	bool idle = false;
 
-	if (b == NULL)
-		return enif_make_badarg(env);
-	if (enif_mutex_trylock(b->lock) == 0) {
-		idle = b->h != NULL && b->warnings == NULL && api_idle(b->h);
-		if (idle)
-			beam_watchdog_read(b);
-		enif_mutex_unlock(b->lock);
-	}
+	if (b == NULL || enif_mutex_trylock(b->lock) != 0)
+		return false;
+	idle = b->h != NULL && b->warnings == NULL && is_idle(b->h);
 	if (idle)
-		return enif_make_tuple2(env, atom_ok, enif_make_list(env, 0));
-	return enif_schedule_nif(env, "work", ERL_NIF_DIRTY_JOB_CPU_BOUND, work, argc, argv);
+		beam_watchdog_read(b);
+	enif_mutex_unlock(b->lock);
+	return idle;
+}
+
+ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	return rests(env, argv[0], api_idle)
+		       ? enif_make_tuple2(env, atom_ok, enif_make_list(env, 0))
+		       : enif_schedule_nif(env, "work", ERL_NIF_DIRTY_JOB_CPU_BOUND, work, argc, argv);
 }
 
 /* snapshot(Handle, Why, Form) -> {ok, [Item]} */
@@ -384,20 +397,6 @@ ERL_NIF_TERM nif_snapshot(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return beam_error(env, &e);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, atom_ok, items);
-}
-
-/* recorder(Handle) -> boolean(): does it write snapshots itself? */
-ERL_NIF_TERM nif_recorder(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	char dir[8] = "";
-	bool is;
-
-	WITH_HANDLE(b)
-	is = api_option(b->h, OPT_BUFPOLICY) == BUFPOLICY_RING &&
-	     erltrace_getopt(b->h, "snapshotdir", dir, sizeof(dir), NULL) == 0 && dir[0] != '\0' &&
-	     strcmp(dir, "-") != 0;
-	enif_mutex_unlock(b->lock);
-	return is ? atom_true : atom_false;
 }
 
 /* preview(Handle, Form) -> {ok, [Item]} | same: the aggregations as the end would print them */
@@ -438,22 +437,6 @@ ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	free(node);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, rc > 0 ? enif_make_atom(env, "more") : atom_ok, items);
-}
-
-/* status(Handle) -> idle | running | filled | stopped | {exited, Code} */
-ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	static const char *const names[] = {"idle", "running", "exited", "filled", "stopped"};
-	erltrace_status_t status;
-	ERL_NIF_TERM name;
-	int code = 0;
-
-	WITH_HANDLE(b)
-	status = erltrace_status(b->h, &code);
-	enif_mutex_unlock(b->lock);
-	name = enif_make_atom(env, names[status]);
-	return status == ERLTRACE_EXITED ? enif_make_tuple2(env, name, enif_make_int(env, code))
-					 : name;
 }
 
 /* ---- probes ---------------------------------------------------------------------------- */
@@ -720,24 +703,36 @@ static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t cou
 }
 
 /*
- * ticks(Handle) -> {ok, [{Aggregation, Keys, Value}]}: what came since the last call, undivided, which
- * adds up; begun by metrics(). Value: an integer, {Sum, Count} of avg(), buckets of distributions and
- * percentile().
+ * ticks(Handle, Form) -> {ok | done, [Item], [{Aggregation, Keys, Value}]}: as work(), and what came since
+ * the last call, undivided, which adds up; begun by metrics(). Value: an integer, {Sum, Count} of avg(),
+ * buckets of distributions and percentile().
  */
-ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static ERL_NIF_TERM ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	ERL_NIF_TERM worked = beam_get(env, argv[0]) != NULL ? work(env, argc, argv) : atom_closed;
 	uint64_t from = clock_thread();
-	int rc;
+	const ERL_NIF_TERM *t;
+	int rc, n;
 
+	if (!enif_get_tuple(env, worked, &n, &t))
+		return enif_make_badarg(env);
+	if (t[0] == atom_error)
+		return worked;
 	WITH_HANDLE(b)
 	rc = api_live(b->h, on_live, &r);
-	beam_watchdog_read(b);
 	atomic_fetch_add(&b->reading, clock_thread() - from);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
-	return enif_make_tuple2(env, atom_ok, r.list);
+	return enif_make_tuple3(env, t[0], t[1], r.list);
+}
+
+ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	return rests(env, argv[0], api_rests)
+		       ? enif_make_tuple3(env, atom_ok, enif_make_list(env, 0), enif_make_list(env, 0))
+		       : enif_schedule_nif(env, "ticks", ERL_NIF_DIRTY_JOB_CPU_BOUND, ticks, argc, argv);
 }
 
 /* ---- about scripts --------------------------------------------------------------------- */

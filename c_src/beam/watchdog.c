@@ -37,13 +37,14 @@
 #define VM_RETURN 80
 #define VM_OTHER  95
 #define VM_COUNT  11
-#define ATOMS_MS 20	 /* until atoms of patterns are looked for again */
+#define ATOMS_MS 20	 /* until atoms of patterns are looked for again; at least cleanrate */
 #define COSTLY	 5000	 /* ns: above this each event is timed */
 #define LONGEST	 1000000 /* ns: the thread may have been off its processor: stands for itself */
 #define IDLE	 2	 /* half of one scheduler's time at least counts as used */
+#define BEATS	 10	 /* a tenth of patience: when it must come by again */
 #define SURE	 5	 /* a fifth of patience: how long a beat must be too old */
 #define LOOK_MS	 100	 /* between two looks */
-#define REST_MS	 500	 /* the same where few events come: a look wakes a scheduler up */
+#define REST_MS	 1000	 /* the same where few events come, at most: a look wakes a scheduler up */
 #define FEW	 1000	 /* a second */
 
 /* ---- probe path ------------------------------------------------------------------------ */
@@ -188,18 +189,20 @@ static void look_at_reader(struct beam_handle *b, uint64_t now)
 }
 
 /*
- * How long may the process rest? Few events cost little, and if very many begin to come it is time enough to see
- * that then, unless the script's watchtime is short.
+ * ms that the process may rest: few events cost little, and if very many begin to come it is time enough to see
+ * that then.
  */
 static unsigned rest(struct beam_handle *b, uint64_t now)
 {
 	struct beam_watchdog *w = &b->watchdog;
 	uint64_t fired = en_fired(b->en), n = fired - w->fired, ns = now - w->looked;
+	uint64_t most = b->patience / BEATS / 1000000;
 
 	w->fired = fired;
 	w->looked = now;
-	return n * 1000000000 < FEW * ns && b->patience >= BEAM_WINDOWS * REST_MS * 1000000ULL ? REST_MS
-											      : LOOK_MS;
+	if (n * 1000000000 >= FEW * ns || most < LOOK_MS)
+		return LOOK_MS;
+	return most < REST_MS ? (unsigned)most : REST_MS;
 }
 
 static void why(struct beam_handle *b, char *buf, size_t size)
@@ -230,9 +233,9 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 }
 
 /*
- * watch(Handle, Schedulers) -> {running | done | aborted, CostPermille, Text, Ms}: to be called while a
- * script runs, again after so many ms. On a normal scheduler: it waits for nobody. done: the script
- * has exited or filled its buffers; there is no need for events any more.
+ * watch(Handle, Schedulers) -> {running, CostPermille, Ms} | {done | aborted, CostPermille, Text}: to
+ * be called again within so many ms while a script runs. On a normal scheduler: it waits for nobody.
+ * done: the script has exited or filled its buffers; there is no need for events any more.
  */
 ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -254,11 +257,8 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
 		en_rate_tick(b->en);
 	beam_leave();
-	if (enif_mutex_trylock(b->lock) != 0) { /* somebody is at work: the next time */
-		enif_make_new_binary(env, 0, &text);
-		return enif_make_tuple4(
-			env, atom_running, enif_make_uint(env, 0), text, enif_make_uint(env, ms));
-	}
+	if (enif_mutex_trylock(b->lock) != 0) /* somebody is at work: the next time */
+		return enif_make_tuple3(env, atom_running, enif_make_uint(env, 0), enif_make_uint(env, ms));
 	if (b->h == NULL) {
 		enif_mutex_unlock(b->lock);
 		return enif_make_tuple2(env, atom_error, atom_closed);
@@ -277,8 +277,10 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	cost = b->watchdog.permille;
 	enif_mutex_unlock(b->lock);
+	if (state == atom_running)
+		return enif_make_tuple3(env, state, enif_make_uint(env, cost), enif_make_uint(env, ms));
 	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
-	return enif_make_tuple4(env, state, enif_make_uint(env, cost), text, enif_make_uint(env, ms));
+	return enif_make_tuple3(env, state, enif_make_uint(env, cost), text);
 }
 
 /*
@@ -312,12 +314,15 @@ ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
  */
 static ERL_NIF_TERM clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	uint64_t ms;
+	uint64_t ms, atoms;
 
 	WITH_HANDLE(b)
 	ms = api_clean(b->h) / 1000000;
-	if (!beam_patterns_renew(&b->patterns) && ms > ATOMS_MS)
-		ms = ATOMS_MS;
+	atoms = api_option(b->h, OPT_CLEANRATE) / 1000000;
+	if (atoms < ATOMS_MS)
+		atoms = ATOMS_MS;
+	if (!beam_patterns_renew(&b->patterns) && ms > atoms)
+		ms = atoms;
 	enif_mutex_unlock(b->lock);
 	return enif_make_uint64(env, ms < 5 ? 5 : ms);
 }

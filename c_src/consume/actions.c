@@ -290,6 +290,28 @@ static bool was_reached(const struct co_rec *r, const struct prog_action *a)
 	return at < r->head->size && ((const uint8_t *)r->head)[at] != 0;
 }
 
+static bool only_prints(const struct prog_action *a)
+{
+	switch (a->act) {
+	case ACT_PRINTF:
+	case ACT_PRINTA:
+	case ACT_PRINT:
+	case ACT_TRACEMEM:
+	case ACT_TRACE:
+	case ACT_STACK:
+	case ACT_USTACK:
+	case ACT_JSTACK:
+	case ACT_SYM:
+	case ACT_MOD:
+	case ACT_FUNC:
+	case ACT_USYM:
+	case ACT_UMOD:
+	case ACT_UFUNC:
+	case ACT_UADDR: return true;
+	default: return false;
+	}
+}
+
 /* What a snapshot shows again has been done before; what acts at once is not done again at the end. */
 static bool is_due(const struct co *co, const struct prog_action *a)
 {
@@ -297,7 +319,10 @@ static bool is_due(const struct co *co, const struct prog_action *a)
 
 	switch (co->mode) {
 	case CO_NOTICED: return at_once;
-	case CO_ALL: return !at_once || !en_is_noted(co->en);
+	case CO_ALL:
+		if (co->mute && co->fd < 0 && only_prints(a))
+			return false;
+		return !at_once || !en_is_noted(co->en);
 	default: break;
 	}
 	switch (a->act) {

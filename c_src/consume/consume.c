@@ -370,15 +370,20 @@ int co_work(struct co *co, const erltrace_handlers_t *h, bool final)
 	sy_watch(co->sy);
 	ag_take(co);
 	jo_take(co);
-	if (co_notice(co) == 0)
+	if (co_notice(co) == 0 && !(co->mute && co_opt(co, OPT_BUFPOLICY) == BUFPOLICY_RING))
 		en_consume(co->en, rec_one, co);
 	if (co->rv == 0)
 		te_drops(co, final);
-	if (co->rv == 0 && final && co->role != CO_OTHER)
+	if (co->rv == 0 && final && co->role != CO_OTHER && (!co->mute || co->fd >= 0))
 		pa_final(co);
 	co_flush(co);
 	check_file(co);
 	return co->rv;
+}
+
+void co_mute(struct co *co)
+{
+	co->mute = true;
 }
 
 int co_preview(struct co *co, const erltrace_handlers_t *h)

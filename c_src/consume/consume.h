@@ -60,6 +60,12 @@ int co_live(struct co *co, co_live_cb *cb, void *arg);
 int co_clear(struct co *co, const char *name);
 int co_trunc(struct co *co, const char *name);
 /*
+ * From here on nobody reads what actions print, as of a script that is deployed: they print nothing,
+ * unless freopen() has opened a file, and with bufpolicy=ring what the buffers hold is dropped at the
+ * end. alert(), snapshot() and all else that acts does as ever.
+ */
+void co_mute(struct co *co);
+/*
  * A new run: the header of the default output is due again. co_work prints it before the first
  * record, as dtrace does: a script that only aggregates has none. (The row that -l prints is the
  * command's.)

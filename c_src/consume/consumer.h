@@ -53,6 +53,7 @@ struct co {
 	enum co_role role;
 	struct co_buf wishes, incoming; /* join.c */
 	uint64_t previewed;
+	bool mute;    /* nobody reads what actions print: co_mute() */
 	bool telling; /* the text of an action stays whole: its record shows it */
 	enum co_mode mode;
 	uint32_t notices; /* flight.c: as last seen */

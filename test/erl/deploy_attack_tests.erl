@@ -1,0 +1,170 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Scripts of a release and people who make mistakes, or mean harm: terms of sys.config that make no sense,
+%% files that are none, applications that come and go. Each is told or ignored; the good script goes on.
+-module(deploy_attack_tests).
+-include_lib("eunit/include/eunit.hrl").
+-import(deploy_tests, [with/3, logged/1, log_lines/0, lines_of/2, write/3, wait/1, armed/1, state/1, about/1, fire/1,
+                       value/1, shows/2]).
+
+-define(COUNT, "erlang*:::user_trace-n12 { @calls = count(); }\n").
+
+%% It may just be started again.
+counts() ->
+    armed(<<"a">>),
+    Before = value(<<"erltrace_a_calls_total">>),
+    wait(fun() -> dtrace:pn(12, 1), value(<<"erltrace_a_calls_total">>) > Before end).
+
+%% Terms that make no sense, one by one.
+settings_test_() ->
+    {timeout, 120,
+     [{lists:flatten(io_lib:format("~0p", [Bad])), fun() -> settings(Bad, Told) end}
+      || {Bad, Told} <- [{{budget, x}, "budget must be"}, {{budget, -1}, "budget must be"}, {{budget_all, 1000}, "budget_all must be"},
+                         {{metrics, x}, "metrics must be"}, {{metrics, [a | b]}, "metrics must be"},
+                         {{metrics, [{max_labels, 0}, x]}, "is not a setting"}, {{alerts, #{}}, "alerts must be"},
+                         {{alerts, [{hold, 0}]}, "alerts: {hold,0} is not a setting"}]]}.
+
+settings(Bad, Told) ->
+    logged(fun() -> with([{"a.d", ?COUNT}], [Bad], fun(_) ->
+        counts(),
+        ?assertMatch([_ | _], lines_of(list_to_binary(Told), log_lines()))
+    end) end).
+
+%% The same for the list of scripts; a good one among them.
+scripts_test() ->
+    logged(fun() -> with([{"a.d", ?COUNT}], [], fun(Dir) ->
+        Good = filename:join(Dir, "a.d"),
+        [begin
+             application:set_env(erltrace, scripts, Scripts),
+             ok = erltrace:reload(),
+             lists:member(Good, [Scripts | case Scripts of [_ | T] when is_list(T) -> Scripts; _ -> [] end]) andalso counts(),
+             Told =:= none orelse ?assertMatch([_ | _], lines_of(list_to_binary(Told), log_lines()))
+         end || {Scripts, Told} <-
+                    [{x, "scripts must be a list"}, {[Good | x], "scripts must be a list"}, {Good, none},
+                     {list_to_binary(Good), none}, {[Good, x], "x is neither"}, {[Good, {x, [{budget, 1}]}], "x is neither"},
+                     {[Good, {Good, x}], "must be a list"}, {[Good, {Good, [a | b]}], "must be a list"},
+                     {[Good, {Dir, [{args, [1]}]}], "is not a setting"}, {[Good, {Dir, [{options, [a | b]}]}], "is not a setting"},
+                     {[Good, {Dir, [{args, ["x" | "y"]}]}], none}, {[Good, [[$a], b]], "neither"}, {[Good, ""], "neither"},
+                     {[Good, <<255, 254>>], "no name that is text"}, {[Good, [0]], none}, {[Good, #{}], "neither"},
+                     {[Good, "/nowhere/at/all.d"], "no such file"}, {[Good, "gc.d"], none}]],
+        counts()
+    end) end).
+
+%% Files that are none.
+files_test() ->
+    with([{"a.d", ?COUNT}, {".hidden.d", "x"}, {"editor.d~", "x"}, {"nul.d", <<0, 1, 255>>}, {"empty.d", ""}], [], fun(Dir) ->
+        "" = os:cmd("cd " ++ Dir ++ " && mkfifo pipe.d && mkdir folder.d && ln -s nowhere dangling.d && ln -s /dev/zero zero.d "
+                    "&& truncate -s 1G large.d"),
+        ok = erltrace:reload(),
+        [wait(fun() -> state(N) =:= failed end) || N <- [<<"pipe">>, <<"folder">>, <<"dangling">>, <<"zero">>, <<"large">>, <<"nul">>]],
+        ?assertEqual(<<"is not a regular file">>, maps:get(why, about(<<"pipe">>))),
+        ?assertEqual(<<"is not a regular file">>, maps:get(why, about(<<"zero">>))),
+        ?assertEqual(<<"is too large for a script">>, maps:get(why, about(<<"large">>))),
+        ?assertEqual(none, state(<<".hidden">>)),
+        counts(),
+        os:cmd("rm -r " ++ filename:join(Dir, "*.d")),
+        ok = erltrace:reload(),
+        ?assertEqual([], erltrace:scripts()),
+        write(Dir, "a.d", ?COUNT),
+        ok = erltrace:reload(),
+        counts()
+    end).
+
+%% Whatever is sent to them.
+garbage_test() ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        armed(<<"a">>),
+        Servers = [erltrace_deploy, erltrace_metrics, erltrace_alerts, erltrace_loads],
+        Scripts = [P || {_, P, _, _} <- supervisor:which_children(erltrace_script_sup)],
+        Handles = [P || {_, P, _, _} <- supervisor:which_children(erltrace_sup)],
+        Pids = [whereis(S) || S <- Servers] ++ Scripts ++ Handles,
+        [begin
+             P ! garbage,
+             P ! {erltrace, make_ref(), tick, #{}},
+             P ! {'DOWN', make_ref(), process, self(), x},
+             gen_server:cast(P, garbage),
+             ok = sys:suspend(P),
+             ok = sys:change_code(P, ?MODULE, undefined, []),
+             ok = sys:resume(P)
+         end || P <- Pids],
+        counts(),
+        [?assert(is_process_alive(P)) || P <- Pids]
+    end).
+
+%% Stopped and started at any moment: nothing is left, and it works again.
+restarts_test() ->
+    with([{"a.d", ?COUNT}, {"f.d", "erlang*:lists::function-entry { @[probefunc] = count(); }"}], [], fun(_) ->
+        [begin
+             timer:sleep(N),
+             ok = application:stop(erltrace),
+             ?assertEqual([], [P || P <- erlang:processes(), {dictionary, D} <- [process_info(P, dictionary)],
+                                    {'$initial_call', {M, _, _}} <- D,
+                                    lists:member(M, [erltrace_script, erltrace_handle, erltrace_watchdog])]),
+             ?assertNot(dtrace:pn(12, 1)),
+             ok = application:start(erltrace)
+         end || N <- [0, 5, 20, 100, 700]],
+        counts()
+    end).
+
+%% Its processes are killed, one by one.
+killed_test() ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        [begin
+             counts(),
+             Old = whereis(Name),
+             exit(Old, kill),
+             wait(fun() -> is_pid(whereis(Name)) andalso whereis(Name) =/= Old end),
+             wait(fun() -> is_pid(whereis(erltrace_deploy)) end),
+             ok = wait(fun() -> case erltrace:reload() of ok -> ok; _ -> false end end)
+         end || Name <- [erltrace_alerts, erltrace_loads, erltrace_deploy, erltrace_script_sup]],
+        Handle = hd([P || {_, P, _, _} <- supervisor:which_children(erltrace_sup)]),
+        exit(Handle, kill),
+        wait(fun() -> not is_process_alive(Handle) andalso state(<<"a">>) =:= armed end),
+        wait(fun() -> dtrace:pn(12, 1) end)
+    end).
+
+%% prometheus.erl comes later, goes, comes back; another registry; nobody scrapes in vain.
+prometheus_test() ->
+    case filelib:wildcard("/usr/lib/rabbitmq/lib/*/plugins/{prometheus,quantile_estimator}-*/ebin") of
+        [] -> io:format(user, "skipped: no prometheus.erl here~n", []);
+        Paths ->
+            ok = code:add_pathsa(Paths),
+            try with([{"a.d", ?COUNT}], [], fun(_) -> counts(), prometheus() end)
+            after
+                application:stop(prometheus),
+                application:stop(quantile_estimator),
+                [code:del_path(P) || P <- Paths]
+            end
+    end.
+
+prometheus() ->
+    [begin
+         {ok, _} = application:ensure_all_started(prometheus),
+         ok = erltrace:reload(),
+         ?assertMatch({_, _}, scraped(default)),
+         ok = application:stop(prometheus),
+         ok = erltrace:reload()
+     end || _ <- [1, 2]],
+    {ok, _} = application:ensure_all_started(prometheus),
+    application:set_env(erltrace, metrics, [{registry, other}]),
+    ok = erltrace:reload(),
+    ?assertEqual(nomatch, scraped(default)),
+    ?assertMatch({_, _}, scraped(other)),
+    application:set_env(erltrace, metrics, []),
+    ok = erltrace:reload(),
+    ?assertMatch({_, _}, scraped(default)),
+    Self = self(),
+    Scraper = spawn_link(fun() -> scrape(Self) end),
+    ok = application:stop(erltrace),
+    timer:sleep(200),
+    ok = application:start(erltrace),
+    timer:sleep(200),
+    unlink(Scraper),
+    ?assert(is_process_alive(Scraper)),
+    exit(Scraper, kill).
+
+scraped(Registry) ->
+    binary:match(iolist_to_binary(apply(prometheus_text_format, format, [Registry])), <<"erltrace_a_calls_total">>).
+
+scrape(To) ->
+    _ = scraped(default),
+    scrape(To).
