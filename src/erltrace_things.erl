@@ -171,10 +171,9 @@ list(wait) -> processes();
 list(table) -> ets:all();
 list(port) -> erlang:ports();
 list(socket) -> erlang:ports() ++ sockets();
-list(scheduler) -> schedulers();
-list(memory) -> [{memory, Kind} || Kind <- erlang:memory()] ++
-                    [{allocator, A} || A <- erlang:system_info(alloc_util_allocators)];
-list(node) -> [node() | nodes(connected)].
+list(scheduler) -> erltrace_system:schedulers();
+list(memory) -> erltrace_system:memories();
+list(node) -> erltrace_system:all_nodes().
 
 %% Those of the module socket, if anybody uses it.
 sockets() ->
@@ -554,16 +553,15 @@ about(socket, Socket, Members, Kept) ->
     keep(Socket, Members, [new_received, new_sent], Kept,
          fun() -> {maps:get(read_byte, Counters, 0), maps:get(write_byte, Counters, 0)} end),
     list_to_tuple([Owner | [socket_member(M, Socket, Owner, Counters, Old, Kept) || M <- Members]]);
-about(scheduler, {scheduler, Now}, Members, {Tab, _} = Kept) ->
-    #{id := Id} = Now,
+about(scheduler, #{id := Id} = Now, Members, {Tab, _} = Kept) ->
     Old = case ets:lookup(Tab, {scheduler, Id}) of [{_, _, _, O}] -> O; [] -> Now end,
     keep({scheduler, Id}, [], all, Kept, fun() -> Now end),
-    list_to_tuple([self() | [scheduler(M, Now, Old) || M <- Members]]);
+    list_to_tuple([self() | [erltrace_system:scheduler(M, Now, Old) || M <- Members]]);
 about(memory, Thing, Members, _) ->
-    Sizes = sizes(Thing, Members),
-    list_to_tuple([self() | [memory(M, Thing, Sizes) || M <- Members]]);
+    Sizes = erltrace_system:sizes(Thing, Members),
+    list_to_tuple([self() | [erltrace_system:memory(M, Thing, Sizes) || M <- Members]]);
 about(node, Node, Members, _) ->
-    list_to_tuple([self() | [node_member(M, Node) || M <- Members]]).
+    list_to_tuple([self() | [erltrace_system:node(M, Node) || M <- Members]]).
 
 %% What was kept of a thing; `first' in the first pass.
 last(Thing, Members, For, {Tab, Pass}) ->
@@ -685,151 +683,3 @@ address(_) -> <<>>.
 ip(Ip) when tuple_size(Ip) =:= 8 -> [$[, inet:ntoa(Ip), $]];
 ip(Ip) when is_tuple(Ip) -> inet:ntoa(Ip);
 ip(Ip) -> io_lib:format("~0p", [Ip]).
-
-%% ---- schedulers ------------------------------------------------------------------------------
-
-%% All at once: their times and queues.
-schedulers() ->
-    Wall = case erlang:statistics(scheduler_wall_time_all) of undefined -> []; W -> W end,
-    Times = maps:from_list([{{T, I}, C} || #{type := T, id := I, counters := C} <-
-                                               states(erlang:statistics(microstate_accounting))]),
-    Normal = erlang:system_info(schedulers),
-    Cpu = erlang:system_info(dirty_cpu_schedulers),
-    Io = erlang:system_info(dirty_io_schedulers),
-    {Queues, Dirty} = lists:split(Normal, erlang:statistics(run_queue_lengths_all)),
-    [CpuQueue, IoQueue] = lists:sublist(Dirty ++ [0, 0], 2),
-    [{scheduler, #{id => First + I, type => Type, queue => Queue,
-                   wall => wall(First + I, Wall), times => maps:get({State, I}, Times, #{})}} ||
-        {Type, State, First, N, Q} <- [{normal, scheduler, 0, Normal, Queues},
-                                       {dirty_cpu, dirty_cpu_scheduler, Normal, Cpu, CpuQueue},
-                                       {dirty_io, dirty_io_scheduler, Normal + Cpu, Io, IoQueue}],
-        I <- lists:seq(1, N),
-        Queue <- [case Q of _ when is_list(Q) -> lists:nth(I, Q); _ -> Q end]].
-
-states(undefined) -> [];
-states(States) -> States.
-
-wall(Id, Wall) ->
-    case lists:keyfind(Id, 1, Wall) of
-        {_, Active, Total} -> {Active, Total};
-        false -> {0, 0}
-    end.
-
-scheduler(utilization, #{wall := {A, T}}, #{wall := {OldA, OldT}}) -> permille(A - OldA, T - OldT);
-scheduler(M, Now, _) when M =:= id; M =:= type; M =:= queue -> maps:get(M, Now);
-scheduler(M, #{times := Now}, #{times := Old}) ->
-    Spent = maps:map(fun(K, V) -> max(0, V - maps:get(K, Old, 0)) end, Now),
-    permille(maps:get(M, Spent, 0), lists:sum(maps:values(Spent))).
-
-permille(Part, All) when All > 0 -> min(1000, max(0, (1000 * Part + All div 2) div All));
-permille(_, _) -> 0.
-
-%% ---- memory ----------------------------------------------------------------------------------
-
-sizes({memory, {_, Bytes}}, _) -> {Bytes, 0, 0};
-sizes({allocator, A}, Members) ->
-    case is_asked(Members, [bytes, carriers, carrier_bytes, utilization]) of
-        true -> allocator(erlang:system_info({allocator, A}));
-        false -> {0, 0, 0}
-    end.
-
-%% {Bytes of blocks, carriers, their bytes}, over all instances; single- and multiblock carriers.
-allocator(Instances) when is_list(Instances) ->
-    Sets = [S || {instance, _, Props} <- Instances, {Key, S} <- Props, is_list(S),
-                 lists:member(Key, [mbcs, mbcs_pool, sbcs])],
-    {lists:sum([blocks(S) || S <- Sets]), lists:sum([first(carriers, S) || S <- Sets]),
-     lists:sum([first(carriers_size, S) || S <- Sets])};
-allocator(_) ->
-    {0, 0, 0}.
-
-blocks(Set) ->
-    case lists:keyfind(blocks, 1, Set) of
-        {_, ByType} -> lists:sum([first(size, B) || {_, B} <- ByType]);
-        false -> 0
-    end.
-
-%% {Key, Now} or {Key, Now, Last max, Max}
-first(Key, List) ->
-    case lists:keyfind(Key, 1, List) of
-        false -> 0;
-        Found -> element(2, Found)
-    end.
-
-memory(kind, {memory, {K, _}}, _) -> K;
-memory(kind, {allocator, A}, _) -> A;
-memory(is_allocator, {What, _}, _) -> one(What =:= allocator);
-memory(bytes, _, {Bytes, _, _}) -> Bytes;
-memory(carriers, _, {_, N, _}) -> N;
-memory(carrier_bytes, _, {_, _, Size}) -> Size;
-memory(utilization, _, {Bytes, _, Size}) -> permille(Bytes, Size);
-memory(count, {memory, {K, _}}, _) -> count(K);
-memory(limit, {memory, {K, _}}, _) -> limit(K);
-memory(_, _, _) -> 0.
-
-count(atom) -> erlang:system_info(atom_count);
-count(processes) -> erlang:system_info(process_count);
-count(ets) -> erlang:system_info(ets_count);
-count(_) -> 0.
-
-limit(atom) -> erlang:system_info(atom_limit);
-limit(processes) -> erlang:system_info(process_limit);
-limit(_) -> 0. % tables have none any more
-
-%% ---- nodes -----------------------------------------------------------------------------------
-
-node_member(name, Node) -> Node;
-node_member(type, Node) when Node =:= node() -> this;
-node_member(type, Node) ->
-    case lists:member(Node, nodes(hidden)) of
-        true -> hidden;
-        false -> visible
-    end;
-node_member(processes, Node) when Node =:= node() -> erlang:system_info(process_count);
-node_member(ports, Node) when Node =:= node() -> erlang:system_info(port_count);
-node_member(uptime, Node) when Node =:= node() -> element(1, erlang:statistics(wall_clock));
-node_member(queue, Node) when Node =:= node() -> erlang:statistics(total_run_queue_lengths_all);
-node_member(_, Node) when Node =:= node() -> 0;
-node_member(received, Node) -> connection(recv_oct, Node);
-node_member(sent, Node) -> connection(send_oct, Node);
-node_member(queue, Node) -> waiting(Node) + connection(send_pend, Node);
-node_member(busy, Node) -> one(is_busy(waiting(Node), Node));
-node_member(_, _) -> 0.
-
-connection(Stat, Node) ->
-    case lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)) of
-        {_, Port} when is_port(Port) ->
-            case inet:getstat(Port, [Stat]) of
-                {ok, [{_, N}]} -> N;
-                _ -> 0
-            end;
-        _ -> 0
-    end.
-
-%% Once its own queue is longer than +zdbbl permits, the VM suspends processes that send to the node, and
-%% lets them wait until that is shorter and the driver takes data again.
-is_busy(0, _) -> false;
-is_busy(Bytes, Node) ->
-    Bytes >= erlang:system_info(dist_buf_busy_limit) orelse connection(send_pend, Node) > 0.
-
-%% Bytes in the VM's own queue, before the driver's.
-waiting(Node) ->
-    try
-        {ok, _, _, Bytes} = erlang:dist_get_stat(dist_handle(Node)),
-        Bytes
-    catch error:_ -> % it has disconnected, and perhaps connected again
-            _ = erase({dist_handle, Node}),
-            0
-    end.
-
-%% The VM makes a new handle for a node that is not connected, and expects somebody to connect then. So
-%% this is asked once for a connection, just after the node was seen in the list.
-dist_handle(Node) ->
-    case get({dist_handle, Node}) of
-        undefined ->
-            true = lists:member(Node, nodes(connected)),
-            Handle = erts_internal:new_connection(Node),
-            _ = put({dist_handle, Node}, Handle),
-            Handle;
-        Handle ->
-            Handle
-    end.
