@@ -2,15 +2,16 @@
 /*
  * Which lock of an Erlang VM does a thread wait for? (probe path)
  *
- * Most locks are mutexes of libc: a thread that sleeps until it gets one is in futex(), with its address.
- * Read-write locks and those of processes are the VM's own. A thread that finds one taken puts an event of its own (ethr_ts_event) into the lock's queue, a ring,
- * and waits for that: it yields some times (sched_yield), then sleeps (futex). A futex is called with the
- * event; where it yields, a register that functions preserve has it. The lock itself is somewhere in these
- * registers or on the thread's stack, among much else. But only one lock has a queue that the event is in:
- * that one it is, whatever its layout says besides. No word is taken for a lock that does not have it.
+ * Most locks are mutexes of libc: a thread that sleeps until it gets one is in futex(), with its
+ * address. Read-write locks and those of processes are the VM's own. A thread that finds one taken
+ * puts an event of its own (ethr_ts_event) into the lock's queue, a ring, and waits for that: it
+ * yields some times (sched_yield), then sleeps (futex). A futex is called with the event; where it
+ * yields, a register that functions preserve has it. The lock itself is somewhere in these
+ * registers or on the thread's stack, among much else. But only one lock has a queue that the event
+ * is in. No word is taken for a lock that has not.
  *
- * What the lock is of: a table has the name and a magic reference, which points back to the table; a process
- * begins with its pid; a run queue and its scheduler point to each other.
+ * What the lock is of: a table has a name and a magic reference, which points back to the table; a
+ * process begins with its pid; a run queue and its scheduler point to each other.
  *
  * The layouts are those of OTP 25 to 29 on x86-64: erts/include/internal/ethr_mutex.h, ethread.h.
  */
@@ -20,8 +21,9 @@
 #include "vm_terms.h"
 
 enum { SCHED_YIELD = 24, FUTEX = 202, FUTEX_OPS = 127, FUTEX_WAIT = 0 };
-enum { MUTEX_WAITERS = 2 }; /* the value of a mutex that others wait for, and with which they call futex() */
-enum { REG_DX = 12, REG_SI = 13, REG_DI = 14, REG_NR = 15, REG_SP = 19, REGS = 20 }; /* of the kernel's struct pt_regs */
+enum { MUTEX_WAITERS = 2 }; /* the value of a mutex, by which those that wait call futex() */
+/* Of the kernel's struct pt_regs. */
+enum { REG_DX = 12, REG_SI = 13, REG_DI = 14, REG_NR = 15, REG_SP = 19, REGS = 20 };
 enum { PRESERVED = 6 }; /* r15, r14, r13, r12, rbp, rbx: the first there */
 enum { STACK = 48 };	/* words of it that are looked at */
 
@@ -33,7 +35,7 @@ enum { WAIT_READ = 1 << 29, WAIT_WRITE = 1 << 30 };
 enum { RING = 64, PROCESS_RING = 8 }; /* threads that are looked for in a queue */
 
 enum { PROCESS_WORDS = 128, PROCESS_LOCKS = 31 };
-enum { BEFORE = 20, AFTER = 64, BINARY = 16 }; /* words of a table around its lock, of a magic reference */
+enum { BEFORE = 20, AFTER = 64, BINARY = 16 }; /* words around a table's lock; of a reference */
 enum { QUEUE_WORDS = 96, SCHEDULER_WORDS = 128, SCHEDULERS = 1024 };
 enum { AT = 1024 }; /* in the slot's buffer, after registers and stack */
 
@@ -100,7 +102,7 @@ INLINE_HERE uint64_t k_has_queue(struct en_thread *t, uint64_t process, uint64_t
 	return 0;
 }
 
-/* The event by which a thread waits that is in one of these system calls; 0: it does not wait for a lock. */
+/* The event by which a thread waits that is in such a system call; 0: it waits for no lock. */
 INLINE_HERE uint64_t k_find_event(struct en_thread *t)
 {
 	const char *buf = k_buffer(t);
@@ -140,8 +142,8 @@ INLINE_HERE uint64_t k_lock_at(struct en_thread *t, uint64_t word, uint64_t even
 }
 
 /*
- * The address of the lock that the current thread waits for, or of the process whose lock it is, plus
- * K_LOCK_OF_PROCESS; 0: none is known.
+ * The address of the lock that the current thread waits for, or of the process whose lock it is,
+ * plus K_LOCK_OF_PROCESS; 0: none is known.
  */
 INLINE_HERE uint64_t k_find_lock(struct en_thread *t)
 {
