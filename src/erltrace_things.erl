@@ -83,6 +83,10 @@ plan(process, Members) ->
           status = find(status, Items), memory = find(memory, Items ++ Dear),
           makers = [maker(M, Items ++ Dear) || M <- Members],
           keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED)};
+plan(socket, Members) ->
+    Stats = lists:usort(lists:append([stats_of(M) || M <- Members])),
+    #plan{kind = socket, members = Members, items = Stats, dear = [ends || is_asked(Members, [local, remote])],
+          makers = [inet_maker(M) || M <- Members]};
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
 
@@ -223,8 +227,12 @@ row(Pid, #plan{kind = process} = Plan, Kept) ->
         #kept{rests = true} = Old -> perhaps_same(Pid, Old, Plan, Kept);
         Old -> ask(Pid, Old, Plan, Kept)
     end;
-row(Thing, #plan{kind = Kind, members = Members}, Kept) ->
-    try about(Kind, Thing, Members, Kept)
+row(Thing, #plan{kind = Kind, members = Members} = Plan, Kept) ->
+    try
+        case Kind =:= socket andalso is_port(Thing) of
+            true -> inet_row(Thing, Plan, Kept);
+            false -> about(Kind, Thing, Members, Kept)
+        end
     catch
         throw:gone -> undefined;
         error:badarg -> undefined;
@@ -290,10 +298,11 @@ new_kept() ->
     ets:new(erltrace_state, [private, {keypos, 2}]).
 
 %% @doc A pass is over: what is kept of things that it has not seen is not needed any more. Of processes
-%% it may be kept a little longer.
+%% and sockets it may be kept a little longer.
 -spec forget(ets:tid(), kind(), Pass :: pos_integer()) -> ok.
 forget(Tab, Kind, Pass) ->
-    Things = [{{other, '_', '$1', '_'}, [{'<', '$1', Pass}], [true]} || Kind =/= process],
+    Since = case Kind of socket -> Pass - ?FRESH; _ -> Pass end,
+    Things = [{{other, '_', '$1', '_'}, [{'<', '$1', Since}], [true]} || Kind =/= process],
     Processes = [{#kept{pass = '$1', _ = '_'}, [{'<', '$1', Pass - ?FRESH}], [true]} ||
                     Pass rem (2 * ?FRESH) =:= 0],
     _ = Things ++ Processes =/= [] andalso ets:select_delete(Tab, Things ++ Processes),
@@ -535,18 +544,6 @@ about(table, Tab, Members, Kept) ->
 about(port, Port, Members, Kept) ->
     Owner = port(connected, Port),
     list_to_tuple([Owner | [port_member(M, Port, Owner, Kept) || M <- Members]]);
-about(socket, Port, Members, {Tab, Pass} = Kept) when is_port(Port) ->
-    Old = case ets:lookup(Tab, Port) of
-              [{_, _, _, none}] -> throw(gone); % another driver's
-              [{_, _, _, O}] -> O;
-              [] -> inet(Port, Kept)
-          end,
-    Owner = port(connected, Port),
-    Stats = stats(Port, Members),
-    Inet = Old#inet{ends = ends(Port, Members, Old)},
-    true = ets:insert(Tab, {other, Port, Pass, Inet#inet{moved = {stat(recv_oct, Stats),
-                                                                  stat(send_oct, Stats)}}}),
-    list_to_tuple([Owner | [inet_member(M, Port, Owner, Stats, Inet, Kept) || M <- Members]]);
 about(socket, Socket, Members, Kept) ->
     #{owner := Owner, counters := Counters} = socket:info(Socket),
     Old = last(Socket, Members, [new_received, new_sent], Kept),
@@ -609,6 +606,26 @@ port_member(links, Port, _, _) -> length(port(links, Port));
 port_member(os_pid, Port, _, _) -> case port(os_pid, Port) of N when is_integer(N) -> N; _ -> 0 end;
 port_member(M, Port, _, _) -> port(M, Port). % input, output, memory
 
+%% ---- sockets that are ports ------------------------------------------------------------------
+
+inet_row(Port, #plan{items = Asked, makers = Makers, dear = Ends}, {Tab, _} = Kept) ->
+    {Written, Old} = case ets:lookup(Tab, Port) of
+                         [{_, _, _, none}] -> throw(gone); % another driver's
+                         [{_, _, W, O}] -> {W, O};
+                         [] -> {0, inet(Port, Kept)}
+                     end,
+    Owner = port(connected, Port),
+    {ok, Stats} = case Asked of [] -> {ok, []}; _ -> inet:getstat(Port, Asked) end,
+    Inet = case Ends of [] -> Old; [ends] -> Old#inet{ends = ends(Port, Old)} end,
+    keep_inet(Port, Stats, Inet, Old, Written, Kept),
+    list_to_tuple([Owner | [Make({Port, Owner, Inet, Stats, Kept}) || Make <- Makers]]).
+
+%% What is as it was is written now and then, so that it is not forgotten.
+keep_inet(Port, Stats, Inet, Old, Written, {Tab, Pass}) ->
+    Inet1 = Inet#inet{moved = {stat(recv_oct, Stats), stat(send_oct, Stats)}},
+    (Inet1 =:= Old andalso Pass - Written < ?FRESH) orelse
+        ets:insert(Tab, {other, Port, Pass, Inet1}).
+
 %% A port that is seen for the first time.
 inet(Port, {Tab, Pass}) ->
     Name = port(name, Port),
@@ -622,29 +639,20 @@ inet(Port, {Tab, Pass}) ->
     end.
 
 %% Addresses of a connection do not change.
-ends(_, _, #inet{driver = <<"tcp_inet">>, ends = {_, Remote} = Ends}) when Remote =/= <<>> ->
+ends(_, #inet{driver = <<"tcp_inet">>, ends = {_, Remote} = Ends}) when Remote =/= <<>> ->
     Ends;
-ends(Port, Members, _) ->
-    case is_asked(Members, [local, remote]) of
-        true -> {address(inet:sockname(Port)), address(inet:peername(Port))};
-        false -> undefined
-    end.
+ends(Port, _) ->
+    {address(inet:sockname(Port)), address(inet:peername(Port))}.
 
 %% One question for all of them.
-stats(Port, Members) ->
-    case lists:usort([S || M <- Members, S <- stat_of(M)]) of
-        [] -> [];
-        Options -> {ok, Stats} = inet:getstat(Port, Options), Stats
-    end.
-
-stat_of(received) -> [recv_oct];
-stat_of(sent) -> [send_oct];
-stat_of(packets_received) -> [recv_cnt];
-stat_of(packets_sent) -> [send_cnt];
-stat_of(new_received) -> [recv_oct, send_oct];
-stat_of(new_sent) -> [recv_oct, send_oct];
-stat_of(queue) -> [send_pend];
-stat_of(_) -> [].
+stats_of(received) -> [recv_oct];
+stats_of(sent) -> [send_oct];
+stats_of(packets_received) -> [recv_cnt];
+stats_of(packets_sent) -> [send_cnt];
+stats_of(new_received) -> [recv_oct, send_oct];
+stats_of(new_sent) -> [recv_oct, send_oct];
+stats_of(queue) -> [send_pend];
+stats_of(_) -> [].
 
 stat(Key, Stats) ->
     case lists:keyfind(Key, 1, Stats) of
@@ -652,14 +660,15 @@ stat(Key, Stats) ->
         false -> 0
     end.
 
-inet_member(id, Port, _, _, _, _) -> Port;
-inet_member(driver, _, _, _, #inet{driver = Driver}, _) -> Driver;
-inet_member(owner, _, Owner, _, _, Kept) -> owner(Owner, Kept);
-inet_member(local, _, _, _, #inet{ends = {Local, _}}, _) -> Local;
-inet_member(remote, _, _, _, #inet{ends = {_, Remote}}, _) -> Remote;
-inet_member(new_received, _, _, Stats, #inet{moved = Old}, _) -> more(stat(recv_oct, Stats), 1, Old);
-inet_member(new_sent, _, _, Stats, #inet{moved = Old}, _) -> more(stat(send_oct, Stats), 2, Old);
-inet_member(M, _, _, Stats, _, _) -> [S] = stat_of(M), stat(S, Stats).
+%% Of the tuple {Port, Owner, #inet{}, Stats, Kept}.
+inet_maker(id) -> fun(T) -> element(1, T) end;
+inet_maker(driver) -> fun({_, _, #inet{driver = Driver}, _, _}) -> Driver end;
+inet_maker(owner) -> fun({_, Owner, _, _, Kept}) -> owner(Owner, Kept) end;
+inet_maker(local) -> fun({_, _, #inet{ends = {Local, _}}, _, _}) -> Local end;
+inet_maker(remote) -> fun({_, _, #inet{ends = {_, Remote}}, _, _}) -> Remote end;
+inet_maker(new_received) -> fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(recv_oct, Stats), 1, Old) end;
+inet_maker(new_sent) -> fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(send_oct, Stats), 2, Old) end;
+inet_maker(M) -> [Key] = stats_of(M), fun({_, _, _, Stats, _}) -> stat(Key, Stats) end.
 
 socket_member(id, {'$socket', Ref}, _, _, _, _) -> Ref;
 socket_member(driver, _, _, _, _, _) -> socket;

@@ -17,6 +17,7 @@
 -define(PROCESSES, 30000).
 -define(MS, 5000).
 -define(ROUNDS_MS, 15000).
+-define(FIRST_MS, 60000).
 -define(SOCKETS, 50000).
 -define(OTHER_FILES, 500). % that the node itself may open
 -define(SOCKET_SCRIPT, "state:::socket-5s { @s = sum(args[0]->new_sent + args[0]->new_received);"
@@ -26,7 +27,7 @@
 main() ->
     {ok, _} = application:ensure_all_started(erltrace),
     Pids = processes(?PROCESSES),
-    {Tick, 0} = percent("tick-1s { @ = count(); }", 2, ?MS),
+    {Tick, 0} = percent("tick-1s { @ = count(); }", 2, 0, ?MS),
     Some = [kept(B, Tick) || B <- [1, 2, 5]],
     More = processes(100000 - ?PROCESSES),
     Tables = [ets:new(many, [public]) || _ <- lists:seq(1, 10000)],
@@ -76,7 +77,7 @@ large(Sockets) ->
      {"sockets", Sockets, ?SOCKET_SCRIPT}].
 
 large(What, Number, Script, Tick) ->
-    {Percent, Asked} = percent(Script, 2, ?ROUNDS_MS),
+    {Percent, Asked} = percent(Script, 2, Number, ?ROUNDS_MS),
     Cost = Percent - Tick,
     io:format("promise 21: OTP ~s: ~b ~s, every 5 s: ~.2f % of the schedulers' time, of 2 %; asked ~.1f "
               "times in ~b s~n", [erlang:system_info(otp_release), Number, What, Cost, Asked / Number,
@@ -86,19 +87,21 @@ large(What, Number, Script, Tick) ->
 %% Everything about every process, ten times a second.
 kept(Budget, Tick) ->
     {Percent, _} = percent("state:::process-100ms { @[args[0]->status] = max(args[0]->memory);"
-                           "@n[args[0]->links] = sum(args[0]->binaries); }", Budget, ?MS),
+                           "@n[args[0]->links] = sum(args[0]->binaries); }", Budget, 0, ?MS),
     Cost = Percent - Tick,
     io:format("promise 21: OTP ~s: ~b processes, ten times a second: ~.2f % of the schedulers' time, "
               "of ~b %~n", [erlang:system_info(otp_release), ?PROCESSES, Cost, Budget]),
     Cost =< Budget.
 
-%% What it took, and for how many things its probes have fired.
-percent(Script, Budget, Ms) ->
+%% What it took, and for how many things its probes have fired, from when it had fired for the first ones: the
+%% first pass, which asks more, takes longer.
+percent(Script, Budget, First, Ms) ->
     {ok, H} = erltrace:open(),
     ok = erltrace:setopt(H, "statebudget", integer_to_list(Budget)),
     ok = erltrace:compile(H, Script),
     ok = erltrace:go(H),
     receive after 1000 -> ok end, % arming, and what it may spend at once
+    await(H, First, ?FIRST_MS div 100),
     Began = erlang:monotonic_time(nanosecond),
     Cpu = bench_lib:cpu_ns(),
     Before = seen(H),
@@ -108,6 +111,10 @@ percent(Script, Budget, Ms) ->
     Seen = seen(H) - Before,
     ok = erltrace:close(H),
     {100 * Spent / (Time * erlang:system_info(schedulers_online)), Seen}.
+
+await(H, First, Tries) ->
+    Tries =:= 0 orelse seen(H) >= First orelse
+        begin receive after 100 -> ok end, await(H, First, Tries - 1) end.
 
 seen(H) ->
     case erltrace:status(H) of
