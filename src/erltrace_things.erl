@@ -666,8 +666,10 @@ inet_maker(driver) -> fun({_, _, #inet{driver = Driver}, _, _}) -> Driver end;
 inet_maker(owner) -> fun({_, Owner, _, _, Kept}) -> owner(Owner, Kept) end;
 inet_maker(local) -> fun({_, _, #inet{ends = {Local, _}}, _, _}) -> Local end;
 inet_maker(remote) -> fun({_, _, #inet{ends = {_, Remote}}, _, _}) -> Remote end;
-inet_maker(new_received) -> fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(recv_oct, Stats), 1, Old) end;
-inet_maker(new_sent) -> fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(send_oct, Stats), 2, Old) end;
+inet_maker(new_received) ->
+    fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(recv_oct, Stats), 1, Old) end;
+inet_maker(new_sent) ->
+    fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(send_oct, Stats), 2, Old) end;
 inet_maker(M) -> [Key] = stats_of(M), fun({_, _, _, Stats, _}) -> stat(Key, Stats) end.
 
 socket_member(id, {'$socket', Ref}, _, _, _, _) -> Ref;

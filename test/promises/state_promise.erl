@@ -35,8 +35,8 @@ main() ->
     Real = length(Sockets),
     Large = [large(What, Number, Script, Tick) || {What, Number, Script} <- large(Real)],
     Unopened = unopened(?SOCKETS - Real),
-    Fifty = [large("sockets, of which " ++ integer_to_list(Real) ++ " have a file", ?SOCKETS, ?SOCKET_SCRIPT, Tick) ||
-                Unopened =/= []],
+    Most = "sockets, of which " ++ integer_to_list(Real) ++ " have a file",
+    Fifty = [large(Most, ?SOCKETS, ?SOCKET_SCRIPT, Tick) || Unopened =/= []],
     All = [Cost =< 2 || Cost <- Large ++ Fifty],
     extrapolated(Real, lists:last(Large)),
     [P ! stop || P <- Pids ++ More],
