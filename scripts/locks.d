@@ -1,8 +1,8 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locks.d: locks inside the VM that its threads wait for: which processes wait, in which function, how often
- * and how long, and the stacks that most of it comes from.
+ * locks.d: locks inside the VM that its threads wait for: which lock, which processes wait, in which function,
+ * how often and how long, and the stacks that most of it comes from.
  *
  *	erltrace -N NODE -qs locks.d [SECONDS] [HOW MANY]
  *
@@ -10,15 +10,16 @@
  * A thread that finds a lock taken tries again, lets others run in between (sched_yield), and in the end sleeps
  * until it gets the lock (futex): YIELDS and SLEEPS are how often, US how long both took. Tries themselves
  * are not seen. Schedulers that have nothing to do run no process and are left out.
- * The function tells the lock: those of ets wait for a table (convoy.d shows which, and for whom), register
- * and whereis for the table of names, list_to_atom for that of atoms, those that send for the queue of
- * the receiver.
+ * LOCK is erllock: "table NAME", "process NAME" for the locks of a process, such as that of its mailbox, "run
+ * queue 1" of a scheduler; beam.smp+0x433180 is a lock of the VM as a whole, 0x7f65ebb01b48 one that has
+ * nothing to do with any of these, "?" none that is known. The function tells what such a lock is for: register
+ * and whereis wait for the table of names, list_to_atom for that of atoms.
  * Needs: root, and the node on this machine.
  * Cost: nothing is traced inside the node; each of these system calls on this machine costs about 0.2 us,
- * those of the node 0.5 us, and what their stacks take.
+ * those of the node 1 to 3 us, and what their stacks take.
  * Sample:
- *	PROCESS                  FUNCTION                             YIELDS   SLEEPS          US
- *	demo_desk                ets:insert/2                            411        1      797587
+ *	LOCK                       PROCESS              FUNCTION               YIELDS   SLEEPS          US
+ *	table demo_store           demo_desk            ets:insert/2              411        1      797587
  *
  *	waits, by stack:
  *	              libc.so.6`sched_yield+0x7
@@ -39,6 +40,7 @@ syscall::sched_yield:entry
 /erlpid != "" && ustackdepth > 1/
 {
 	self->at = timestamp;
+	self->lock = erllock;
 	self->sleeps = 0;
 }
 
@@ -47,6 +49,7 @@ syscall::futex:entry
 /erlpid != "" && ustackdepth > 1 && ((arg1 & 127) == 0 || (arg1 & 127) == 9)/
 {
 	self->at = timestamp;
+	self->lock = erllock;
 	self->sleeps = 1;
 }
 
@@ -54,11 +57,13 @@ syscall::sched_yield:return, syscall::futex:return
 /self->at/
 {
 	this->ns = timestamp - self->at;
-	@yields[erlproc, usym(ucaller)] = sum(!self->sleeps);
-	@sleeps[erlproc, usym(ucaller)] = sum(self->sleeps);
-	@us[erlproc, usym(ucaller)] = sum(this->ns);
+	this->lock = self->lock != "" ? self->lock : "?";
+	@yields[this->lock, erlproc, usym(ucaller)] = sum(!self->sleeps);
+	@sleeps[this->lock, erlproc, usym(ucaller)] = sum(self->sleeps);
+	@us[this->lock, erlproc, usym(ucaller)] = sum(this->ns);
 	@stacks[ustack(12)] = count();
 	self->at = 0;
+	self->lock = 0;
 }
 
 tick-1s /--seconds == 0/ { exit(0); }
@@ -66,8 +71,8 @@ tick-1s /--seconds == 0/ { exit(0); }
 END
 {
 	normalize(@us, 1000);
-	printf("%-24s %-34s %8s %8s %11s\n", "PROCESS", "FUNCTION", "YIELDS", "SLEEPS", "US");
-	printa("%-24s %-34A %@8d %@8d %@11d\n", @yields, @sleeps, @us);
+	printf("%-26s %-20s %-20s %8s %8s %11s\n", "LOCK", "PROCESS", "FUNCTION", "YIELDS", "SLEEPS", "US");
+	printa("%-26s %-20s %-20A %@8d %@8d %@11d\n", @yields, @sleeps, @us);
 	setopt("aggsortpos", "0");
 	printf("\nwaits, by stack:");
 	printa(@stacks);

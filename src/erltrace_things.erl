@@ -83,6 +83,10 @@ plan(process, Members) ->
           status = find(status, Items), memory = find(memory, Items ++ Dear),
           makers = [maker(M, Items ++ Dear) || M <- Members],
           keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED)};
+plan(socket, Members) ->
+    Stats = lists:usort(lists:append([stats_of(M) || M <- Members])),
+    #plan{kind = socket, members = Members, items = Stats, dear = [ends || is_asked(Members, [local, remote])],
+          makers = [inet_maker(M) || M <- Members]};
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
 
@@ -171,10 +175,9 @@ list(wait) -> processes();
 list(table) -> ets:all();
 list(port) -> erlang:ports();
 list(socket) -> erlang:ports() ++ sockets();
-list(scheduler) -> schedulers();
-list(memory) -> [{memory, Kind} || Kind <- erlang:memory()] ++
-                    [{allocator, A} || A <- erlang:system_info(alloc_util_allocators)];
-list(node) -> [node() | nodes(connected)].
+list(scheduler) -> erltrace_system:schedulers();
+list(memory) -> erltrace_system:memories();
+list(node) -> erltrace_system:all_nodes().
 
 %% Those of the module socket, if anybody uses it.
 sockets() ->
@@ -224,8 +227,12 @@ row(Pid, #plan{kind = process} = Plan, Kept) ->
         #kept{rests = true} = Old -> perhaps_same(Pid, Old, Plan, Kept);
         Old -> ask(Pid, Old, Plan, Kept)
     end;
-row(Thing, #plan{kind = Kind, members = Members}, Kept) ->
-    try about(Kind, Thing, Members, Kept)
+row(Thing, #plan{kind = Kind, members = Members} = Plan, Kept) ->
+    try
+        case Kind =:= socket andalso is_port(Thing) of
+            true -> inet_row(Thing, Plan, Kept);
+            false -> about(Kind, Thing, Members, Kept)
+        end
     catch
         throw:gone -> undefined;
         error:badarg -> undefined;
@@ -291,10 +298,11 @@ new_kept() ->
     ets:new(erltrace_state, [private, {keypos, 2}]).
 
 %% @doc A pass is over: what is kept of things that it has not seen is not needed any more. Of processes
-%% it may be kept a little longer.
+%% and sockets it may be kept a little longer.
 -spec forget(ets:tid(), kind(), Pass :: pos_integer()) -> ok.
 forget(Tab, Kind, Pass) ->
-    Things = [{{other, '_', '$1', '_'}, [{'<', '$1', Pass}], [true]} || Kind =/= process],
+    Since = case Kind of socket -> Pass - ?FRESH; _ -> Pass end,
+    Things = [{{other, '_', '$1', '_'}, [{'<', '$1', Since}], [true]} || Kind =/= process],
     Processes = [{#kept{pass = '$1', _ = '_'}, [{'<', '$1', Pass - ?FRESH}], [true]} ||
                     Pass rem (2 * ?FRESH) =:= 0],
     _ = Things ++ Processes =/= [] andalso ets:select_delete(Tab, Things ++ Processes),
@@ -536,34 +544,21 @@ about(table, Tab, Members, Kept) ->
 about(port, Port, Members, Kept) ->
     Owner = port(connected, Port),
     list_to_tuple([Owner | [port_member(M, Port, Owner, Kept) || M <- Members]]);
-about(socket, Port, Members, {Tab, Pass} = Kept) when is_port(Port) ->
-    Old = case ets:lookup(Tab, Port) of
-              [{_, _, _, none}] -> throw(gone); % another driver's
-              [{_, _, _, O}] -> O;
-              [] -> inet(Port, Kept)
-          end,
-    Owner = port(connected, Port),
-    Stats = stats(Port, Members),
-    Inet = Old#inet{ends = ends(Port, Members, Old)},
-    true = ets:insert(Tab, {other, Port, Pass, Inet#inet{moved = {stat(recv_oct, Stats),
-                                                                  stat(send_oct, Stats)}}}),
-    list_to_tuple([Owner | [inet_member(M, Port, Owner, Stats, Inet, Kept) || M <- Members]]);
 about(socket, Socket, Members, Kept) ->
     #{owner := Owner, counters := Counters} = socket:info(Socket),
     Old = last(Socket, Members, [new_received, new_sent], Kept),
     keep(Socket, Members, [new_received, new_sent], Kept,
          fun() -> {maps:get(read_byte, Counters, 0), maps:get(write_byte, Counters, 0)} end),
     list_to_tuple([Owner | [socket_member(M, Socket, Owner, Counters, Old, Kept) || M <- Members]]);
-about(scheduler, {scheduler, Now}, Members, {Tab, _} = Kept) ->
-    #{id := Id} = Now,
+about(scheduler, #{id := Id} = Now, Members, {Tab, _} = Kept) ->
     Old = case ets:lookup(Tab, {scheduler, Id}) of [{_, _, _, O}] -> O; [] -> Now end,
     keep({scheduler, Id}, [], all, Kept, fun() -> Now end),
-    list_to_tuple([self() | [scheduler(M, Now, Old) || M <- Members]]);
+    list_to_tuple([self() | [erltrace_system:scheduler(M, Now, Old) || M <- Members]]);
 about(memory, Thing, Members, _) ->
-    Sizes = sizes(Thing, Members),
-    list_to_tuple([self() | [memory(M, Thing, Sizes) || M <- Members]]);
+    Sizes = erltrace_system:sizes(Thing, Members),
+    list_to_tuple([self() | [erltrace_system:memory(M, Thing, Sizes) || M <- Members]]);
 about(node, Node, Members, _) ->
-    list_to_tuple([self() | [node_member(M, Node) || M <- Members]]).
+    list_to_tuple([self() | [erltrace_system:node(M, Node) || M <- Members]]).
 
 %% What was kept of a thing; `first' in the first pass.
 last(Thing, Members, For, {Tab, Pass}) ->
@@ -611,6 +606,26 @@ port_member(links, Port, _, _) -> length(port(links, Port));
 port_member(os_pid, Port, _, _) -> case port(os_pid, Port) of N when is_integer(N) -> N; _ -> 0 end;
 port_member(M, Port, _, _) -> port(M, Port). % input, output, memory
 
+%% ---- sockets that are ports ------------------------------------------------------------------
+
+inet_row(Port, #plan{items = Asked, makers = Makers, dear = Ends}, {Tab, _} = Kept) ->
+    {Written, Old} = case ets:lookup(Tab, Port) of
+                         [{_, _, _, none}] -> throw(gone); % another driver's
+                         [{_, _, W, O}] -> {W, O};
+                         [] -> {0, inet(Port, Kept)}
+                     end,
+    Owner = port(connected, Port),
+    {ok, Stats} = case Asked of [] -> {ok, []}; _ -> inet:getstat(Port, Asked) end,
+    Inet = case Ends of [] -> Old; [ends] -> Old#inet{ends = ends(Port, Old)} end,
+    keep_inet(Port, Stats, Inet, Old, Written, Kept),
+    list_to_tuple([Owner | [Make({Port, Owner, Inet, Stats, Kept}) || Make <- Makers]]).
+
+%% What is as it was is written now and then, so that it is not forgotten.
+keep_inet(Port, Stats, Inet, Old, Written, {Tab, Pass}) ->
+    Inet1 = Inet#inet{moved = {stat(recv_oct, Stats), stat(send_oct, Stats)}},
+    (Inet1 =:= Old andalso Pass - Written < ?FRESH) orelse
+        ets:insert(Tab, {other, Port, Pass, Inet1}).
+
 %% A port that is seen for the first time.
 inet(Port, {Tab, Pass}) ->
     Name = port(name, Port),
@@ -624,29 +639,20 @@ inet(Port, {Tab, Pass}) ->
     end.
 
 %% Addresses of a connection do not change.
-ends(_, _, #inet{driver = <<"tcp_inet">>, ends = {_, Remote} = Ends}) when Remote =/= <<>> ->
+ends(_, #inet{driver = <<"tcp_inet">>, ends = {_, Remote} = Ends}) when Remote =/= <<>> ->
     Ends;
-ends(Port, Members, _) ->
-    case is_asked(Members, [local, remote]) of
-        true -> {address(inet:sockname(Port)), address(inet:peername(Port))};
-        false -> undefined
-    end.
+ends(Port, _) ->
+    {address(inet:sockname(Port)), address(inet:peername(Port))}.
 
 %% One question for all of them.
-stats(Port, Members) ->
-    case lists:usort([S || M <- Members, S <- stat_of(M)]) of
-        [] -> [];
-        Options -> {ok, Stats} = inet:getstat(Port, Options), Stats
-    end.
-
-stat_of(received) -> [recv_oct];
-stat_of(sent) -> [send_oct];
-stat_of(packets_received) -> [recv_cnt];
-stat_of(packets_sent) -> [send_cnt];
-stat_of(new_received) -> [recv_oct, send_oct];
-stat_of(new_sent) -> [recv_oct, send_oct];
-stat_of(queue) -> [send_pend];
-stat_of(_) -> [].
+stats_of(received) -> [recv_oct];
+stats_of(sent) -> [send_oct];
+stats_of(packets_received) -> [recv_cnt];
+stats_of(packets_sent) -> [send_cnt];
+stats_of(new_received) -> [recv_oct, send_oct];
+stats_of(new_sent) -> [recv_oct, send_oct];
+stats_of(queue) -> [send_pend];
+stats_of(_) -> [].
 
 stat(Key, Stats) ->
     case lists:keyfind(Key, 1, Stats) of
@@ -654,14 +660,17 @@ stat(Key, Stats) ->
         false -> 0
     end.
 
-inet_member(id, Port, _, _, _, _) -> Port;
-inet_member(driver, _, _, _, #inet{driver = Driver}, _) -> Driver;
-inet_member(owner, _, Owner, _, _, Kept) -> owner(Owner, Kept);
-inet_member(local, _, _, _, #inet{ends = {Local, _}}, _) -> Local;
-inet_member(remote, _, _, _, #inet{ends = {_, Remote}}, _) -> Remote;
-inet_member(new_received, _, _, Stats, #inet{moved = Old}, _) -> more(stat(recv_oct, Stats), 1, Old);
-inet_member(new_sent, _, _, Stats, #inet{moved = Old}, _) -> more(stat(send_oct, Stats), 2, Old);
-inet_member(M, _, _, Stats, _, _) -> [S] = stat_of(M), stat(S, Stats).
+%% Of the tuple {Port, Owner, #inet{}, Stats, Kept}.
+inet_maker(id) -> fun(T) -> element(1, T) end;
+inet_maker(driver) -> fun({_, _, #inet{driver = Driver}, _, _}) -> Driver end;
+inet_maker(owner) -> fun({_, Owner, _, _, Kept}) -> owner(Owner, Kept) end;
+inet_maker(local) -> fun({_, _, #inet{ends = {Local, _}}, _, _}) -> Local end;
+inet_maker(remote) -> fun({_, _, #inet{ends = {_, Remote}}, _, _}) -> Remote end;
+inet_maker(new_received) ->
+    fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(recv_oct, Stats), 1, Old) end;
+inet_maker(new_sent) ->
+    fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(send_oct, Stats), 2, Old) end;
+inet_maker(M) -> [Key] = stats_of(M), fun({_, _, _, Stats, _}) -> stat(Key, Stats) end.
 
 socket_member(id, {'$socket', Ref}, _, _, _, _) -> Ref;
 socket_member(driver, _, _, _, _, _) -> socket;
@@ -685,151 +694,3 @@ address(_) -> <<>>.
 ip(Ip) when tuple_size(Ip) =:= 8 -> [$[, inet:ntoa(Ip), $]];
 ip(Ip) when is_tuple(Ip) -> inet:ntoa(Ip);
 ip(Ip) -> io_lib:format("~0p", [Ip]).
-
-%% ---- schedulers ------------------------------------------------------------------------------
-
-%% All at once: their times and queues.
-schedulers() ->
-    Wall = case erlang:statistics(scheduler_wall_time_all) of undefined -> []; W -> W end,
-    Times = maps:from_list([{{T, I}, C} || #{type := T, id := I, counters := C} <-
-                                               states(erlang:statistics(microstate_accounting))]),
-    Normal = erlang:system_info(schedulers),
-    Cpu = erlang:system_info(dirty_cpu_schedulers),
-    Io = erlang:system_info(dirty_io_schedulers),
-    {Queues, Dirty} = lists:split(Normal, erlang:statistics(run_queue_lengths_all)),
-    [CpuQueue, IoQueue] = lists:sublist(Dirty ++ [0, 0], 2),
-    [{scheduler, #{id => First + I, type => Type, queue => Queue,
-                   wall => wall(First + I, Wall), times => maps:get({State, I}, Times, #{})}} ||
-        {Type, State, First, N, Q} <- [{normal, scheduler, 0, Normal, Queues},
-                                       {dirty_cpu, dirty_cpu_scheduler, Normal, Cpu, CpuQueue},
-                                       {dirty_io, dirty_io_scheduler, Normal + Cpu, Io, IoQueue}],
-        I <- lists:seq(1, N),
-        Queue <- [case Q of _ when is_list(Q) -> lists:nth(I, Q); _ -> Q end]].
-
-states(undefined) -> [];
-states(States) -> States.
-
-wall(Id, Wall) ->
-    case lists:keyfind(Id, 1, Wall) of
-        {_, Active, Total} -> {Active, Total};
-        false -> {0, 0}
-    end.
-
-scheduler(utilization, #{wall := {A, T}}, #{wall := {OldA, OldT}}) -> permille(A - OldA, T - OldT);
-scheduler(M, Now, _) when M =:= id; M =:= type; M =:= queue -> maps:get(M, Now);
-scheduler(M, #{times := Now}, #{times := Old}) ->
-    Spent = maps:map(fun(K, V) -> max(0, V - maps:get(K, Old, 0)) end, Now),
-    permille(maps:get(M, Spent, 0), lists:sum(maps:values(Spent))).
-
-permille(Part, All) when All > 0 -> min(1000, max(0, (1000 * Part + All div 2) div All));
-permille(_, _) -> 0.
-
-%% ---- memory ----------------------------------------------------------------------------------
-
-sizes({memory, {_, Bytes}}, _) -> {Bytes, 0, 0};
-sizes({allocator, A}, Members) ->
-    case is_asked(Members, [bytes, carriers, carrier_bytes, utilization]) of
-        true -> allocator(erlang:system_info({allocator, A}));
-        false -> {0, 0, 0}
-    end.
-
-%% {Bytes of blocks, carriers, their bytes}, over all instances; single- and multiblock carriers.
-allocator(Instances) when is_list(Instances) ->
-    Sets = [S || {instance, _, Props} <- Instances, {Key, S} <- Props, is_list(S),
-                 lists:member(Key, [mbcs, mbcs_pool, sbcs])],
-    {lists:sum([blocks(S) || S <- Sets]), lists:sum([first(carriers, S) || S <- Sets]),
-     lists:sum([first(carriers_size, S) || S <- Sets])};
-allocator(_) ->
-    {0, 0, 0}.
-
-blocks(Set) ->
-    case lists:keyfind(blocks, 1, Set) of
-        {_, ByType} -> lists:sum([first(size, B) || {_, B} <- ByType]);
-        false -> 0
-    end.
-
-%% {Key, Now} or {Key, Now, Last max, Max}
-first(Key, List) ->
-    case lists:keyfind(Key, 1, List) of
-        false -> 0;
-        Found -> element(2, Found)
-    end.
-
-memory(kind, {memory, {K, _}}, _) -> K;
-memory(kind, {allocator, A}, _) -> A;
-memory(is_allocator, {What, _}, _) -> one(What =:= allocator);
-memory(bytes, _, {Bytes, _, _}) -> Bytes;
-memory(carriers, _, {_, N, _}) -> N;
-memory(carrier_bytes, _, {_, _, Size}) -> Size;
-memory(utilization, _, {Bytes, _, Size}) -> permille(Bytes, Size);
-memory(count, {memory, {K, _}}, _) -> count(K);
-memory(limit, {memory, {K, _}}, _) -> limit(K);
-memory(_, _, _) -> 0.
-
-count(atom) -> erlang:system_info(atom_count);
-count(processes) -> erlang:system_info(process_count);
-count(ets) -> erlang:system_info(ets_count);
-count(_) -> 0.
-
-limit(atom) -> erlang:system_info(atom_limit);
-limit(processes) -> erlang:system_info(process_limit);
-limit(_) -> 0. % tables have none any more
-
-%% ---- nodes -----------------------------------------------------------------------------------
-
-node_member(name, Node) -> Node;
-node_member(type, Node) when Node =:= node() -> this;
-node_member(type, Node) ->
-    case lists:member(Node, nodes(hidden)) of
-        true -> hidden;
-        false -> visible
-    end;
-node_member(processes, Node) when Node =:= node() -> erlang:system_info(process_count);
-node_member(ports, Node) when Node =:= node() -> erlang:system_info(port_count);
-node_member(uptime, Node) when Node =:= node() -> element(1, erlang:statistics(wall_clock));
-node_member(queue, Node) when Node =:= node() -> erlang:statistics(total_run_queue_lengths_all);
-node_member(_, Node) when Node =:= node() -> 0;
-node_member(received, Node) -> connection(recv_oct, Node);
-node_member(sent, Node) -> connection(send_oct, Node);
-node_member(queue, Node) -> waiting(Node) + connection(send_pend, Node);
-node_member(busy, Node) -> one(is_busy(waiting(Node), Node));
-node_member(_, _) -> 0.
-
-connection(Stat, Node) ->
-    case lists:keyfind(Node, 1, erlang:system_info(dist_ctrl)) of
-        {_, Port} when is_port(Port) ->
-            case inet:getstat(Port, [Stat]) of
-                {ok, [{_, N}]} -> N;
-                _ -> 0
-            end;
-        _ -> 0
-    end.
-
-%% Once its own queue is longer than +zdbbl permits, the VM suspends processes that send to the node, and
-%% lets them wait until that is shorter and the driver takes data again.
-is_busy(0, _) -> false;
-is_busy(Bytes, Node) ->
-    Bytes >= erlang:system_info(dist_buf_busy_limit) orelse connection(send_pend, Node) > 0.
-
-%% Bytes in the VM's own queue, before the driver's.
-waiting(Node) ->
-    try
-        {ok, _, _, Bytes} = erlang:dist_get_stat(dist_handle(Node)),
-        Bytes
-    catch error:_ -> % it has disconnected, and perhaps connected again
-            _ = erase({dist_handle, Node}),
-            0
-    end.
-
-%% The VM makes a new handle for a node that is not connected, and expects somebody to connect then. So
-%% this is asked once for a connection, just after the node was seen in the list.
-dist_handle(Node) ->
-    case get({dist_handle, Node}) of
-        undefined ->
-            true = lists:member(Node, nodes(connected)),
-            Handle = erts_internal:new_connection(Node),
-            _ = put({dist_handle, Node}, Handle),
-            Handle;
-        Handle ->
-            Handle
-    end.

@@ -36,7 +36,7 @@ stop({Pid, Mon}) ->
     receive {'DOWN', Mon, process, Pid, _} -> ok end.
 
 %% @doc The script runs: start checking it, every so many ms at least.
--spec watch({pid(), reference()}, pos_integer()) -> ok.
+-spec watch({pid(), reference()}, non_neg_integer()) -> ok.
 watch({Pid, _}, Tick) ->
     gen_server:cast(Pid, {watch, Tick}).
 

@@ -161,8 +161,8 @@ static void on_option(struct cli *c, const erltrace_scan_item_t *item)
 /* Built-ins that are of an Erlang process. */
 static bool is_of_erlang(const char *name)
 {
-	static const char *const names[] = {"erlpid", "erlname", "erlproc", "erlnode",
-		"erlsched", "erlstate"};
+	static const char *const names[] = {
+		"erlpid", "erllock", "erlname", "erlproc", "erlnode", "erlsched", "erlstate"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)

@@ -535,8 +535,8 @@ int chk_member(struct d_comp *c, struct d_node *n, unsigned cx)
 		return -1;
 	n->member = d_member(t, n->text, &off);
 	if (!n->member)
-		return CHK_ERR(
-			c, D_TYPE_MEMBER, n, "'%s' has no member '%s'", chk_tname(c, t), n->text);
+		return CHK_ERR(c, D_TYPE_MEMBER, n, "'%s' has no member '%s'%s", chk_tname(c, t),
+			n->text, chk_suggest_member(c, t, n->text));
 	n->value = off;
 	n->type = n->member->type;
 	n->flags |= NF_LVAL;

@@ -307,6 +307,17 @@ const char *chk_suggest(struct d_comp *c, const struct d_idtab *t, const char *n
 	return did_you_mean(c, &s);
 }
 
+const char *chk_suggest_member(struct d_comp *c, const struct d_type *t, const char *name)
+{
+	struct suggestion s = {.kinds = 0};
+
+	suggest_init(&s, name);
+	for (const struct d_member *m = d_base(t)->members; m != NULL; m = m->next)
+		if (m->name != NULL)
+			suggest_name(&s, m->name);
+	return did_you_mean(c, &s);
+}
+
 /* The first name that has it as its last word: message-send for send. */
 static void suggest_by_suffix(void *arg, const char *name)
 {

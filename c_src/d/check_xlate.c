@@ -109,8 +109,8 @@ int chk_xlate_member(struct d_comp *c, struct d_node *n, unsigned cx)
 			chk_tname(c, dest));
 	m = d_member(out, n->text, &off);
 	if (!m)
-		return CHK_ERR(
-			c, D_TYPE_MEMBER, n, "'%s' has no member '%s'", chk_tname(c, out), n->text);
+		return CHK_ERR(c, D_TYPE_MEMBER, n, "'%s' has no member '%s'%s", chk_tname(c, out),
+			n->text, chk_suggest_member(c, out, n->text));
 	if (right_operator(c, n, dest))
 		return -1;
 	def = translation(x, n->text);

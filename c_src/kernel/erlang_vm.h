@@ -49,6 +49,7 @@ struct k_vm {
 	uint32_t pid;
 	uint32_t scheduler; /* from the thread's own memory on: a pointer to what it is */
 	uint32_t current, number; /* in that: a pointer to the process; the scheduler's number */
+	uint64_t program, program_end; /* where the VM's own program is in memory */
 	struct k_erlang how;
 };
 

@@ -188,9 +188,17 @@ static void find_in_memory(int pid, struct k_vm *vm)
 	struct vm *mem = vm_open(pid);
 	struct k_erlang *how = &vm->how;
 	struct vm_schedulers threads;
+	const struct elf *program;
 
 	if (mem == NULL)
 		return;
+	program = vm_program(mem, &vm->program);
+	for (unsigned i = 0; i < program->nload; i++) {
+		const Elf64_Phdr *p = &program->load[i];
+
+		if (vm->program + p->p_vaddr + p->p_memsz > vm->program_end)
+			vm->program_end = vm->program + p->p_vaddr + p->p_memsz;
+	}
 	if (vm_refusal(mem) == NULL) {
 		const struct vm_atoms *at = &vm_tables(mem)->atoms;
 

@@ -1,20 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# locks.d: who waits for a lock inside the VM, and where: processes that write to one table all the time. Two
-# schedulers have to be at it at once, which may take a while on a busy machine.
+# locks.d: which lock inside the VM is waited for, by whom, and where. Processes write to one table all the time,
+# and send to one process. Two schedulers have to be at it at once, which may take a while on a busy machine.
 . "$(dirname "$0")/../lib/nodelib.sh"
 needs_kernel
 nodes_begin 600
 
-start locks +S 2:2
-at locks 'ets:new(contended, [named_table, public]), [spawn(fun() -> register(list_to_atom("writer_" ++ integer_to_list(I)), self()), L = [{N, I} || N <- lists:seq(1, 200)], (fun F() -> ets:insert(contended, L), F() end)() end) || I <- lists:seq(1, 8)], ok.' >/dev/null
-for ((i = 0; i < 20; i++)); do
-	erltrace -N locks -qs "$root/scripts/locks.d" 3 >o 2>e
-	status=$?
-	grep -qE '^writer_[1-8] +ets:insert/2 ' o && break
-done
+# Until it has printed such a line.
+locks() { # line
+	local i
+	for ((i = 0; i < 20; i++)); do
+		erltrace -N locks -qs "$root/scripts/locks.d" 3 50 >o 2>e
+		status=$?
+		grep -qE "$1" o && break
+	done
+}
+
+start locks +S 4:4
+at locks 'ets:new(contended, [named_table, public]), Idle = ets:new(idle, [public]), Sender = fun S() -> sink ! hello, S() end, register(sink, spawn(fun S() -> receive _ -> S() end end)), W = [spawn(fun() -> register(list_to_atom("writer_" ++ integer_to_list(I)), self()), L = [{N, I} || N <- lists:seq(1, 200)], (fun F() -> ets:insert(contended, L), ets:lookup(Idle, I), F() end)() end) || I <- lists:seq(1, 8)], register(writers, spawn(fun() -> receive stop -> [exit(P, kill) || P <- W], [spawn(Sender) || _ <- lists:seq(1, 4)] end, receive stop -> ok end end)), ok.' >/dev/null
+locks '^table contended +writer_[1-8] +ets:insert/2 '
 is 'it ends well' 0 "$status"
-has 'who waits, and in which function' '^writer_[1-8] +ets:insert/2 +[0-9]+ +[0-9]+ +[1-9][0-9]*$'
+has 'which lock, who waits, and in which function' \
+	'^table contended +writer_[1-8] +ets:insert/2 +[0-9]+ +[0-9]+ +[1-9][0-9]*$'
 has 'the stack' '^ +ets:insert/2$'
+hasnt 'another table that they use is not taken for it' '^table idle '
+
+at locks 'writers ! stop, ok.' >/dev/null
+locks '^process sink +<'
+has 'the mailbox of a process' '^process sink +<[0-9.]+> '
+hasnt 'nobody writes to the table any more' '^table contended '
 finish

@@ -274,6 +274,68 @@ static inline uint64_t registered_name(uint64_t process)
 	return 0;
 }
 
+/* What a process is called: its name, else its pid. */
+static inline void put_process(struct fire *f, uint64_t to, uint64_t end, uint64_t process)
+{
+	uint64_t name = registered_name(process);
+
+	if (name != 0)
+		k_put_atom(f, to, end, name);
+	else
+		put_pid(f, to, user_word(process));
+}
+
+INLINE_HERE uint64_t k_put_hex(uint64_t to, uint64_t v)
+{
+	uint64_t shift = 60;
+
+	*(uint16_t *)(void *)text(to) = 0x7830; /* 0x */
+	to += 2;
+	while (shift > 0 && v >> shift == 0)
+		shift -= 4;
+	for (shift += 4; shift > 0; shift -= 4) {
+		uint64_t digit = v >> (shift - 4) & 15;
+
+		text(to++)[0] = (char)(digit < 10 ? '0' + digit : 'a' - 10 + digit);
+	}
+	text(to)[0] = '\0';
+	return to;
+}
+
+/* Up to eight characters, the first one lowest. */
+static inline uint64_t put_chars(uint64_t to, uint64_t chars, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		text(to + i)[0] = (char)(chars >> 8 * i);
+	return to + n;
+}
+
+/* "table x", "process x", "run queue 1"; else where it is: in the VM's program, or anywhere. */
+INLINE_HERE uint64_t k_put_lock(struct fire *f, uint64_t to, uint64_t end, uint64_t lock)
+{
+	const struct k_vm *vm = vm_at(f->thread->k.vm);
+	uint64_t of;
+
+	if (lock & K_LOCK_OF_PROCESS) {
+		to = put_chars(to, 0x20737365636f7270, 8); /* process */
+		put_process(f, to, end, lock - K_LOCK_OF_PROCESS);
+	} else if (lock - vm->program < vm->program_end - vm->program) {
+		to = put_chars(to, 0x706d732e6d616562, 8); /* beam.smp */
+		to = put_chars(to, '+', 1);
+		k_put_hex(to, lock - vm->program);
+	} else if ((of = k_table_of(f->thread, vm, lock)) != 0) {
+		to = put_chars(to, 0x20656c626174, 6); /* table */
+		k_put_atom(f, to, end, of);
+	} else if ((of = k_run_queue_of(f->thread, vm, lock)) != 0) {
+		to = put_chars(to, 0x75657571206e7572, 8); /* run queu */
+		to = put_chars(to, 0x2065, 2);		   /* e */
+		k_put_number(to, of);
+	} else {
+		k_put_hex(to, lock);
+	}
+	return 0;
+}
+
 /* What an event is asked for; calls go eight deep at most, so no more than needed of them here. */
 static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64_t ask, uint64_t n)
 {
@@ -290,6 +352,10 @@ static inline void answer_text(struct fire *f, uint64_t to, uint64_t end, uint64
 		return;
 	} else if (ask == PBI_ERLNODE) {
 		put_node(f, to, end, user_word(user_word(vm_of(f)->this_node) + NODE_NAME));
+	} else if (ask == PBI_ERLLOCK) {
+		data = k_find_lock(t);
+		if (data != 0 && end - to >= 2 * ROOM)
+			k_put_lock(f, to, end, data);
 	} else if (t->k.process == 0) {
 		return;
 	} else if (ask == PBI_ERLPID && end - to >= ROOM) {

@@ -30,6 +30,12 @@ static inline uint64_t process_key(uint64_t term)
 	return (term ^ pid << 32) * 0x9e3779b97f4a7c15ULL | 1ULL << 63;
 }
 
+/* Locks: vm_locks.c. */
+enum { K_LOCK_OF_PROCESS = 1 };
+uint64_t k_find_lock(struct en_thread *t);
+uint64_t k_table_of(struct en_thread *t, const struct k_vm *vm, uint64_t lock);
+uint64_t k_run_queue_of(struct en_thread *t, const struct k_vm *vm, uint64_t lock);
+
 uint64_t k_put_number(uint64_t to, uint64_t v);
 uint64_t k_put_atom(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
 uint64_t k_put_simple(struct fire *f, uint64_t to, uint64_t end, uint64_t term);
