@@ -366,7 +366,10 @@ end_flows(_) -> erlang:nif_error(not_loaded).
 
 -type flow_report() :: {node(), Flow :: pos_integer(), Away :: non_neg_integer(),
                         Messages :: non_neg_integer(), Spawns :: non_neg_integer(),
-                        Depth :: non_neg_integer(), Last :: non_neg_integer()}.
+                        Depth :: non_neg_integer(), Last :: non_neg_integer()} |
+                       {node(), Flow :: pos_integer(), Away :: non_neg_integer(),
+                        Messages :: non_neg_integer(), Spawns :: non_neg_integer(),
+                        Depth :: non_neg_integer(), Last :: non_neg_integer(), cut}.
 
 -spec flow_reports(Number :: non_neg_integer(), [flow_report()]) -> ok.
 flow_reports(_, _) -> erlang:nif_error(not_loaded).
@@ -376,7 +379,7 @@ flow_reports(_, _) -> erlang:nif_error(not_loaded).
           {Now :: non_neg_integer(), Offset :: integer(), Known :: boolean()} | gone.
 flow_clock(_, _) -> erlang:nif_error(not_loaded).
 
-%% From now on a process that receives a token of ours loses it.
+%% From now on a process that sends or receives a token of ours loses it, and follow() begins nothing.
 -spec drain_flows(Number :: non_neg_integer()) -> ok | gone.
 drain_flows(_) -> erlang:nif_error(not_loaded).
 

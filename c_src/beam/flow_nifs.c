@@ -150,7 +150,10 @@ ERL_NIF_TERM nif_flow_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return answer;
 }
 
-/* drain_flows(Number of a handle) -> ok | gone: from now on a process that receives a token of ours loses it. */
+/*
+ * drain_flows(Number of a handle) -> ok | gone: from now on a process that sends or receives a token of ours
+ * loses it, and follow() begins nothing.
+ */
 ERL_NIF_TERM nif_drain_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct beam_handle *b;
