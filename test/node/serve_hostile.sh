@@ -231,7 +231,7 @@ EOC
 background hook.log python3 hook.py "$hook"
 mkdir alerts
 echo "$leaf { alert(\"On\", \"it goes on\"); }" >alerts/on.d
-on() { serve -N served --state on.totals --webhook "http://127.0.0.1:$hook" "$@" alerts; up on; calls 1; }
+on() { serve -N served --state on.totals --webhook "http://127.0.0.1:$hook" alerts; up on; calls 1; }
 on
 ok 'an alert begins' holds posts '"alertname":"On".*"status":"firing"'
 serve_ends TERM
