@@ -11,8 +11,8 @@
  * what is so by then: in an old body the end of what goes on might have passed. Neither waits for
  * the other.
  *
- * When the server ends, its alerts are over. Those of which that could not be told, or of a server that
- * was killed, are in the file of --state, and the next server tells it.
+ * When the server ends, its alerts are over. Those of which that could not be told, or of a server
+ * that was killed, are in the file of --state, and the next server tells it.
  */
 #include "alerts.h"
 #include "serve.h"
@@ -43,8 +43,8 @@ static void alert_free(struct alert *a)
 	free(a);
 }
 
-static struct alert *find(const struct alerts *all, const char *name, const char *script,
-	const char *node)
+static struct alert *find(
+	const struct alerts *all, const char *name, const char *script, const char *node)
 {
 	struct alert *a = all->list;
 
@@ -54,7 +54,8 @@ static struct alert *find(const struct alerts *all, const char *name, const char
 	return a;
 }
 
-/* Another one may begin: there is a bound on all, on those of a minute, and on what one script has of it. */
+/* Another one may begin: there is a bound on all, on those of a minute, and on what one script has
+ * of it. */
 static bool may_begin(struct alerts *all, struct job *j, int64_t now)
 {
 	if (now - all->minute >= 60000) {
@@ -66,7 +67,8 @@ static bool may_begin(struct alerts *all, struct job *j, int64_t now)
 		j->alerts_minute = now;
 		j->alerts_begun = 0;
 	}
-	if (all->n < ALERTS_MAX && all->begun < ALERTS_NEW_MAX && j->alerts_begun < ALERTS_JOB_MAX) {
+	if (all->n < ALERTS_MAX && all->begun < ALERTS_NEW_MAX &&
+		j->alerts_begun < ALERTS_JOB_MAX) {
 		all->begun++;
 		j->alerts_begun++;
 		return true;
@@ -138,7 +140,8 @@ static void begin(struct alert *a, const struct job *j, const char *text)
 	set_text(&a->text, text);
 	free(a->recorded);
 	a->recorded = job_recorded(j);
-	serve_say("alert %s (%s, %s): %s", a->name, a->script, a->node, a->text != NULL ? a->text : "");
+	serve_say("alert %s (%s, %s): %s", a->name, a->script, a->node,
+		a->text != NULL ? a->text : "");
 }
 
 void alerts_fire(struct serve *v, struct job *j, const json_t *line)
@@ -349,12 +352,13 @@ json_t *alerts_out(const struct alerts *all)
 				(webhook ? a->sent & ALERTS_TO_WEBHOOK : 0);
 
 		if (a->over == 0 || (a->untold | sent) != 0)
-			json_array_append_new(list,
-				json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:I,s:I,s:I,s:I}", "name", a->name,
-					"script", a->script, "node", a->node, "text", a->text, "recorded",
-					a->recorded, "began", (json_int_t)a->began, "over",
-					(json_int_t)a->over, "ago", (json_int_t)(now - a->last), "untold",
-					(json_int_t)(a->untold | sent)));
+			json_array_append_new(
+				list, json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:I,s:I,s:I,s:I}", "name",
+					      a->name, "script", a->script, "node", a->node, "text",
+					      a->text, "recorded", a->recorded, "began",
+					      (json_int_t)a->began, "over", (json_int_t)a->over,
+					      "ago", (json_int_t)(now - a->last), "untold",
+					      (json_int_t)(a->untold | sent)));
 	}
 	return list;
 }

@@ -14,10 +14,10 @@ struct serve;
 struct job;
 
 enum {
-	ALERTS_MAX = 1000,	 /* that are kept at a time */
-	ALERTS_NEW_MAX = 60,	 /* that begin, a minute, */
-	ALERTS_JOB_MAX = 20,	 /* of them those of one script on one node */
-	ALERTS_NAME_MAX = 256,	 /* bytes: what is longer is cut */
+	ALERTS_MAX = 1000,     /* that are kept at a time */
+	ALERTS_NEW_MAX = 60,   /* that begin, a minute, */
+	ALERTS_JOB_MAX = 20,   /* of them those of one script on one node */
+	ALERTS_NAME_MAX = 256, /* bytes: what is longer is cut */
 	ALERTS_TEXT_MAX = 4096,
 	ALERTS_POST_MS = 1000,	 /* between two posts, at least */
 	ALERTS_AGAIN_MS = 30000, /* what goes on is told again */
@@ -52,8 +52,8 @@ struct alerts {
 
 void alerts_fire(struct serve *v, struct job *j, const json_t *line);
 void alerts_look(struct serve *v); /* end those that are over; tell what has changed */
-void alerts_end(struct serve *v);	 /* all scripts have ended: nobody calls alert() any more */
-bool alerts_ended(const struct alerts *all); /* that has been delivered */
+void alerts_end(struct serve *v);  /* all scripts have ended: nobody calls alert() any more */
+bool alerts_ended(const struct alerts *all);  /* that has been delivered */
 json_t *alerts_out(const struct alerts *all); /* saved.c: what others do not know to be over */
 void alerts_restore(struct alerts *all, const json_t *saved);
 void alerts_free(struct serve *v);

@@ -220,7 +220,8 @@ static void each_job(const struct expo *x, const struct serve *v, const char *na
 	family(x, name, type, help);
 	snprintf(full, sizeof(full), "%s%s", name, strcmp(type, "counter") == 0 ? "_total" : "");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
-		if (j->member != NULL && !j->member->left) /* one that is not waited for is not down */
+		if (j->member != NULL &&
+			!j->member->left) /* one that is not waited for is not down */
 			sample(x, full, j->script, "target", j->target, NULL, value(j));
 }
 
@@ -238,14 +239,16 @@ static void no_nodes(const struct expo *x, const struct serve *v)
 /* What the user has deployed and does not get. */
 static void left_out(const struct expo *x, const struct serve *v)
 {
-	family(x, "erltrace_script_left_out", "gauge", "1: the file is not run: another has its name.");
+	family(x, "erltrace_script_left_out", "gauge",
+		"1: the file is not run: another has its name.");
 	for (const struct script *s = v->scripts; s != NULL; s = s->next)
 		if (s->left_out)
 			one_label(x, "erltrace_script_left_out", "path", s->path, 1);
 	family(x, "erltrace_folder_up", "gauge", "1: the folder of scripts can be read.");
 	for (int i = 0; i < v->npaths; i++)
 		if (v->paths[i].folder)
-			one_label(x, "erltrace_folder_up", "folder", v->paths[i].path, !v->paths[i].gone);
+			one_label(x, "erltrace_folder_up", "folder", v->paths[i].path,
+				!v->paths[i].gone);
 	family(x, "erltrace_metric_left_out", "gauge",
 		"1: the aggregation is not shown: another metric has its name.");
 	for (const struct metric *m = v->totals.metrics; m != NULL; m = m->next) {
@@ -272,8 +275,8 @@ static void jobs(const struct expo *x, const struct serve *v)
 	family(x, "erltrace_drops", "counter", "What was lost because a buffer was full.");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
 		for (size_t i = 0; i < j->ndrops; i++)
-			sample(x, "erltrace_drops_total", j->script, "target", j->target, j->drops[i].kind,
-				(double)j->drops[i].n);
+			sample(x, "erltrace_drops_total", j->script, "target", j->target,
+				j->drops[i].kind, (double)j->drops[i].n);
 }
 
 static void nodes(const struct expo *x, const struct serve *v)
@@ -281,15 +284,15 @@ static void nodes(const struct expo *x, const struct serve *v)
 	family(x, "erltrace_events", "counter", "Events that fired the script's probes.");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
 		for (size_t i = 0; i < j->nnodes; i++)
-			sample(x, "erltrace_events_total", j->script, "node", j->nodes[i].name, NULL,
-				(double)(j->nodes[i].before + j->nodes[i].fired));
+			sample(x, "erltrace_events_total", j->script, "node", j->nodes[i].name,
+				NULL, (double)(j->nodes[i].before + j->nodes[i].fired));
 	family(x, "erltrace_cost_ratio", "gauge",
 		"The part of the schedulers' busy time that the script takes.");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
 		for (size_t i = 0; i < j->nnodes; i++)
 			if (j->nodes[i].cost >= 0)
-				sample(x, "erltrace_cost_ratio", j->script, "node", j->nodes[i].name, NULL,
-					j->nodes[i].cost / 100);
+				sample(x, "erltrace_cost_ratio", j->script, "node",
+					j->nodes[i].name, NULL, j->nodes[i].cost / 100);
 }
 
 static void labels_dropped(const struct expo *x, const struct serve *v)

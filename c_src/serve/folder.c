@@ -2,8 +2,8 @@
 /*
  * Which scripts there are. The folder is looked at twice a second: that is a stat() for each file,
  * and works on every file system. Editors write a new file and rename it, or write in place; both
- * change the inode, the size or the time. In between there may be no file at all: so one is removed when
- * two looks have not seen it.
+ * change the inode, the size or the time. In between there may be no file at all: so one is removed
+ * when two looks have not seen it.
  */
 #include "serve.h"
 
@@ -130,7 +130,8 @@ static int look_into(struct serve *v, int arg)
 	return 0;
 }
 
-/* A folder that is not there, or something else, may be about to be put there again: no script ends. */
+/* A folder that is not there, or something else, may be about to be put there again: no script
+ * ends. */
 static void keep(struct serve *v, int arg)
 {
 	for (struct script *s = v->scripts; s != NULL; s = s->next)

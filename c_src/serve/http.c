@@ -161,9 +161,7 @@ static int on_client(
 	switch (why) {
 	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: return opened(v, wsi);
 	case LWS_CALLBACK_WSI_DESTROY: closed(v, wsi); return 0;
-	case LWS_CALLBACK_HTTP:
-		c = find(v, wsi);
-		return c != NULL ? on_http(v, wsi, c, in) : -1;
+	case LWS_CALLBACK_HTTP: c = find(v, wsi); return c != NULL ? on_http(v, wsi, c, in) : -1;
 	case LWS_CALLBACK_HTTP_WRITEABLE:
 		c = find(v, wsi);
 		return c != NULL ? write_rest(wsi, c) : -1;

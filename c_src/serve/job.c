@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job is a script on a node. When its child ends it is started again, after a while that grows as long
- * as it fails: up to five seconds if the node is away, up to a minute if it is the script that ends. When
- * the file changes, the child is interrupted and sends its last tick, then the next one starts.
+ * A job is a script on a node. When its child ends it is started again, after a while that grows as
+ * long as it fails: up to five seconds if the node is away, up to a minute if it is the script that
+ * ends. When the file changes, the child is interrupted and sends its last tick, then the next one
+ * starts.
  */
 #include "job.h"
 #include "serve.h"
@@ -102,8 +103,8 @@ static void tell_end(struct job *j, int64_t ran)
 	if (!j->up || j->again || j->removed || (j->quiet && ran < SERVE_STEADY_MS))
 		return;
 	if (j->own_end && ran < SERVE_STEADY_MS)
-		serve_say("%s: %s: ends by itself: it is started again, after a minute at most", j->path,
-			j->target);
+		serve_say("%s: %s: ends by itself: it is started again, after a minute at most",
+			j->path, j->target);
 	else
 		serve_say("%s: %s: has ended, and is started again", j->path, j->target);
 }
@@ -275,8 +276,8 @@ static void look_at_health(struct job *j, int64_t now)
 {
 	if (!j->silent && now - j->tick_at >= SERVE_SILENT_MS) {
 		j->silent = true;
-		serve_say("%s: %s: no results have come for ten seconds: does the node hang?", j->path,
-			j->target);
+		serve_say("%s: %s: no results have come for ten seconds: does the node hang?",
+			j->path, j->target);
 	}
 	if (now - j->up_at < SERVE_STEADY_MS)
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A script on a node: a child process that is kept running. job.c has its life, job_lines.c what it says.
+ * A script on a node: a child process that is kept running. job.c has its life, job_lines.c what it
+ * says.
  */
 #ifndef SERVE_JOB_H
 #define SERVE_JOB_H
@@ -60,8 +61,8 @@ struct job {
 	struct lines lines;
 	char err_line[2048];
 	size_t nerr_line;
-	char held[2048]; /* what it said on standard error before it ran */
-	bool failed;	 /* it has told why, as JSON: what was held is the same */
+	char held[2048];      /* what it said on standard error before it ran */
+	bool failed;	      /* it has told why, as JSON: what was held is the same */
 	char *told[JOB_TOLD]; /* which is not told again until the script changes or runs well */
 	unsigned ntold;
 	int64_t told_at; /* the first of them */
@@ -79,10 +80,11 @@ struct job {
 int job_new(struct serve *v, const struct script *s, struct member *m);
 void job_restart(struct job *j); /* its file has changed */
 void job_remove(struct job *j);
-void jobs_look(struct serve *v); /* start what is due, kill what does not end */
+void jobs_look(struct serve *v);	/* start what is due, kill what does not end */
 bool jobs_ended(const struct serve *v); /* no child runs, and all that they said has been read */
-void jobs_end(struct serve *v);	 /* END runs, and the last ticks come; none starts again */
-void jobs_try_member(struct serve *v, const struct member *m);	  /* it has been seen: start them at once */
+void jobs_end(struct serve *v);		/* END runs, and the last ticks come; none starts again */
+void jobs_try_member(
+	struct serve *v, const struct member *m); /* it has been seen: start them at once */
 void jobs_forget_member(struct serve *v, const struct member *m); /* it has left for good */
 struct job_node *job_node(struct job *j, const char *name);	  /* NULL: memory is out */
 void job_drops(struct job *j, const char *kind, uint64_t n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the child of a job says. Ticks go to the totals, alerts to alerts.c, errors to the log: once, for a
- * script that does not compile is tried again and again.
+ * What the child of a job says. Ticks go to the totals, alerts to alerts.c, errors to the log:
+ * once, for a script that does not compile is tried again and again.
  */
 #include "job.h"
 #include "serve.h"
@@ -56,8 +56,8 @@ void job_tell(struct job *j, const char *text)
 }
 
 /*
- * Before the script runs this waits: if it fails, most of it is what comes as JSON, with the line of the
- * script.
+ * Before the script runs this waits: if it fails, most of it is what comes as JSON, with the line
+ * of the script.
  */
 void job_said(struct job *j, const char *line)
 {
@@ -102,8 +102,9 @@ static bool is_twice(struct job *j, const char *node)
 	if (o == NULL)
 		return false;
 	snprintf(text, sizeof(text),
-		node[0] != '\0' ? "is the node %s, which is traced as %s already: it is not counted twice"
-				: "runs in the kernel%s, for %s already: it is not counted twice",
+		node[0] != '\0'
+			? "is the node %s, which is traced as %s already: it is not counted twice"
+			: "runs in the kernel%s, for %s already: it is not counted twice",
 		node, o->target);
 	job_tell(j, text);
 	j->twice = j->own_end = true;
@@ -123,7 +124,8 @@ static void on_shape(struct job *j, const json_t *line)
 	json_array_foreach(shapes, i, shape)
 	{
 		if (totals_metric(&j->v->totals, j->script, shape, &why) == NULL && !j->shaped)
-			serve_say("%s: @%s is left out: %s", j->path, text_of(shape, "aggregation"), why);
+			serve_say("%s: @%s is left out: %s", j->path, text_of(shape, "aggregation"),
+				why);
 	}
 	j->shaped = true;
 	if (j->node == NULL || strcmp(j->node, node) != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Labels: an integer in decimal, a string as it is, a stack as its frames with semicolons between. What is
- * longer than LABEL_MAX is cut: keys that are the same up to there are added up.
+ * Labels: an integer in decimal, a string as it is, a stack as its frames with semicolons between.
+ * What is longer than LABEL_MAX is cut: keys that are the same up to there are added up.
  */
 #include "labels.h"
 

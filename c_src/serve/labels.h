@@ -16,7 +16,8 @@ enum { LABEL_MAX = 4096 }; /* bytes of a key */
 char *labels_of(const char *node, const json_t *names, const json_t *keys, bool other);
 /* A value, without its quotes: backslash, quote and newline are escaped. */
 void label_value(FILE *f, const char *text, size_t len);
-/* Text of HELP: where quotes are not escaped (Prometheus' text format), and where they are (OpenMetrics). */
+/* Text of HELP: where quotes are not escaped (Prometheus' text format), and where they are
+ * (OpenMetrics). */
 void help_value(FILE *f, const char *text, bool openmetrics);
 
 /* A number that reads back as it was, with as few digits as that takes: 0.004, not

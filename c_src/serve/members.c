@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which nodes are traced. With --cluster each node is asked every second which ones it is connected with,
- * by a child of its own (watch_nodes.c): one that hangs holds up no other. Without -N one child looks at
- * this machine. A node that is seen for the first time gets a job for each script; one that is gone
- * keeps them, so that it is traced again when it is back. Only who was not named by the user and has not
- * been seen for ten minutes is no longer waited for.
+ * Which nodes are traced. With --cluster each node is asked every second which ones it is connected
+ * with, by a child of its own (watch_nodes.c): one that hangs holds up no other. Without -N one
+ * child looks at this machine. A node that is seen for the first time gets a job for each script;
+ * one that is gone keeps them, so that it is traced again when it is back. Only who was not named
+ * by the user and has not been seen for ten minutes is no longer waited for.
  */
 #include "members.h"
 #include "serve.h"
@@ -32,8 +32,8 @@ static struct member *find(const struct serve *v, const char *name)
 {
 	struct member *m = v->members;
 
-	while (m != NULL && (m->name != NULL ? strcmp(m->name, name) != 0
-					      : !web_same_node(m->target, name)))
+	while (m != NULL &&
+		(m->name != NULL ? strcmp(m->name, name) != 0 : !web_same_node(m->target, name)))
 		m = m->next;
 	return m;
 }
@@ -266,7 +266,8 @@ void members_look(struct serve *v)
 		watcher_look(v, &v->watcher, now);
 	for (struct member *m = v->members; m != NULL; m = m->next) {
 		if (!m->named && !m->left && now - m->seen > LEFT_MS) {
-			serve_say("node %s: has been away for ten minutes, and is not waited for", m->target);
+			serve_say("node %s: has been away for ten minutes, and is not waited for",
+				m->target);
 			m->left = true;
 			watcher_end(&m->watcher);
 		}

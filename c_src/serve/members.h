@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nodes that are traced: those of -N; with --cluster those that they are connected with, too; without -N
- * those of this machine. Each script has a job (job.h) for each of them.
+ * The nodes that are traced: those of -N; with --cluster those that they are connected with, too;
+ * without -N those of this machine. Each script has a job (job.h) for each of them.
  */
 #ifndef SERVE_MEMBERS_H
 #define SERVE_MEMBERS_H
@@ -37,7 +37,8 @@ int members_open(struct serve *v);  /* -1: memory is out */
 void members_look(struct serve *v); /* ask who is there, forget who has left */
 void members_end(struct serve *v);  /* nobody is asked any more */
 void members_free(struct serve *v);
-int member_known(struct serve *v, const char *name); /* of saved.c: it was there; -1: memory is out */
+int member_known(
+	struct serve *v, const char *name); /* of saved.c: it was there; -1: memory is out */
 
 /* watch_nodes.c, in the child: a line of JSON a second. node NULL: of this machine. */
 int watch_nodes(const char *node, const char *cookie_file);

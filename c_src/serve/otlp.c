@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * OTLP: counters are cumulative sums, distributions are histograms with their bounds, averages are
- * summaries. percentile() is a gauge for each quantile, as a summary of OTLP must have a sum, which D
- * does not keep. A post has all totals, so that one that is not delivered is no loss: the next has
- * them too. While one waits to be delivered, no other is made.
+ * summaries. percentile() is a gauge for each quantile, as a summary of OTLP must have a sum, which
+ * D does not keep. A post has all totals, so that one that is not delivered is no loss: the next
+ * has them too. While one waits to be delivered, no other is made.
  */
 #include "otlp.h"
 #include "serve.h"
@@ -190,7 +190,8 @@ static json_t *metric(const struct metric *m)
 	if (strcmp(type, "sum") == 0)
 		json_object_set_new(data, "isMonotonic", json_boolean(!m->goes_down));
 	if (strcmp(type, "sum") == 0 || strcmp(type, "histogram") == 0)
-		json_object_set_new(data, "aggregationTemporality", json_integer(2)); /* cumulative */
+		json_object_set_new(
+			data, "aggregationTemporality", json_integer(2)); /* cumulative */
 	return json_pack("{s:s,s:s,s:s,s:o}", "name", m->name, "description",
 		m->help != NULL ? m->help : "", "unit", ucum(m), type, data);
 }

@@ -19,8 +19,8 @@ struct otlp {
 	bool last; /* the totals of scripts that have ended are under way */
 };
 
-void otlp_look(struct serve *v); /* post, if it is time */
-void otlp_end(struct serve *v);	 /* all scripts have ended: post once more */
+void otlp_look(struct serve *v);	/* post, if it is time */
+void otlp_end(struct serve *v);		/* all scripts have ended: post once more */
 bool otlp_ended(const struct serve *v); /* that has been delivered */
 void otlp_free(struct serve *v);
 

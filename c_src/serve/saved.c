@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The totals as a file of JSON. It is written every ten seconds and at the end, to another name first,
- * so that there is always a whole one. What a metric is called is in it too: counters do not vanish
- * until the node is back.
+ * The totals as a file of JSON. It is written every ten seconds and at the end, to another name
+ * first, so that there is always a whole one. What a metric is called is in it too: counters do not
+ * vanish until the node is back.
  *
  *   {"version": 1, "metrics": [{"script", "aggregation", "kind", "keys", ..., "series": [...]}],
  *    "scripts": [{"name", "path"}], "members": [nodes that were found], "alerts": [...],
@@ -30,9 +30,8 @@ static json_t *buckets_out(const struct series *s)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < s->nbuckets; i++)
-		json_array_append_new(list,
-			json_pack("[I,I]", (json_int_t)s->buckets[i].le,
-				(json_int_t)s->buckets[i].count));
+		json_array_append_new(list, json_pack("[I,I]", (json_int_t)s->buckets[i].le,
+						    (json_int_t)s->buckets[i].count));
 	return list;
 }
 
@@ -42,10 +41,10 @@ static json_t *series_out(const struct metric *m)
 
 	for (size_t i = 0; i < m->nchains; i++)
 		for (const struct series *s = m->chains[i]; s != NULL; s = s->next)
-			json_array_append_new(list,
-				json_pack("{s:s,s:I,s:f,s:I,s:o}", "labels", s->labels, "value",
-					(json_int_t)s->value, "sum", s->sum, "count",
-					(json_int_t)s->count, "buckets", buckets_out(s)));
+			json_array_append_new(
+				list, json_pack("{s:s,s:I,s:f,s:I,s:o}", "labels", s->labels,
+					      "value", (json_int_t)s->value, "sum", s->sum, "count",
+					      (json_int_t)s->count, "buckets", buckets_out(s)));
 	return list;
 }
 
@@ -57,10 +56,10 @@ static json_t *metric_out(const struct metric *m)
 		json_array_append_new(bounds, json_integer(m->bounds[i]));
 	for (size_t i = 0; i < m->npercents; i++)
 		json_array_append_new(percents, json_real(m->percents[i]));
-	return json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:O?,s:i,s:i,s:I,s:b,s:I,s:o,s:o,s:o,s:I,s:b}", "script",
-		m->script, "aggregation", m->aggregation, "name", m->name, "help", m->help, "unit",
-		m->unit, "labels", m->labels, "decimals", (int)m->decimals, "kind", (int)m->kind,
-		"keys", (json_int_t)m->nkeys, "goes_down", m->goes_down, "to_other",
+	return json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:O?,s:i,s:i,s:I,s:b,s:I,s:o,s:o,s:o,s:I,s:b}",
+		"script", m->script, "aggregation", m->aggregation, "name", m->name, "help",
+		m->help, "unit", m->unit, "labels", m->labels, "decimals", (int)m->decimals, "kind",
+		(int)m->kind, "keys", (json_int_t)m->nkeys, "goes_down", m->goes_down, "to_other",
 		(json_int_t)m->to_other, "bounds", bounds, "percents", percents, "series",
 		series_out(m), "began", (json_int_t)m->began, "left_out", !m->shown);
 }
@@ -70,13 +69,12 @@ static json_t *job_out(const struct job *j)
 	json_t *nodes = json_array(), *drops = json_array();
 
 	for (size_t i = 0; i < j->nnodes; i++)
-		json_array_append_new(nodes,
-			json_pack("{s:s,s:I}", "name", j->nodes[i].name, "events",
-				(json_int_t)(j->nodes[i].before + j->nodes[i].fired)));
+		json_array_append_new(
+			nodes, json_pack("{s:s,s:I}", "name", j->nodes[i].name, "events",
+				       (json_int_t)(j->nodes[i].before + j->nodes[i].fired)));
 	for (size_t i = 0; i < j->ndrops; i++)
-		json_array_append_new(drops,
-			json_pack("{s:s,s:I}", "kind", j->drops[i].kind, "n",
-				(json_int_t)j->drops[i].n));
+		json_array_append_new(drops, json_pack("{s:s,s:I}", "kind", j->drops[i].kind, "n",
+						     (json_int_t)j->drops[i].n));
 	return json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o}", "script", j->script, "target", j->target,
 		"starts", (json_int_t)j->starts, "errors", (json_int_t)j->errors, "lost",
 		(json_int_t)j->lost_lines, "nodes", nodes, "drops", drops);
@@ -99,7 +97,8 @@ static json_t *all_out(const struct serve *v)
 		if (!m->named && !m->left)
 			json_array_append_new(members, json_string(m->target));
 	return json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "version", SAVED_VERSION, "metrics", metrics,
-		"jobs", jobs, "scripts", scripts, "members", members, "alerts", alerts_out(&v->alerts));
+		"jobs", jobs, "scripts", scripts, "members", members, "alerts",
+		alerts_out(&v->alerts));
 }
 
 /* 0, or -1 and errno. */

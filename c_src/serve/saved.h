@@ -15,7 +15,7 @@ void saved_job(const struct serve *v, struct job *j); /* what the file says abou
 /* Are the totals that were saved for its name its own? Else they are of another file. */
 bool saved_is_of(const struct serve *v, const struct script *s);
 void saved_forget(struct serve *v, const char *script); /* it has been removed */
-void saved_look(struct serve *v);		      /* write it, if it is time */
+void saved_look(struct serve *v);			/* write it, if it is time */
 void saved_write(struct serve *v);
 
 #endif

@@ -107,12 +107,12 @@ struct serve {
 	struct lws_vhost *vhost;
 	struct post_loop posts; /* the same, for post.c */
 	lws_sorted_usec_list_t timer;
-	int children; /* an epoll of the children's pipes, watched by lws */
+	int children;	    /* an epoll of the children's pipes, watched by lws */
 	struct conn *conns; /* of clients, the newest first: http.c */
 	unsigned nconns;
-	bool ending, ended; /* a signal has come; and all is done */
-	bool closing;	    /* all scripts have ended: the last posts are waited for, ... */
-	int64_t close_at;   /* ... until then */
+	bool ending, ended;    /* a signal has come; and all is done */
+	bool closing;	       /* all scripts have ended: the last posts are waited for, ... */
+	int64_t close_at;      /* ... until then */
 	double scrape_seconds; /* what the last answer took */
 	uint64_t scrapes, displaced;
 };

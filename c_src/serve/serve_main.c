@@ -65,12 +65,14 @@ static const char usage[] =
 	"\n"
 	"	-N node          a node to trace; may be given several times\n"
 	"	                 (default: all nodes of the cookie's owner on this machine)\n"
-	"	--cluster        and the nodes that it is connected with, also those that come later\n"
+	"	--cluster        and the nodes that it is connected with, also those that come "
+	"later\n"
 	"	--port N         the port to listen on (9568; 0: any free port)\n"
 	"	--listen ADDRESS the address to listen on (127.0.0.1)\n"
 	"	--max-labels N   combinations of keys of one metric (1000); the rest is added up\n"
 	"	                 with keys that are all `other'\n"
-	"	--snapshots DIR  where scripts with bufpolicy=ring write their events, by snapshot()\n"
+	"	--snapshots DIR  where scripts with bufpolicy=ring write their events, by "
+	"snapshot()\n"
 	"	                 and with each alert()\n"
 	"	--state FILE     keep the totals there, and go on from them\n"
 	"	--alertmanager URL  where alert() of scripts is told: Prometheus' Alertmanager\n"
@@ -89,7 +91,8 @@ void serve_say(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	for (char *p = text; *p != '\0'; p++) /* names of files, and what scripts say: one line each */
+	for (char *p = text; *p != '\0';
+		p++) /* names of files, and what scripts say: one line each */
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = ' ';
 	fprintf(stderr, "erltrace: serve: %s\n", text);
@@ -125,8 +128,7 @@ static int one_option(struct serve *v, int flag, const char *arg)
 	int n;
 
 	switch (flag) {
-	case 'N':
-		return one_node(v, arg);
+	case 'N': return one_node(v, arg);
 	case OPT_PORT:
 		v->port = argument_number(arg, 0, 65535);
 		return v->port >= 0 ? -1 : bad("not a port: %s", arg);
@@ -149,8 +151,7 @@ static int one_option(struct serve *v, int flag, const char *arg)
 		return v->otlp.on ? -1 : bad("not a URL: %s", arg);
 	case OPT_OTLP_INTERVAL:
 		v->otlp.every = argument_number(arg, 1, 3600);
-		return v->otlp.every > 0 ? -1
-					 : bad("--otlp-interval takes 1 to 3600, not %s", arg);
+		return v->otlp.every > 0 ? -1 : bad("--otlp-interval takes 1 to 3600, not %s", arg);
 	case OPT_SNAPSHOTS: v->snapshots = arg; return -1;
 	case OPT_STATE: v->state_file = arg; return -1;
 	case OPT_LISTEN: v->listen = arg; return -1;
@@ -215,7 +216,8 @@ static void many_files(void)
 	}
 }
 
-/* When all scripts have ended, what others wait to hear is told; a server that is down is not waited for. */
+/* When all scripts have ended, what others wait to hear is told; a server that is down is not
+ * waited for. */
 void serve_check_end(struct serve *v)
 {
 	if (!v->closing && jobs_ended(v)) {
@@ -225,7 +227,8 @@ void serve_check_end(struct serve *v)
 		otlp_end(v);
 	}
 	if (v->closing)
-		v->ended |= serve_ms() >= v->close_at || (alerts_ended(&v->alerts) && otlp_ended(v));
+		v->ended |=
+			serve_ms() >= v->close_at || (alerts_ended(&v->alerts) && otlp_ended(v));
 	lws_cancel_service(v->context);
 }
 
@@ -249,7 +252,8 @@ int serve_main(int argc, char **argv)
 		return watch_nodes(v.nnodes > 0 ? v.nodes[0] : NULL, v.cookie_file);
 	many_files();
 	status = 1;
-	if (members_open(&v) == 0 && saved_read(&v) == 0 && http_open(&v) == 0 && jobs_watch_end(&v) == 0) {
+	if (members_open(&v) == 0 && saved_read(&v) == 0 && http_open(&v) == 0 &&
+		jobs_watch_end(&v) == 0) {
 		six = strchr(v.listen, ':') != NULL;
 		printf("http://%s%s%s:%d/metrics\n", six ? "[" : "", v.listen, six ? "]" : "",
 			v.port);

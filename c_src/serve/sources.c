@@ -40,8 +40,7 @@ void sources_events(struct serve *v)
 	}
 }
 
-static void cut(
-	struct lines *l, void (*each)(void *arg, const char *line, size_t len), void *arg)
+static void cut(struct lines *l, void (*each)(void *arg, const char *line, size_t len), void *arg)
 {
 	char *p = l->text, *end = p + l->n, *nl;
 
@@ -58,7 +57,8 @@ enum lines_state lines_read(
 {
 	ssize_t n;
 
-	if (l->n + READ_SIZE > SERVE_MAX_LINE || !ARRAY_RESERVE(l->text, l->room, l->n + READ_SIZE)) {
+	if (l->n + READ_SIZE > SERVE_MAX_LINE ||
+		!ARRAY_RESERVE(l->text, l->room, l->n + READ_SIZE)) {
 		l->n = 0;
 		return LINES_LOST;
 	}

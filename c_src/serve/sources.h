@@ -27,7 +27,8 @@ struct lines {
 
 enum lines_state { LINES_MORE, LINES_END, LINES_LOST };
 
-/* Read what there is: each() gets whole lines, without what ends them. LINES_LOST: one was too long. */
+/* Read what there is: each() gets whole lines, without what ends them. LINES_LOST: one was too
+ * long. */
 enum lines_state lines_read(
 	struct lines *l, int fd, void (*each)(void *arg, const char *line, size_t len), void *arg);
 

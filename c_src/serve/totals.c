@@ -127,12 +127,13 @@ static void set_percents(struct metric *m, const json_t *params)
 }
 
 /* What the script was before it changed does not add up with what it is now. */
-static void metric_set(struct metric *m, enum metric_kind kind, struct naming *n,
-	const json_t *shape)
+static void metric_set(
+	struct metric *m, enum metric_kind kind, struct naming *n, const json_t *shape)
 {
 	size_t nkeys = (size_t)json_integer_value(json_object_get(shape, "keys"));
 
-	if (m->kind != kind || m->nkeys != nkeys || m->decimals != n->decimals || !same_labels(m, n))
+	if (m->kind != kind || m->nkeys != nkeys || m->decimals != n->decimals ||
+		!same_labels(m, n))
 		metric_clear(m);
 	m->shown &= m->name != NULL && m->kind == kind && strcmp(m->name, n->name) == 0;
 	m->kind = kind;
@@ -162,7 +163,8 @@ static void settle(struct totals *t)
 		if (why != NULL)
 			serve_say("%s.d: @%s is left out: %s", m->script, name, why);
 		else if (m->why != NULL)
-			serve_say("%s.d: @%s is a metric now: nobody else has its name", m->script, name);
+			serve_say("%s.d: @%s is a metric now: nobody else has its name", m->script,
+				name);
 		free(m->why);
 		m->why = why != NULL ? strdup(why) : NULL;
 	}

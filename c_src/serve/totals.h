@@ -56,7 +56,7 @@ struct series {
 struct metric {
 	struct metric *next;
 	char *script, *aggregation;
-	char *name; /* without _total */
+	char *name;	   /* without _total */
 	json_t *labels;	   /* names of the keys, an array; NULL: key0, key1 ... */
 	char *help, *unit; /* or NULL; the unit is at the end of the name */
 	unsigned decimals; /* values are divided by this power of ten */
@@ -81,8 +81,8 @@ struct totals {
 };
 
 /*
- * A metric of a script's shape. NULL: there is none, and *why says why. One whose name another has is
- * counted, and not shown until the other is gone.
+ * A metric of a script's shape. NULL: there is none, and *why says why. One whose name another has
+ * is counted, and not shown until the other is gone.
  */
 struct metric *totals_metric(
 	struct totals *t, const char *script, const json_t *shape, const char **why);
@@ -94,7 +94,7 @@ int metric_add(struct totals *t, struct metric *m, const char *node, const json_
 /* The value below which `percent` of those of the last minute are; false: there were none. */
 bool series_quantile(const struct series *s, double percent, int64_t *value);
 int totals_restore(struct totals *t, const json_t *saved); /* a metric of saved.c; -1: it is bad */
-void totals_forget(struct totals *t, const char *script); /* it has been removed */
+void totals_forget(struct totals *t, const char *script);  /* it has been removed */
 void totals_free(struct totals *t);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A child of the server (serve --watch-nodes): says every second which nodes there are, for a node that
- * hangs takes its time. One node is asked for those that it is connected with, by one connection, which
- * stays; or the nodes that epmd knows are looked at, and those that belong to the cookie's owner are told.
- * What it says are lines of JSON:
+ * A child of the server (serve --watch-nodes): says every second which nodes there are, for a node
+ * that hangs takes its time. One node is asked for those that it is connected with, by one
+ * connection, which stays; or the nodes that epmd knows are looked at, and those that belong to the
+ * cookie's owner are told. What it says are lines of JSON:
  *
  *   {"name":"a@host","nodes":["b@host"]}   the node that is asked, and those that it knows
  *   {"nodes":["a@host","b@host"]}	    those of this machine
@@ -24,7 +24,8 @@ enum { ROUND_MS = 1000, AGAIN_ROUNDS = 10 };
 
 static void pause_round(void)
 {
-	const struct timespec ts = {.tv_sec = ROUND_MS / 1000, .tv_nsec = ROUND_MS % 1000 * 1000000L};
+	const struct timespec ts = {
+		.tv_sec = ROUND_MS / 1000, .tv_nsec = ROUND_MS % 1000 * 1000000L};
 
 	nanosleep(&ts, NULL);
 }
@@ -121,7 +122,8 @@ static void greet(struct here *h, const struct nd_cookie *cookie)
 
 	h->age = 0;
 	snprintf(h->full, ND_NAME, "%s", nd != NULL ? nd->name : "");
-	if (nd == NULL && !et_err_is(&e, ET_OTHER) && strncmp(h->said, e.text, sizeof(h->said) - 1) != 0) {
+	if (nd == NULL && !et_err_is(&e, ET_OTHER) &&
+		strncmp(h->said, e.text, sizeof(h->said) - 1) != 0) {
 		snprintf(h->said, sizeof(h->said), "%s", e.text);
 		complain(&e);
 	}
@@ -129,15 +131,16 @@ static void greet(struct here *h, const struct nd_cookie *cookie)
 }
 
 /* A node that was started again has another port. */
-static void look_here(struct heres *all, const struct nd_names *names, const struct nd_cookie *cookie,
-	json_t *list)
+static void look_here(struct heres *all, const struct nd_names *names,
+	const struct nd_cookie *cookie, json_t *list)
 {
 	for (int i = 0; i < names->n; i++) {
 		struct here *h = find_here(all, &names->v[i]);
 
 		if (h == NULL)
 			return;
-		if (h->port != names->v[i].port || (h->full[0] == '\0' && h->age++ >= AGAIN_ROUNDS)) {
+		if (h->port != names->v[i].port ||
+			(h->full[0] == '\0' && h->age++ >= AGAIN_ROUNDS)) {
 			h->port = names->v[i].port;
 			greet(h, cookie);
 		}

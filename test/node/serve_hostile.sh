@@ -231,7 +231,7 @@ EOC
 background hook.log python3 hook.py "$hook"
 mkdir alerts
 echo "$leaf { alert(\"On\", \"it goes on\"); }" >alerts/on.d
-on() { serve -N served --state on.totals --webhook "http://127.0.0.1:$hook" "$@" alerts; up on; calls 1; }
+on() { serve -N served --state on.totals --webhook "http://127.0.0.1:$hook" alerts; up on; calls 1; }
 on
 ok 'an alert begins' holds posts '"alertname":"On".*"status":"firing"'
 serve_ends TERM
@@ -271,6 +271,28 @@ shows 'too many: counted' '^erltrace_alerts_dropped_total [1-9]'
 is 'twenty a minute of one script' 20 "$(grep -c '^erltrace_alert{script="many"' o)"
 at served 'demo_exact:burns(1).' >/dev/null
 shows 'another script is heard' '^erltrace_alert\{script="rare",.*,alertname="Rare"\} 1$'
+serve_ends TERM
+# ---- bytes --------------------------------------------------------------------------------------------------
+
+mkdir bytes
+echo 'BEGIN { @ = count(); }' >$'bytes/na\xefme "q"\n.d'
+printf '#pragma D metric @some help="caf\xe9"\nBEGIN { @some["\\377\\001\\r"] = count(); }\n' >bytes/latin.d
+printf '#pragma D option strsize=65536\nBEGIN { @["%s"] = count(); }\n' "$(head -c 60000 /dev/zero | tr '\0' k)" >bytes/huge.d
+head -c 10000 /dev/urandom >bytes/random.d
+mkfifo bytes/fifo.d
+mkdir bytes/folder.d
+ln -s nowhere bytes/dangling.d
+serve -N served --state bytes.totals bytes
+up latin
+shows 'a long key is cut' '^erltrace_huge_total\{.*,key0="k{4096}\.\.\."\} 1$'
+has 'a name with odd bytes' '^erltrace_script_up\{script="na\?me \\"q\\"\\n",target="served"\} 1$'
+ok 'all is UTF-8' iconv -f utf-8 -t utf-8 -o /dev/null o
+if command -v promtool >/dev/null; then
+	ok 'promtool has nothing to say' promtool check metrics <o
+fi
+serve_ends TERM
+serve -N served --state bytes.totals bytes
+shows 'over a restart, too' '^erltrace_na_me__q___total\{.*\} 2$'
 serve_ends TERM
 becomes 'nothing is left in the node' false served 'code:is_loaded(erltrace_nif) =/= false.'
 finish
