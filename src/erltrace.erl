@@ -321,8 +321,8 @@ flush(Ref) ->
 %% @doc The scripts of the application's setting `scripts' (doc/deploy.md), by their names. Of each the
 %% `state', which is armed, paused to stay within its budget, or failed, and `why'; how often it
 %% `starts', `errors', `events', `pauses'; `spent' nanoseconds of processor time; milliseconds that it
-%% was `armed' and `paused'; and `demand', the part of the schedulers' busy time that it takes while it is
-%% armed.
+%% was `armed' and `paused'; and `demand', the part of the schedulers' time that it takes while it is
+%% armed; `waits_for', a module that is not loaded yet.
 -spec scripts() -> [{Name :: binary(), #{atom() | {drops | left_out, binary()} => term()}}].
 scripts() ->
     erltrace_deploy:scripts().

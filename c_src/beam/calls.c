@@ -473,7 +473,7 @@ void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thr
 	call_event(env, argv, t, ts, CALL);
 	ts->ev.fast = false;
 	ts->ev.tail = (struct beam_tail){0};
-	beam_cost_end(b, ts, argv[0]);
+	beam_cost_end(b, ts, argv);
 }
 
 /* What its end is told with; its depth, if that is known. */
@@ -505,7 +505,7 @@ void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thre
 		learn(ts->slot, fn->end.clause);
 	}
 	end(&ts->ev, t, ts);
-	beam_cost_end(b, ts, argv[0]);
+	beam_cost_end(b, ts, argv);
 }
 
 void beam_fast_raised(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
@@ -524,7 +524,7 @@ void beam_fast_raised(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thr
 		ev->words = 0;
 	}
 	end(ev, t, ts);
-	beam_cost_end(b, ts, argv[0]);
+	beam_cost_end(b, ts, argv);
 }
 
 /* What the fast path jumps to. */
@@ -535,7 +535,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM slow_event(
 
 	beam_cost_begin(ts);
 	call_event(env, argv, t, ts, kind);
-	beam_cost_end(ts->ev.b, ts, argv[0]);
+	beam_cost_end(ts->ev.b, ts, argv);
 	beam_thread_leave(t);
 	return atom_ok;
 }

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void beam_each_handle(struct beam_e
 			beam_cost_begin(ts);
 			ev->b = b;
 			one(ev, ts);
-			beam_cost_end(b, ts, ev->argv[0]);
+			beam_cost_end(b, ts, ev->argv);
 		}
 		beam_leave();
 	}

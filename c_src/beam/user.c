@@ -177,7 +177,7 @@ ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 			beam_cost_begin(s);
 			r = beam_user_fire(b, env, pid, kind, args, n);
-			beam_cost_end(b, s, 0); /* no event of the VM: a call */
+			beam_cost_end(b, s, NULL); /* no event of the VM: a call */
 		}
 		beam_leave();
 		if (r != atom_false)

@@ -65,9 +65,21 @@ static void look_at_beat(struct beam_handle *b, uint64_t now)
 	}
 }
 
-/* tag: what kind of event it is, and those that it stands for, on the whole; 0: not the VM's. */
+/*
+ * Where there are no trace sessions the VM makes an event once for all handles, and it is given to each
+ * that runs: each bears its part of what the VM takes for it.
+ */
+static unsigned sharers(ERL_NIF_TERM state)
+{
+	uint64_t running = atomic_load_explicit(&beam_running, memory_order_relaxed);
+
+	return state != BEAM_ALL_STATE || running == 0 ? 1 : (unsigned)__builtin_popcountll(running);
+}
+
+/* argv: what the VM's tracing passes, of the event and of those that it stands for, on the whole; NULL: it
+ * is not the VM's. */
 __attribute__((noinline)) void beam_cost_timed(
-	struct beam_handle *b, struct beam_tstate *s, ERL_NIF_TERM tag)
+	struct beam_handle *b, struct beam_tstate *s, const ERL_NIF_TERM argv[])
 {
 	uint64_t now = en_now(), ns = now - s->timed, n = (uint64_t)s->batch + 1;
 	uint64_t all = atomic_load_explicit(&s->ns, memory_order_relaxed);
@@ -77,10 +89,9 @@ __attribute__((noinline)) void beam_cost_timed(
 		atomic_store_explicit(&s->off,
 			atomic_load_explicit(&s->off, memory_order_relaxed) + ns - LONGEST,
 			memory_order_relaxed);
-	if (tag != 0)
-		all += n * (tag == atom_call	    ? VM_CALL
-				   : tag == atom_return_to ? VM_RETURN
-							   : VM_OTHER);
+	if (argv != NULL)
+		all += n * (argv[0] == atom_call ? VM_CALL : argv[0] == atom_return_to ? VM_RETURN : VM_OTHER) /
+		       sharers(argv[1]);
 	atomic_store_explicit(&s->ns, all, memory_order_relaxed);
 	s->left = s->batch = ns > COSTLY ? 0 : 127 + (uint32_t)(s->timed >> 4) % 128;
 	look_at_beat(b, now);

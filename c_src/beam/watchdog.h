@@ -35,7 +35,7 @@ struct beam_watchdog {
 };
 
 /* watchdog.c; around an event of a handle, between enter and leave. Some are timed. */
-void beam_cost_timed(struct beam_handle *b, struct beam_tstate *s, ERL_NIF_TERM tag);
+void beam_cost_timed(struct beam_handle *b, struct beam_tstate *s, const ERL_NIF_TERM argv[]);
 static inline void beam_cost_begin(struct beam_tstate *s)
 {
 	if (unlikely(__builtin_sub_overflow(s->left, 1, &s->left)))
@@ -51,10 +51,11 @@ static inline bool beam_cost_untimed(struct beam_tstate *s)
 	s->left = left - 1;
 	return true;
 }
-static inline void beam_cost_end(struct beam_handle *b, struct beam_tstate *s, ERL_NIF_TERM tag)
+static inline void beam_cost_end(
+	struct beam_handle *b, struct beam_tstate *s, const ERL_NIF_TERM argv[])
 {
 	if (unlikely(s->left == UINT32_MAX))
-		beam_cost_timed(b, s, tag);
+		beam_cost_timed(b, s, argv);
 }
 void beam_watchdog_go(struct beam_handle *b);
 void beam_watchdog_read(struct beam_handle *b); /* somebody asked for results */
