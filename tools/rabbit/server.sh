@@ -5,8 +5,9 @@
 # test/lib/nodelib.sh, not run. The server is the test's own: its files are in a folder of its own, it listens on 127.0.0.1
 # only. $messages of $bytes bytes are a load.
 #
-#	rabbit_begin    the server, as the node $rabbit, with $rabbit_plugins, arguments of erl $rabbit_args and the settings in the files
-#	                rabbit.conf and advanced.config; where it is not installed, skips
+#	rabbit_begin    the server, as the node $rabbit, with $rabbit_plugins, the arguments $rabbit_args of
+#	                erl and the settings in the files rabbit.conf and advanced.config; where it is not
+#	                installed, skips
 #	load            runs the load; its line is in $line, messages a second in $rate, the server's us
 #	                for one in $us
 #	$whole          is in $line if no message was lost
