@@ -24,6 +24,9 @@ messages=1000 bytes=200
 # shellcheck source=tools/rabbit/server.sh
 . "$root/tools/rabbit/server.sh"
 wanted=" $* "
+# Two at least, also on one CPU: with one scheduler nobody waits for a lock.
+schedulers=$(nproc)
+((schedulers > 1)) || schedulers=2
 
 # Evaluated in the node; prints the value.
 plant() { # expressions
@@ -159,10 +162,12 @@ incidents() { # target, node, what is true of it as long as it works
 
 if is_wanted demo rabbit; then
 	nodes_begin 900
-	start demo -s demo_app
+	start demo +S "$schedulers:$schedulers" -s demo_app
 	incidents demo demo 'is_pid(whereis(demo_store)).'
 fi
 if is_wanted rabbit demo; then
+	# shellcheck disable=SC2034 # for server.sh
+	rabbit_args="+S $schedulers:$schedulers"
 	rabbit_begin
 	incidents rabbit "$rabbit" 'rabbit:is_running().'
 fi

@@ -5,8 +5,9 @@
 # test/lib/nodelib.sh, not run. The server is the test's own: its files are in a folder of its own, it listens on 127.0.0.1
 # only. $messages of $bytes bytes are a load.
 #
-#	rabbit_begin    the server, as the node $rabbit, with $rabbit_plugins and the settings in the files
-#	                rabbit.conf and advanced.config; where it is not installed, skips
+#	rabbit_begin    the server, as the node $rabbit, with $rabbit_plugins, the arguments $rabbit_args of
+#	                erl and the settings in the files rabbit.conf and advanced.config; where it is not
+#	                installed, skips
 #	load            runs the load; its line is in $line, messages a second in $rate, the server's us
 #	                for one in $us
 #	$whole          is in $line if no message was lost
@@ -28,7 +29,7 @@ rabbit_begin() {
 		RABBITMQ_ADVANCED_CONFIG_FILE=$tmp/advanced.config \
 		RABBITMQ_ENABLED_PLUGINS_FILE=$tmp/plugins RABBITMQ_PID_FILE=$tmp/rabbit.pid \
 		RABBITMQ_GENERATED_CONFIG_DIR=$tmp/config \
-		RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}'
+		RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-start_epmd false ${rabbit_args:-} -kernel inet_dist_use_interface {127,0,0,1}"
 	echo "[${rabbit_plugins:-}]." >plugins
 	mkdir -p db log
 	$server >server.log 2>&1 </dev/null &
