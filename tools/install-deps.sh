@@ -83,6 +83,7 @@ if [[ ${1-} == test ]]; then
 	want_other bpftool has_tool bpftool
 	want_other xz-utils command -v xz
 	want_other prometheus command -v prometheus # and with it promtool
+	want_other prometheus-alertmanager command -v prometheus-alertmanager
 	want_page chromium has_browser
 	want_page openssl command -v openssl
 fi
