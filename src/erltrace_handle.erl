@@ -400,7 +400,7 @@ event({timeout, clean}, _, running, #data{nif = Nif}) ->
 event({timeout, snapshots}, _, running, Data) ->
     snapshots(Data);
 event({timeout, sweep}, _, running, #data{nif = Nif}) ->
-    {keep_state_and_data, beat(sweep, erltrace_nif:sweep(Nif))};
+    {keep_state_and_data, beat(sweep, max(1, erltrace_nif:sweep(Nif)))};
 event({timeout, code}, _, running, Data) ->
     erltrace_code:poll(),
     {keep_state_and_data, code_timer(Data)};

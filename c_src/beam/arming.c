@@ -35,6 +35,7 @@ struct needs {
 	bool args; /* of calls, not just their number */
 	uint32_t pbis; /* of any enabled probe: bits PBI_* */
 	bool stacks;   /* a clause has ustack() */
+	unsigned traced; /* enum beam_traced */
 	bool nomem;
 	bool proc_names; /* what processes are called */
 	bool timers;	 /* which timer a message is of */
@@ -43,8 +44,27 @@ struct needs {
 
 #define READS_PBI(n, ask) ((n) >> PBI_##ask & 1)
 
+/* What is a trace flag, and of which kind of events. */
+static unsigned traced_by(const char *flag)
+{
+	static const struct {
+		const char *flag;
+		unsigned kind;
+	} flags[] = {{"call", TRACED_CALL}, {"return_to", TRACED_CALL}, {"send", TRACED_SEND},
+		{"receive", TRACED_RECEIVE}, {"running_procs", TRACED_RUNNING},
+		{"procs", TRACED_OTHER}, {"garbage_collection", TRACED_OTHER},
+		{"ports", TRACED_PORTS}, {"port_receive", TRACED_PORTS},
+		{"port_running", TRACED_PORTS}};
+
+	for (unsigned i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (strcmp(flags[i].flag, flag) == 0)
+			return flags[i].kind;
+	return 0;
+}
+
 static void need(struct needs *n, const char *flag)
 {
+	n->traced |= traced_by(flag);
 	n->list = enif_make_list_cell(n->env, enif_make_atom(n->env, flag), n->list);
 }
 
@@ -749,6 +769,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	need_only(b, &n);
 	if (flows)
 		need(&n, rc > 0 ? "too_many_flow_nodes" : "flows");
+	b->traced = (uint8_t)n.traced;
 	return n.list;
 }
 

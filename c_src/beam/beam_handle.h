@@ -38,6 +38,19 @@ struct beam_wall { /* a profile-wall-N of a script */
 	uint64_t period, full; /* ns; those that have passed since it fired */
 };
 
+/*
+ * Kinds of events, by the trace flags that have the VM make them. One that it makes for all handles is given
+ * to those that ask for its kind; a handle that traces ports gets all.
+ */
+enum beam_traced {
+	TRACED_CALL = 1,
+	TRACED_SEND = 2,
+	TRACED_RECEIVE = 4,
+	TRACED_RUNNING = 8,
+	TRACED_OTHER = 16,
+	TRACED_PORTS = 32,
+};
+
 struct beam_handle {
 	/* read on the probe path */
 	struct en *en;	    /* of h */
@@ -55,6 +68,7 @@ struct beam_handle {
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
+	uint8_t traced;	   /* which events of the VM it asks for: enum beam_traced */
 	bool exits;	   /* exits and registrations are told; else sweep.c and own_name.c */
 	bool lines;	   /* ustack() records files and lines */
 	bool fast;	   /* calls by the fast way, where it has them (fast_calls.c) */

@@ -451,7 +451,7 @@ static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ER
 
 	if (unlikely(!beam_number(env, argv[1], &number)))
 		return beam_trace_any(env, argv);
-	beam_each_handle(&ev, number, one_call);
+	beam_each_handle(&ev, number, TRACED_CALL | TRACED_PORTS, one_call);
 	return atom_ok;
 }
 

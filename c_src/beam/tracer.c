@@ -509,6 +509,18 @@ static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const 
 	return atom_ok;
 }
 
+/* Which handles an event is given to that the VM makes for all. */
+static inline unsigned kinds_of(ERL_NIF_TERM tag)
+{
+	if (tag == atom_send)
+		return TRACED_SEND | TRACED_PORTS;
+	if (tag == atom_receive)
+		return TRACED_RECEIVE | TRACED_PORTS;
+	if (tag == atom_in || tag == atom_out)
+		return TRACED_RUNNING | TRACED_PORTS;
+	return UINT8_MAX;
+}
+
 /* Whatever calls.c does not do: all but calls and returns, and most messages sent. */
 __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
@@ -527,6 +539,6 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ev.cur.key = argv[2];
 	ev.cur.ustack = beam_ustack;
 	ev.cur.ops = &beam_ops;
-	beam_each_handle(&ev, number, dispatch);
+	beam_each_handle(&ev, number, kinds_of(argv[0]), dispatch);
 	return atom_ok;
 }

@@ -39,9 +39,12 @@ void beam_told_end(const struct beam_event *ev, struct beam_tstate *ts);
 /* An exception, ev->class and ev->reason, ends a call of fn: its probes fire. */
 void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsigned depth);
 
-/* one() for each handle that the event is for, inside of it; number: the tracer's state. */
+/*
+ * one() for each handle that the event is for, inside of it; number: the tracer's state; kinds: of enum
+ * beam_traced, of which it is one.
+ */
 static inline __attribute__((always_inline)) void beam_each_handle(struct beam_event *ev,
-	unsigned number, void (*one)(struct beam_event *ev, struct beam_tstate *ts))
+	unsigned number, unsigned kinds, void (*one)(struct beam_event *ev, struct beam_tstate *ts))
 {
 	uint64_t in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
 					 : 1ULL << number % BEAM_HANDLES;
@@ -51,7 +54,7 @@ static inline __attribute__((always_inline)) void beam_each_handle(struct beam_e
 		struct beam_handle *b = beam_enter_slot(slot);
 
 		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
-			   (number == BEAM_ALL || b->number == number))) {
+			   (number == BEAM_ALL ? b->traced & kinds : b->number == number))) {
 			struct beam_tstate *ts = &beam_self->tstates[slot];
 
 			beam_cost_begin(ts);
