@@ -618,7 +618,8 @@ inet_row(Port, #plan{items = Asked, makers = Makers, dear = Ends}, {Tab, _} = Ke
     {ok, Stats} = case Asked of [] -> {ok, []}; _ -> inet:getstat(Port, Asked) end,
     Inet = case Ends of [] -> Old; [ends] -> Old#inet{ends = ends(Port, Old)} end,
     keep_inet(Port, Stats, Inet, Old, Written, Kept),
-    list_to_tuple([Owner | [Make({Port, Owner, Inet, Stats, Kept}) || Make <- Makers]]).
+    T = {Port, Owner, Inet, Stats, Kept},
+    list_to_tuple([Owner | [Make(T) || Make <- Makers]]).
 
 %% What is as it was is written now and then, so that it is not forgotten.
 keep_inet(Port, Stats, Inet, Old, Written, {Tab, Pass}) ->
