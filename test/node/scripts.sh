@@ -540,7 +540,7 @@ if [ "$(id -u)" = 0 ] && why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { 
 	# the VM's own writes, which wake its threads, are among them
 	ok 'slowwrite: in all' [ "$(awk '/writes in demo_exact:write/ { print $1 }' o)" -ge 60 ]
 	run locks 'demo_exact:ets(60).' # test/kernel/locks.sh has more
-	has 'locks: header' '^PROCESS +FUNCTION +YIELDS +SLEEPS +US$'
+	has 'locks: header' '^LOCK +PROCESS +FUNCTION +YIELDS +SLEEPS +US$'
 	run slowwrite "$(writes 60)" demo_exact 10000000
 	hasnt 'slowwrite: none takes 10 s' 'writes in'
 else

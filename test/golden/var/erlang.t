@@ -53,3 +53,6 @@ $ erltrace -Z -e -qn 'erlang*:::message-send { @[copyinstr(args[0]), copyinstr(a
 # what a clause reads on all its ways is asked for once
 $ erltrace -Z -e -S -n 'erlang*:m:f:function-return /erlret != ""/ { @[erlret, erlarg(0), erlarg(1)] = count(); @b[erlret, erlarg(1)] = count(); }' 2>&1 | grep -c 'call pbi_str'
 > 3
+$ erltrace -qn 'BEGIN { printf("[%s]\n", erllock); exit(0); }'
+> []
+>
