@@ -39,6 +39,13 @@ void beam_told_end(const struct beam_event *ev, struct beam_tstate *ts);
 /* An exception, ev->class and ev->reason, ends a call of fn: its probes fire. */
 void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsigned depth);
 
+/* Functions may come, or be counted no more, while the script runs: whoever has any asks for calls. */
+static inline bool beam_asks_for(const struct beam_handle *b, unsigned kinds)
+{
+	return (b->traced & kinds) != 0 ||
+	       ((kinds & TRACED_CALL) && __atomic_load_n(&b->fns.n, __ATOMIC_RELAXED) != 0);
+}
+
 /*
  * one() for each handle that the event is for, inside of it; number: the tracer's state; kinds: of enum
  * beam_traced, of which it is one.
@@ -54,7 +61,7 @@ static inline __attribute__((always_inline)) void beam_each_handle(struct beam_e
 		struct beam_handle *b = beam_enter_slot(slot);
 
 		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
-			   (number == BEAM_ALL ? b->traced & kinds : b->number == number))) {
+			   (number == BEAM_ALL ? beam_asks_for(b, kinds) : b->number == number))) {
 			struct beam_tstate *ts = &beam_self->tstates[slot];
 
 			beam_cost_begin(ts);
