@@ -388,10 +388,18 @@ static const struct et_str *text_of(ErlNifEnv *env, ERL_NIF_TERM term, char *buf
 	return NULL;
 }
 
+/* What a port is called is the command that it runs: with payload=off the program, without its arguments. */
+static void cut_command(const struct thing *t, char *buf)
+{
+	if (t->probe->kind == KIND_PORT && api_option(t->b->h, OPT_PAYLOAD) == 0)
+		buf[strcspn(buf, " ")] = '\0';
+}
+
 static const struct et_str *answer_str(
 	const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size)
 {
 	const struct thing *t = thing_of(cur);
+	const struct et_str *text;
 	unsigned at = 0;
 
 	switch (pbi) {
@@ -402,7 +410,12 @@ static const struct et_str *answer_str(
 	case PBI_STATE_TEXT: at = n < MEMBERS ? t->layout->at[n] : 0; break;
 	default: break;
 	}
-	return at != 0 ? text_of(t->env, t->row[at], buf, size) : NULL;
+	if (at == 0)
+		return NULL;
+	text = text_of(t->env, t->row[at], buf, size);
+	if (text == NULL)
+		cut_command(t, buf);
+	return text;
 }
 
 /* Of a table, a port or a socket its owner; other things are nobody's. */

@@ -108,6 +108,14 @@ void d_args_later(struct d_pdesc *d, int matched)
 		d->shown = d->no_text = ALL_ARGS;
 }
 
+/* The other process of a call is what its first argument names: that may be anything. */
+static bool shows_peer(const struct cg *g, const struct d_pdesc *d)
+{
+	const uint32_t peer = 1u << PBI_ERLPEER | 1u << PBI_ERLPEERPROC;
+
+	return (g->clause->uses.pbis & peer) && (d->pbis >> PBI_ERLARG & 1);
+}
+
 /* Does the clause read an argument that it may not? */
 void cg_payload_args(struct cg *g, const struct d_clause *cl)
 {
@@ -116,7 +124,11 @@ void cg_payload_args(struct cg *g, const struct d_clause *cl)
 	for (const struct d_pdesc *d = cl->descs; d != NULL && !is_on(g) && !g->failed; d = d->next) {
 		uint32_t bad = g->clause->uses.args & d->shown, text = g->texts & d->no_text;
 
-		if (bad != 0)
+		if (shows_peer(g, d))
+			cg_fail(g, &at, D_PAYLOAD,
+				"erlpeer and erlpeerproc of %s show its first argument: option payload is off",
+				d_desc_text(g->c, d));
+		else if (bad != 0)
 			cg_fail(g, &at, D_PAYLOAD, "arg%d of %s shows contents: option payload is off",
 				__builtin_ctz(bad), d_desc_text(g->c, d));
 		else if (text != 0)

@@ -27,6 +27,11 @@ trace shy -qn 'erlang*:demo_exact:leaf/1:function-entry { @[args[1]] = count(); 
 at shy 'demo_exact:calls(10).' >/dev/null
 untrace
 has 'what counts is as ever' '^ *demo_exact:leaf/1 +10$'
+refused 'the peer of a call' '\[D_PAYLOAD\]' -n 'erlang*:demo_exact:leaf/1:function-entry { trace(erlpeer); }'
+at shy 'register(kept, spawn(fun() -> open_port({spawn, "cat - secret_word"}, []), receive stop -> ok end end)).' >/dev/null
+erltrace -N shy -qn 'state:::port-100ms { @[args[0]->name] = count(); } tick-1s { exit(0); }' >o 2>e
+has 'a port: its program' '^ *cat +[0-9]'
+hasnt 'not its arguments' secret
 at shy "code:add_path(\"$ebin\")." >/dev/null
 is 'the API: script' '<<"D_PAYLOAD">>' "$(at shy '{ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:compile(H, "erlang*:::message-send { trace(erlmsg); }"), erltrace:close(H), Tag.')"
 is 'the API: option' '<<"ET_OPTION">>' "$(at shy '{ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:setopt(H, "payload", "on"), erltrace:close(H), Tag.')"

@@ -35,6 +35,15 @@ $ erltrace -e -q -Z -xpayload=off -n 'erlang*:::process-exit { @[copyinstr(arg0)
 $ for x in 'process-exit { trace(args[1]); }' 'process-exit { @[copyinstr(arg1)] = count(); }' 'process-* { trace(stringof(arg1)); }' 'user_trace-i4s4 { trace(arg2); }' 'function-return { trace(erlret); }' 'message-send /erlmsg == "x"/ { }' 'function-entry /erlarg(0) > 1/ { }' 'function-entry { @ = sum(erlint(0)); }' 'function-entry /erlmatch(erlarg(0), "{ok, X}")/ { }'; do erltrace -e -Z -xerrtags -xpayload=off -n "erlang*:::$x" 2>&1 | grep -o D_PAYLOAD; done | uniq -c | sed 's/^ *//'
 > 9 D_PAYLOAD
 
+# the peer of a call is its first argument, whatever that is; elsewhere it is a process
+$ for x in 'function-entry' 'function-return' 'function-exception' 'bif-entry' 'function-*' '*'; do for b in erlpeer erlpeerproc; do erltrace -e -Z -xerrtags -xpayload=off -n "erlang*:m::$x { trace($b); }" 2>&1 | grep -o D_PAYLOAD; done; done | uniq -c | sed 's/^ *//'
+> 12 D_PAYLOAD
+$ erltrace -e -q -Z -xpayload=off -n 'erlang*:::process-spawn, erlang*:::message-send { @[erlpeer, erlpeerproc] = count(); }'
+
+# ports are called by the commands that they run
+$ for x in 'port-open { trace(args[1]); }' 'port-exit { trace(args[2]); }' 'port-control { trace(args[2]); }' 'driver-start { trace(copyinstr(arg1)); }'; do erltrace -e -Z -xerrtags -xpayload=off -n "erlang*:::$x" 2>&1 | grep -o D_PAYLOAD; done | uniq -c | sed 's/^ *//'
+> 4 D_PAYLOAD
+
 # what counts
 $ erltrace -q -xpayload=off -n 'BEGIN { @[execname, strjoin("a", "b")] = count(); self->t = timestamp; printf("%d %s\n", pid > 0, curpsinfo->pr_fname == execname ? "same" : "other"); ustack(); exit(0); }' | grep -c same
 > 1
