@@ -443,6 +443,14 @@ static inline __attribute__((always_inline)) void one_call(
 	attach_event(ev, ts, ev->argv[0] == atom_call ? CALL : RETURN_TO);
 }
 
+/* Without a shadow stack, calls of functions that only others have are nothing to a handle, nor are returns. */
+static inline bool asks(struct beam_event *ev)
+{
+	if (!beam_asks_for(ev->b, TRACED_CALL | TRACED_PORTS))
+		return false;
+	return ev->b->stacks || (ev->argv[0] == atom_call && fn_of(ev, ev->argv[3]) != NULL);
+}
+
 /* Where several handles may have the event, or it is the first of a thread and a handle. */
 static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
@@ -451,7 +459,7 @@ static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ER
 
 	if (unlikely(!beam_number(env, argv[1], &number)))
 		return beam_trace_any(env, argv);
-	beam_each_handle(&ev, number, TRACED_CALL | TRACED_PORTS, one_call);
+	beam_each_handle(&ev, number, asks, one_call);
 	return atom_ok;
 }
 

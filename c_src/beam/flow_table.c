@@ -172,15 +172,16 @@ static struct flow *claim_part(struct flow_table *t, uint64_t now, uint64_t id)
 {
 	for (unsigned i = 0; i < TRIES && take_room(t); i++) {
 		struct flow *f = part_place(t, id, i);
-		uint64_t none = 0;
+		uint64_t was = 0;
 
-		if (!atomic_compare_exchange_strong(&f->word, &none, id << REF_BITS | 1)) {
-			give_room(t);
-			continue;
+		if (atomic_compare_exchange_strong(&f->word, &was, id << REF_BITS | 1)) {
+			f->began = now;
+			atomic_store_explicit(&f->last, now, memory_order_release);
+			return f;
 		}
-		f->began = now;
-		atomic_store_explicit(&f->last, now, memory_order_release);
-		return f;
+		give_room(t);
+		if (was >> REF_BITS == id && ref(f, id)) /* another thread has claimed it just now */
+			return f;
 	}
 	return NULL;
 }
@@ -214,8 +215,9 @@ static bool is_over(const struct flow_table *t, uint64_t id)
 }
 
 /*
- * A part has one place. Threads that look for it at the same time would find two: one of them looks, the
- * others try again, and find what it has found.
+ * A part has one place. Threads that look for it at the same time may find two, if another place becomes free
+ * meanwhile: so one of them looks, the others try again, and find what it has found. But if that one does not run
+ * for a while the others do not wait for it, as the flow would be lost to them for sure.
  */
 struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id, bool *over)
 {
@@ -231,15 +233,14 @@ struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id, bool *ov
 		*over = FLOW_TAG(id) == t->tag; /* it has ended */
 		if (*over || !atomic_compare_exchange_strong(joins, &none, id))
 			continue;
-		f = flow_find(t, id);
-		if (f == NULL)
+		if (flow_find(t, id) == NULL) {
 			f = claim_part(t, now, id);
-		else if (!ref(f, id))
-			f = NULL;
+			atomic_store_explicit(joins, 0, memory_order_release);
+			return f;
+		}
 		atomic_store_explicit(joins, 0, memory_order_release);
-		return f;
 	}
-	return NULL;
+	return *over ? NULL : claim_part(t, now, id);
 }
 
 /*

@@ -521,6 +521,11 @@ static inline unsigned kinds_of(ERL_NIF_TERM tag)
 	return UINT8_MAX;
 }
 
+static inline bool asks(struct beam_event *ev)
+{
+	return beam_asks_for(ev->b, kinds_of(ev->argv[0]));
+}
+
 /* Whatever calls.c does not do: all but calls and returns, and most messages sent. */
 __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
@@ -539,6 +544,6 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ev.cur.key = argv[2];
 	ev.cur.ustack = beam_ustack;
 	ev.cur.ops = &beam_ops;
-	beam_each_handle(&ev, number, kinds_of(argv[0]), dispatch);
+	beam_each_handle(&ev, number, asks, dispatch);
 	return atom_ok;
 }

@@ -47,11 +47,12 @@ static inline bool beam_asks_for(const struct beam_handle *b, unsigned kinds)
 }
 
 /*
- * one() for each handle that the event is for, inside of it; number: the tracer's state; kinds: of enum
- * beam_traced, of which it is one.
+ * one() for each handle that the event is for, inside of it; number: the tracer's state. asks(): of an event that
+ * the VM makes for all of them, whether this one wants it. Who does not is not charged for it either.
  */
 static inline __attribute__((always_inline)) void beam_each_handle(struct beam_event *ev,
-	unsigned number, unsigned kinds, void (*one)(struct beam_event *ev, struct beam_tstate *ts))
+	unsigned number, bool (*asks)(struct beam_event *ev),
+	void (*one)(struct beam_event *ev, struct beam_tstate *ts))
 {
 	uint64_t in = number == BEAM_ALL ? atomic_load_explicit(&beam_running, memory_order_relaxed)
 					 : 1ULL << number % BEAM_HANDLES;
@@ -60,12 +61,12 @@ static inline __attribute__((always_inline)) void beam_each_handle(struct beam_e
 		unsigned slot = (unsigned)__builtin_ctzll(in);
 		struct beam_handle *b = beam_enter_slot(slot);
 
+		ev->b = b;
 		if (likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
-			   (number == BEAM_ALL ? beam_asks_for(b, kinds) : b->number == number))) {
+			   (number == BEAM_ALL ? asks(ev) : b->number == number))) {
 			struct beam_tstate *ts = &beam_self->tstates[slot];
 
 			beam_cost_begin(ts);
-			ev->b = b;
 			one(ev, ts);
 			beam_cost_end(b, ts, ev->argv);
 		}

@@ -48,6 +48,7 @@ n="node=\"$rabbit\""
 shows 'the script runs' "^erltrace_script_up\{$n,script=\"published\"\} 1$"
 has 'beside what RabbitMQ shows itself' '^rabbitmq_identity_info\{'
 has 'a bad script does not' "^erltrace_script_up\{$n,script=\"bad\"\} 0$"
+for ((i = 0; i < 600; i++)); do grep -qE 'bad\.d: line 3, ' log/* server.log && break; sleep 0.1; done
 ok 'it is told, with its line' grep -qE 'bad\.d: line 3, ' log/* server.log
 armed() { [[ $(in_rabbit "erltrace, scripts, []") =~ published.*state\ =\>\ armed ]]; }
 for ((i = 0; i < 600; i++)); do armed && break; sleep 0.1; done
