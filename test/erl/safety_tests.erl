@@ -16,6 +16,25 @@ g(X) -> X + 2.
 work(0) -> ok;
 work(N) -> ?MODULE:f(N), work(N - 1).
 
+%% A script whose function nobody calls is not charged for the calls that others trace.
+neighbours_are_not_paid_for_test_() ->
+    {timeout, 120, fun neighbours_are_not_paid_for/0}.
+
+neighbours_are_not_paid_for() ->
+    Idle = with_opts([{"counters", "0"}, {"calls", "traced"}], "erlang*:safety_tests:g:function-entry { @[erlpid] = count(); }"),
+    Busy = with_opts([{"counters", "0"}, {"calls", "traced"}], "erlang*:safety_tests:f:function-entry { @[erlpid] = count(); }"),
+    P = spawn(fun() -> work(300000), receive stop -> ok end end),
+    until(fun() -> {ok, #{fired := N}} = erltrace:status(Busy), N >= 300000 end),
+    exit(P, kill),
+    [A, B] = [spent(H) || H <- [Idle, Busy]],
+    [ok = erltrace:close(H) || H <- [Idle, Busy]],
+    ?assert(B > 0),
+    ?assert(A * 20 < B, {A, B}).
+
+spent(H) ->
+    {Spent, _, _} = erltrace_nif:spent(erltrace_handle:call(H, nif)),
+    Spent.
+
 %% ---- helpers ---------------------------------------------------------------------------------
 
 %% Waits for a condition, fifty seconds at most.
