@@ -127,8 +127,9 @@ static void set_text(char **to, const char *text)
 	*to = copy;
 }
 
-static void changed(const struct alerts *all, struct alert *a)
+static void changed(struct alerts *all, struct alert *a)
 {
+	all->changed = true;
 	a->untold = (all->has_manager ? ALERTS_TO_MANAGER : 0) |
 		    (all->has_webhook ? ALERTS_TO_WEBHOOK : 0);
 }
@@ -275,8 +276,10 @@ static void all_sent(struct alerts *all, unsigned to)
 
 static void all_told(struct alerts *all, unsigned to)
 {
-	for (struct alert *a = all->list; a != NULL; a = a->next)
+	for (struct alert *a = all->list; a != NULL; a = a->next) {
+		all->changed |= (a->sent & to) != 0;
 		a->sent &= ~to;
+	}
 }
 
 static void tell_manager(struct alerts *all, int64_t now)
@@ -322,6 +325,9 @@ void alerts_look(struct serve *v)
 	if (!v->ending)
 		end_some(&v->alerts, now, false);
 	tell(&v->alerts, now);
+	if (v->alerts.changed) /* if this server is killed the next one tells what others do not know */
+		v->state_due = 1;
+	v->alerts.changed = false;
 }
 
 /* ---- the end of the server, and the next one ---------------------------------------------- */

@@ -48,6 +48,7 @@ struct alerts {
 	unsigned begun; /* in this minute */
 	uint64_t total, dropped;
 	bool full; /* which has been told */
+	bool changed; /* since it was saved: what is on, or what others know */
 };
 
 void alerts_fire(struct serve *v, struct job *j, const json_t *line);

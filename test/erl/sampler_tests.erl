@@ -270,9 +270,10 @@ purged_code() ->
     {ok, Aggs} = erltrace:aggregations(H),
     erltrace:close(H),
     Own = [S || {S, _} <- own_stacks(Aggs)],
-    ?assertEqual([], [S || S <- Own, lists:member(<<"f0/1">>, S) =:= lists:member(<<"oddy/2">>, S),
-                           length(S) > 1]),
-    ?assertEqual([], [S || S <- Own, lists:member(<<"f0/1">>, S) andalso lists:member(<<"f1/1">>, S)]).
+    ?assertEqual([], [S || S <- Own, {A, B} <- [{<<"f0/1">>, <<"oddy/2">>}, {<<"f1/1">>, <<"even/2">>}, {<<"f0/1">>, <<"f1/1">>}],
+                           lists:member(A, S), lists:member(B, S)]),
+    %% most of the time the loop runs, which its caller calls
+    ?assert(length([S || S <- Own, lists:member(<<"even/2">>, S) orelse lists:member(<<"oddy/2">>, S)]) > 0).
 
 own_stacks(Aggs) ->
     [{S, N} || {_, count, [_, Fs], N} <- Aggs,

@@ -239,7 +239,7 @@ ok 'the server is stopped: it is over' holds posts '"alertname":"On".*"status":"
 rm posts
 on
 ok 'it begins again' holds posts '"status":"firing"'
-sleep 11 # the totals are written
+ok 'the file of totals has it at once, and that it is told' holds on.totals '"name": *"On".*"untold": *0'
 kill -9 "$server"
 server=''
 serve -N served --state on.totals --alert-hold 1 --webhook "http://127.0.0.1:$hook" alerts
