@@ -394,6 +394,23 @@ static bool is_why(const struct flow *f, const char *why)
 	return f->why != NULL && strcmp(f->why, why) == 0;
 }
 
+/* Of its beginning, or of a message, only what came later is known. */
+static bool has_stray(const struct flow *f)
+{
+	for (int i = 0; i < f->nhops; i++)
+		if (f->hops[i].number != 0 && f->hops[i].from < 0)
+			return true;
+	return !f->begun;
+}
+
+static bool has_untaken(const struct flow *f)
+{
+	for (int i = 0; i < f->nhops; i++)
+		if (!f->hops[i].taken)
+			return true;
+	return false;
+}
+
 void flow_end_text(const struct flow *f, char *buf, size_t size)
 {
 	if (f->why == NULL)
@@ -417,8 +434,12 @@ void flow_lack_text(const struct flow *f, char *buf, size_t size)
 	else if (f->messages < f->all_messages || f->spawns < f->all_spawns)
 		snprintf(buf, size, "%u of %llu messages and %u of %llu spawns were seen", f->messages,
 			(unsigned long long)f->all_messages, f->spawns, (unsigned long long)f->all_spawns);
+	else if (f->why == NULL)
+		snprintf(buf, size, "its end was not seen");
+	else if (has_stray(f))
+		snprintf(buf, size, "not all of its events were seen");
 	else
-		snprintf(buf, size, "%s", f->why == NULL ? "its end was not seen" : "not all of its events were seen");
+		snprintf(buf, size, "events were dropped, and some of its messages were not seen to be taken");
 }
 
 static int by_time(const void *a, const void *b)
@@ -472,13 +493,8 @@ static void not_before(struct flow_hop *h)
  */
 static bool lacks(const struct flows *s, const struct flow *f)
 {
-	if (!f->begun || f->messages < f->all_messages || f->spawns < f->all_spawns || is_why(f, "cut") ||
-		(f->why == NULL && (s->dropped || s->lost > 0)))
-		return true;
-	for (int i = 0; i < f->nhops; i++)
-		if (f->hops[i].number != 0 && (f->hops[i].from < 0 || (s->dropped && !f->hops[i].taken)))
-			return true;
-	return false;
+	return has_stray(f) || f->messages < f->all_messages || f->spawns < f->all_spawns || is_why(f, "cut") ||
+	       (f->why == NULL && (s->dropped || s->lost > 0)) || (s->dropped && has_untaken(f));
 }
 
 /* What its end says of the time is more than what events do, if some are missing or somebody still waits. */
