@@ -10,8 +10,8 @@
  * seconds to run (until ^C); one in so many requests is followed (1: all).
  * Cost: every message of a request that is followed is traced twice, about 2 us each, every call of the
  * function once. At most 512 requests at a time: those beyond are counted at the end.
- * A request is shown when it is over, or when nothing has happened in it for a second. Each row has the
- * time since its beginning. Deeper rows are caused by those above them. What it does in other nodes is
+ * A request is shown when it is over, or when nothing has happened in it for 10 seconds (-x flowtime=1s: for
+ * a second); if who began it still waits then, it has not finished. Each row has the time since its beginning. Deeper rows are caused by those above them. What it does in other nodes is
  * counted but not shown: a tree says so, and which command joins the nodes.
  * Sample:
  *	demo_order:run/1 took 4641 us: 3 messages, 0 spawns
@@ -29,7 +29,6 @@ inline string module = $$1, function = $$2;
 /* The arguments after these may be left out. */
 #pragma D option defaultargs
 #pragma D option nspec=512
-#pragma D option flowtime=1s
 #pragma D option dynvarsize=16m
 
 inline uint64_t limit = ($$3 != "" ? $3 : 100) * 1000000ULL;
@@ -68,19 +67,24 @@ erlang*:::flow-spawn /flow->spec/
 	    erlproc, args[4], args[6]);
 }
 
-erlang*:::flow-end /flow->spec && args[3] >= limit/
+/* One that has not finished may yet take longer than any limit. */
+erlang*:::flow-end { flow->slow = args[3] >= limit || args[6] == "waits"; }
+
+erlang*:::flow-end /flow->spec && flow->slow/
 {
-	printf("%s took %d us: %d messages, %d spawns\n", args[2], args[3] / 1000, args[4], args[5]);
+	printf("%s %s %d us: %d messages, %d spawns%s\n", args[2],
+	    args[6] == "waits" ? "has not finished after" : "took", args[3] / 1000, args[4], args[5],
+	    args[6] == "cut" ? ", and more (option flowhops)" : args[6] == "aged" ? ", and goes on" : "");
 }
 
-erlang*:::flow-end /flow->spec && flow->away && args[3] >= limit/
+erlang*:::flow-end /flow->spec && flow->slow && flow->away/
 {
 	printf("  only what happened in %s; of all nodes: erltrace -N NODE -N NODE --follow %s\n", erlnode, args[2]);
 }
 
-erlang*:::flow-end /flow->spec && args[3] >= limit/ { commit(flow->spec); }
+erlang*:::flow-end /flow->spec && flow->slow/ { commit(flow->spec); }
 
-erlang*:::flow-end /flow->spec && args[3] < limit/ { discard(flow->spec); }
+erlang*:::flow-end /flow->spec && !flow->slow/ { discard(flow->spec); }
 
 tick-1s /--seconds == 0/ { exit(0); }
 

@@ -7,7 +7,7 @@
 %% reader costs no memory here. The worker is `sensitive': a script never sees it.
 %%
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File,
-%% Source}}}', `{batch, [{text | err | system | reopen | truncate | snapopen | snap | snapend, Binary}]}', `{rows, [Probe |
+%% Source}}}', `{batch, [{text | err | drop | system | reopen | truncate | snapopen | snap | snapend, Binary}]}', `{rows, [Probe |
 %% Brief]}', `{code, Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node
 %% die), `{stacks, [{Name, Function, Keys, Value}]}', `{flows, [{Name, Monotonic, Wall, [Value]}]}', `{ping, 0}', `{done, ExitCode}' (-1: not by
 %% exit()). From it: `go', `more', `stop', `alive', `snapshot' (SIGUSR1), `{key, {Byte, Rows,
@@ -350,7 +350,12 @@ worked(ok, Out, Data) ->
 is_flow({flow, _}) -> true;
 is_flow(_) -> false.
 
-item({drop, _Kind, _N, Message}) -> {err, Message};
+%% drop: of events, by which a request that is followed may lack something.
+item({drop, Kind, _N, Message}) ->
+    {case lists:member(Kind, [<<"PRINCIPAL">>, <<"RATE">>, <<"THREADS">>, <<"FLOWS">>]) of
+         true -> drop;
+         false -> err
+     end, Message};
 item({warning, Message}) -> {err, Message};
 item({fault, Message}) -> {err, Message};
 item(Other) -> Other.

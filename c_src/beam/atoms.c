@@ -2,7 +2,7 @@
 /* Atoms, made when the library is loaded: no call adds one to the VM's table. */
 #include "atoms.h"
 
-ERL_NIF_TERM atom_dots;
+ERL_NIF_TERM atom_dots, atom_gen_cast;
 #define X(a) ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X
@@ -24,6 +24,7 @@ void beam_atoms_make(ErlNifEnv *env)
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		enif_make_atom(env, names[i]);
 	atom_dots = enif_make_atom(env, "...");
+	atom_gen_cast = enif_make_atom(env, "$gen_cast");
 #define X(a) atom_##a = enif_make_atom(env, #a);
 	ATOMS(X)
 #undef X

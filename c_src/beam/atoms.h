@@ -23,6 +23,7 @@
 	X(seq_trace) X(erltrace_flow) X(flow_tokens) X(spawn_request) X(spawn_reply)            \
 	X(send_after) X(start_timer) X(cancel_timer) X(clock_service) X(abs)
 extern ERL_NIF_TERM atom_dots; /* '...' */
+extern ERL_NIF_TERM atom_gen_cast; /* '$gen_cast' */
 #define X(a) extern ERL_NIF_TERM atom_##a;
 ATOMS(X)
 #undef X

@@ -198,6 +198,7 @@ static void clear(struct flow_table *t, struct flow *f)
 	atomic_store_explicit(&f->spawns, 0, memory_order_relaxed);
 	atomic_store_explicit(&f->deepest, 0, memory_order_relaxed);
 	atomic_store_explicit(&f->away, 0, memory_order_relaxed);
+	atomic_store_explicit(&f->asks, false, memory_order_relaxed);
 	atomic_store_explicit(&f->cut, false, memory_order_relaxed);
 	atomic_store_explicit(&f->word, 0, memory_order_release);
 	give_room(t);
@@ -275,6 +276,16 @@ static bool is_ended(const struct flow *f, bool held, const struct flow_times *t
 	return *why == FLOW_AGED || times->now - last >= (held ? times->idle : LINGER);
 }
 
+/* Does the process that began it wait for an answer? A server that waits for its next request does not. */
+static bool is_waited_for(const struct flow_table *t, const struct flow *f, uint64_t id)
+{
+	const struct flow_proc *p = flow_proc_find(t, f->process);
+
+	return atomic_load_explicit(&f->asks, memory_order_relaxed) && p != NULL &&
+	       atomic_load_explicit(&p->id, memory_order_relaxed) == id &&
+	       atomic_load_explicit(&p->dead, memory_order_relaxed) == ALIVE;
+}
+
 bool flow_end_next(struct flow_table *t, uint64_t *at, const struct flow_times *times,
 	struct flow_ended *e)
 {
@@ -298,6 +309,11 @@ bool flow_end_next(struct flow_table *t, uint64_t *at, const struct flow_times *
 			.spawns = atomic_load_explicit(&f->spawns, memory_order_relaxed),
 			.deepest = atomic_load_explicit(&f->deepest, memory_order_relaxed),
 			.process = f->process, .function = f->function, .why = why};
+		e->until = e->last;
+		if (!part && why != FLOW_DONE && is_waited_for(t, f, id)) {
+			e->until = times->now;
+			e->why = why == FLOW_IDLE ? FLOW_WAITS : why;
+		}
 		if (atomic_load_explicit(&f->cut, memory_order_relaxed))
 			e->why = FLOW_CUT;
 		if (part && why == FLOW_AGED)

@@ -33,6 +33,7 @@ struct flow {
 	const struct et_str *function;
 	_Atomic uint32_t hops, messages, spawns, deepest;
 	_Atomic uint64_t away; /* sum over messages to other nodes that are not known to be received */
+	_Atomic bool asks; /* who began it has sent a message, and has received none since */
 	_Atomic bool cut; /* it has had as many hops as it may: some are missing */
 	bool told; /* flow-begin has fired */
 } __attribute__((aligned(64)));
@@ -105,11 +106,13 @@ void flow_table_bury(struct flow_table *t); /* what processes had that have exit
 enum flow_why {
 	FLOW_DONE, /* nobody refers to it any more */
 	FLOW_IDLE, /* somebody does, and nothing has happened in it for long */
+	FLOW_WAITS, /* the same, and the process that began it waits for an answer */
 	FLOW_AGED, /* it has begun too long ago: it is over for whoever is in it */
 	FLOW_CUT,  /* any of these; it had more hops than it may */
 };
 struct flow_ended {
 	uint64_t id, began, last;
+	uint64_t until; /* the last event; if who began it still waits, now */
 	uint64_t away;
 	uint32_t messages, spawns, deepest;
 	ERL_NIF_TERM process;

@@ -357,6 +357,23 @@ static struct flow *next_hop(const struct beam_event *ev, const struct signal *s
 	return f;
 }
 
+/* Who began the flow waits for an answer, as far as is known: what it casts has none. */
+static void asks(const struct beam_event *ev, const struct signal *s, struct flow *f)
+{
+	const ERL_NIF_TERM *t;
+	unsigned n;
+
+	if (s->from == f->process &&
+		!(beam_get_tuple(ev->env, s->msg, &n, &t) && n == 2 && t[0] == atom_gen_cast))
+		atomic_store_explicit(&f->asks, true, memory_order_relaxed);
+}
+
+static void is_answered(const struct signal *s, struct flow *f)
+{
+	if (s->to == f->process)
+		atomic_store_explicit(&f->asks, false, memory_order_relaxed);
+}
+
 static void on_spawn(
 	const struct beam_event *ev, const struct signal *s, ERL_NIF_TERM mfa, uint64_t now)
 {
@@ -417,6 +434,7 @@ static void on_spawn_away(
 	if (p != NULL)
 		atomic_store_explicit(&p->spawn, m.hop, memory_order_relaxed);
 	atomic_fetch_add_explicit(&f->spawns, 1, memory_order_relaxed);
+	asks(ev, s, f);
 	fire_spawn(ev, s, mfa, &m, now);
 	send_away(ev, s, f, &m, now);
 }
@@ -446,6 +464,7 @@ static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_
 		return;
 	}
 	atomic_fetch_add_explicit(&f->messages, 1, memory_order_relaxed);
+	asks(ev, s, f);
 	fire_message(ev, s, &m, true, now);
 	/* nobody receives it before this event is over */
 	alias = is_alias(ev->env, s->to);
@@ -487,6 +506,7 @@ static void on_come(const struct beam_event *ev, const struct signal *s, uint64_
 	m.sent = flow_clock_come(&t->clock, ev->env, s->to, now);
 	atomic_fetch_sub_explicit(&f->away, flow_hop_hash(m.hop), memory_order_relaxed);
 	atomic_store_explicit(&f->last, now, memory_order_relaxed);
+	is_answered(s, f);
 	if (!flow_proc_set(t, s->to, m.id, m.hop, m.depth))
 		lose(ev->b, DROP_FLOWS);
 	else
@@ -522,6 +542,7 @@ static void on_received(const struct beam_event *ev, const struct signal *s, uin
 		leave(ev, s->to);
 	if (f == NULL || m.hidden)
 		return;
+	is_answered(s, f);
 	atomic_store_explicit(&f->last, now, memory_order_relaxed);
 	fire_message(ev, s, &m, false, now);
 }
@@ -699,6 +720,7 @@ void beam_flow_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_ende
 {
 	static const char *const why[] = {[FLOW_DONE] = "done",
 		[FLOW_IDLE] = "idle",
+		[FLOW_WAITS] = "waits",
 		[FLOW_AGED] = "aged",
 		[FLOW_CUT] = "cut"};
 	struct en_probe *p = b->probe[BP_FLOW_END];
@@ -706,8 +728,8 @@ void beam_flow_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_ende
 	struct flow_event fe;
 	uint64_t arg[8] = {[ARG(FLOW_END, flow)] = e->id,
 		[ARG(FLOW_END, depth)] = e->deepest,
-		[ARG(FLOW_END, elapsed)] = e->last - e->began,
-		[ARG(FLOW_END, at)] = flow_clock_told(&b->flows->clock, e->last),
+		[ARG(FLOW_END, elapsed)] = e->until - e->began,
+		[ARG(FLOW_END, at)] = flow_clock_told(&b->flows->clock, e->until),
 		[ARG(FLOW_END, messages)] = e->messages,
 		[ARG(FLOW_END, spawns)] = e->spawns,
 		[ARG(FLOW_END, why)] = (uint64_t)(uintptr_t)why[e->why]};

@@ -367,7 +367,7 @@ static void arm_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, 
 
 static void on_item(struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
 {
-	if (strcmp(kind, "err") == 0)
+	if (strcmp(kind, "err") == 0 || strcmp(kind, "drop") == 0)
 		say(bridge_of(ns), t, "%.*s", (int)len, text); /* up to a NUL */
 }
 

@@ -37,7 +37,9 @@ struct cli_flows {
 	bool made;
 	struct flow_post *post;
 	uint64_t longest; /* of those printed */
-	uint64_t requests, messages, spawns, total;
+	uint64_t requests;
+	uint64_t whole, messages, spawns, total, slowest; /* of those that are not incomplete */
+	uint64_t waiting; /* have not finished */
 	int64_t next_live; /* ms */
 	bool told_live;
 };
@@ -51,7 +53,8 @@ static const char clauses[] =
 	" args[4], erlproc); }\n"
 	"erlang*:::flow-spawn { flowtrace(\"%d%d%d%d%s%s%s%s\", args[0], args[7], args[1], args[2],"
 	" args[3], args[4], erlproc, args[6]); }\n"
-	"erlang*:::flow-end { flowtrace(\"%d%d%d%s%s\", args[0], args[7], args[1], args[2], args[6]); }\n";
+	"erlang*:::flow-end { flowtrace(\"%d%d%d%d%d%d%s%s\", args[0], args[7], args[1], args[3],"
+	" args[4], args[5], args[2], args[6]); }\n";
 
 /* ---- options ----------------------------------------------------------------------------- */
 
@@ -91,6 +94,12 @@ bool cli_flows_wanted(const struct cli *c)
 	const struct cli_flow_options *o = &c->flow_options;
 
 	return o->nfollow > 0 || o->perfetto != NULL || o->otlp != NULL || o->objects;
+}
+
+void cli_flows_dropped(struct cli *c)
+{
+	if (c->flows != NULL)
+		c->flows->flows->dropped = true;
 }
 
 struct flows *cli_flows(const struct cli *c)
@@ -161,9 +170,15 @@ static void on_done(void *arg, struct flow *f)
 	bool live = c->json && c->live_ms > 0 && s->kept.max == 0;
 
 	s->requests++;
-	s->messages += f->messages;
-	s->spawns += f->spawns;
-	s->total += elapsed(f);
+	if (!f->incomplete) {
+		s->whole++;
+		s->messages += f->messages;
+		s->spawns += f->spawns;
+		s->total += elapsed(f);
+		if (elapsed(f) > s->slowest)
+			s->slowest = elapsed(f);
+	}
+	s->waiting += f->why != NULL && strcmp(f->why, "waits") == 0;
 	if (s->post != NULL)
 		flow_post_add(s->post, s->flows, f);
 	if (c->json && !live && (c->flow_options.objects || c->flow_options.nfollow > 0))
@@ -311,7 +326,25 @@ failed:
 	return false;
 }
 
-static void tell(struct cli *c)
+static void tell_sum(struct cli *c)
+{
+	const struct cli_flows *s = c->flows;
+	unsigned long long lacking = s->requests - s->whole;
+
+	if (s->whole > 0)
+		cli_printf(c, "%llu request%s, %llu messages, %llu spawns; %.1f us each, the slowest %.1f us",
+			(unsigned long long)s->whole, s->whole == 1 ? "" : "s", (unsigned long long)s->messages,
+			(unsigned long long)s->spawns, (double)s->total / 1000 / (double)s->whole,
+			(double)s->slowest / 1000);
+	if (s->waiting > 0)
+		cli_printf(c, "%s%llu not finished", s->whole > 0 ? "; " : "", (unsigned long long)s->waiting);
+	if (lacking > 0)
+		cli_printf(c, "%s%llu request%s incomplete%s", s->whole + s->waiting > 0 ? "; " : "", lacking,
+			lacking == 1 ? " is" : "s are", s->whole > 0 ? ", not counted here" : "");
+	cli_printf(c, "\n");
+}
+
+static void tell(struct cli *c, int status)
 {
 	const struct cli_flows *s = c->flows;
 
@@ -321,14 +354,11 @@ static void tell(struct cli *c)
 	if (s->flows->lost > 0)
 		cli_say("%llu events of requests are left out: there were too many at a time (option flowevents)",
 			(unsigned long long)s->flows->lost);
-	if (s->requests == 0)
+	if (s->requests == 0 && status == CLI_OK)
 		cli_say("no request was followed: the function was not called, or only by processes that have a"
 			" sequential trace token already");
 	if (s->requests > 0 && !c->json && c->flow_options.nfollow > 0)
-		cli_printf(c, "%llu request%s, %llu messages, %llu spawns; %.1f us each, the slowest %.1f us\n",
-			(unsigned long long)s->requests, s->requests == 1 ? "" : "s",
-			(unsigned long long)s->messages, (unsigned long long)s->spawns,
-			(double)s->total / 1000 / (double)s->requests, (double)s->longest / 1000);
+		tell_sum(c);
 }
 
 int cli_flows_close(struct cli *c, int status)
@@ -341,7 +371,7 @@ int cli_flows_close(struct cli *c, int status)
 		flows_look(s->flows, 0, true);
 		s->next_live = 0;
 		look_live(c, 1);
-		tell(c);
+		tell(c, status);
 		if (s->file != NULL && !write_file(c))
 			status = CLI_ERROR;
 	}

@@ -19,6 +19,7 @@ struct cli_flow_options {
 void cli_flow_options_free(struct cli_flow_options *o);
 int cli_follow_option(struct cli *c, const char *function); /* -1: fine */
 bool cli_flows_wanted(const struct cli *c);
+void cli_flows_dropped(struct cli *c); /* events were */
 struct flows *cli_flows(const struct cli *c); /* c->flows is not NULL */
 /* Once the scripts have been scanned: the file, and clauses that are added to them. */
 int cli_flows_open(struct cli *c);

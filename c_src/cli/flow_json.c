@@ -76,6 +76,11 @@ void flow_json(const struct flows *s, const struct flow *f, FILE *out)
 		(unsigned long long)(f->start / 1000000), (unsigned long long)(f->end - f->start),
 		f->messages, f->spawns, f->depth);
 	flow_json_string(out, f->why != NULL ? f->why : "");
+	if (f->incomplete)
+		fputs(",\"incomplete\":true", out);
+	if (f->incomplete && f->why != NULL)
+		fprintf(out, ",\"all_messages\":%llu,\"all_spawns\":%llu", (unsigned long long)f->all_messages,
+			(unsigned long long)f->all_spawns);
 	put_processes(s, f, out);
 	fputs(",\"hops\":[", out);
 	for (int i = 0; i < f->nhops && i < MAX_HOPS; i++) {

@@ -132,13 +132,20 @@ static uint64_t time_of(struct flows *s, const struct flow_event *e)
 	return at + (uint64_t)s->epoch;
 }
 
+static uint64_t hash_of(uint64_t id)
+{
+	return id * 0x9e3779b97f4a7c15 >> 32;
+}
+
 static struct flow *flow_of(struct flows *s, uint64_t id)
 {
-	struct flow **at = &s->slots[id * 0x9e3779b97f4a7c15 >> 32 & (s->nslots - 1)], *f;
+	struct flow **at = &s->slots[hash_of(id) & (s->nslots - 1)], *f;
 
 	for (f = *at; f != NULL; f = f->next)
 		if (f->id == id)
 			return f;
+	if (s->over[hash_of(id) % FLOW_OVER] == id)
+		return NULL; /* another node goes on in it */
 	if (s->nflows >= MAX_FLOWS || (f = calloc(1, sizeof(*f))) == NULL) {
 		s->lost++;
 		return NULL;
@@ -356,6 +363,10 @@ static void on_end(struct flow *f, const struct flow_event *e, int64_t now_ms)
 	set_text(&f->function, e, FT_FUNCTION);
 	set_text(&f->why, e, FT_WHY);
 	f->depth = (unsigned)e->number[FN_DEPTH];
+	f->end_wall = e->wall;
+	f->elapsed = (uint64_t)e->number[FN_ELAPSED];
+	f->all_messages = (uint64_t)e->number[FN_MESSAGES];
+	f->all_spawns = (uint64_t)e->number[FN_SPAWNS];
 }
 
 void flows_add(struct flows *s, const struct flow_event *e, int64_t now_ms)
@@ -377,6 +388,59 @@ void flows_add(struct flows *s, const struct flow_event *e, int64_t now_ms)
 }
 
 /* ---- the end ----------------------------------------------------------------------------- */
+
+static bool is_why(const struct flow *f, const char *why)
+{
+	return f->why != NULL && strcmp(f->why, why) == 0;
+}
+
+/* Of its beginning, or of a message, only what came later is known. */
+static bool has_stray(const struct flow *f)
+{
+	for (int i = 0; i < f->nhops; i++)
+		if (f->hops[i].number != 0 && f->hops[i].from < 0)
+			return true;
+	return !f->begun;
+}
+
+static bool has_untaken(const struct flow *f)
+{
+	for (int i = 0; i < f->nhops; i++)
+		if (!f->hops[i].taken)
+			return true;
+	return false;
+}
+
+void flow_end_text(const struct flow *f, char *buf, size_t size)
+{
+	if (f->why == NULL)
+		snprintf(buf, size, ", not ended yet");
+	else if (is_why(f, "waits") && f->quiet > 0)
+		snprintf(buf, size, ", nothing in the last %.1f s", (double)f->quiet / 1e9);
+	else if (is_why(f, "idle") && f->quiet > 0)
+		snprintf(buf, size, ", then nothing for %.1f s", (double)f->quiet / 1e9);
+	else if (is_why(f, "idle") || is_why(f, "waits"))
+		snprintf(buf, size, ", then nothing");
+	else if (is_why(f, "aged"))
+		snprintf(buf, size, ", and goes on (aged)");
+	else
+		buf[0] = '\0';
+}
+
+void flow_lack_text(const struct flow *f, char *buf, size_t size)
+{
+	if (is_why(f, "cut"))
+		snprintf(buf, size, "it had more messages and spawns than are followed (option flowhops)");
+	else if (f->messages < f->all_messages || f->spawns < f->all_spawns)
+		snprintf(buf, size, "%u of %llu messages and %u of %llu spawns were seen", f->messages,
+			(unsigned long long)f->all_messages, f->spawns, (unsigned long long)f->all_spawns);
+	else if (f->why == NULL)
+		snprintf(buf, size, "its end was not seen");
+	else if (has_stray(f))
+		snprintf(buf, size, "not all of its events were seen");
+	else
+		snprintf(buf, size, "events were dropped, and some of its messages were not seen to be taken");
+}
 
 static int by_time(const void *a, const void *b)
 {
@@ -423,6 +487,28 @@ static void not_before(struct flow_hop *h)
 		h->until = h->start;
 }
 
+/*
+ * Has it events that have not come? Its end says how many messages and spawns there were. Where events were
+ * dropped a message that nobody has taken may have been.
+ */
+static bool lacks(const struct flows *s, const struct flow *f)
+{
+	return has_stray(f) || f->messages < f->all_messages || f->spawns < f->all_spawns || is_why(f, "cut") ||
+	       (f->why == NULL && (s->dropped || s->lost > 0)) || (s->dropped && has_untaken(f));
+}
+
+/* What its end says of the time is more than what events do, if some are missing or somebody still waits. */
+static void set_elapsed(struct flow *f)
+{
+	const uint64_t last = f->end, hour = 3600000000000;
+
+	if (!f->incomplete && f->end_wall > last && f->end_wall - last < hour)
+		f->quiet = f->end_wall - last;
+	if (f->begun && f->elapsed < UINT64_MAX - f->start && f->start + f->elapsed > f->end &&
+		(f->incomplete || is_why(f, "waits") || is_why(f, "aged")))
+		f->end = f->start + f->elapsed;
+}
+
 static void complete(struct flows *s, struct flow *f)
 {
 	for (int i = 0; i < f->nhops; i++)
@@ -439,6 +525,8 @@ static void complete(struct flows *s, struct flow *f)
 		if (h->until > f->end)
 			f->end = h->until;
 	}
+	f->incomplete = lacks(s, f);
+	set_elapsed(f);
 	name_children(f);
 	mark_critical(f);
 	for (int i = f->nhops - 1; f->why == NULL && f->depth == 0 && i >= 0; i--)
@@ -461,6 +549,8 @@ void flows_look(struct flows *s, int64_t now_ms, bool all)
 				continue;
 			}
 			*at = f->next;
+			if (f->ended_at > 0)
+				s->over[hash_of(f->id) % FLOW_OVER] = f->id;
 			s->nflows--;
 			s->nhops -= (size_t)f->nhops;
 			if (f->nhops > 0)

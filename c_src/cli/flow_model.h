@@ -28,8 +28,8 @@
 enum flow_kind { FLOW_BEGIN, FLOW_SEND, FLOW_RECEIVE, FLOW_SPAWN, FLOW_END, FLOW_KINDS };
 
 /* An event as it came: the numbers and the texts of its values, by enum flow_number and flow_text. */
-enum flow_number { FN_FLOW, FN_AT, FN_HOP, FN_CAUSE, FN_WORDS, FN_NUMBERS };
-enum { FN_DEPTH = FN_HOP }; /* of FLOW_END */
+enum flow_number { FN_FLOW, FN_AT, FN_HOP, FN_CAUSE, FN_WORDS, FN_MORE, FN_NUMBERS };
+enum { FN_DEPTH = FN_HOP, FN_ELAPSED, FN_MESSAGES, FN_SPAWNS }; /* of FLOW_END */
 enum flow_text { FT_FROM, FT_TO, FT_PROC, FT_PEER, FT_MESSAGE, FT_TEXTS,
 	FT_FUNCTION = FT_MESSAGE, /* of FLOW_BEGIN, FLOW_SPAWN, FLOW_END */
 	FT_WHY = FT_FROM,	  /* of FLOW_END */
@@ -75,9 +75,15 @@ struct flow {
 	bool begun;
 	uint64_t start, end; /* ns since 1970: the beginning, the last event */
 	unsigned messages, spawns, depth;
+	/* By its end, if that has come: how long it took, and how many there were. */
+	uint64_t elapsed, end_wall, quiet; /* ns; quiet: without an event before the end */
+	uint64_t all_messages, all_spawns;
+	bool incomplete; /* there was more than is known here */
 	int64_t ended_at; /* ms: when flow-end came; 0: it has not */
 	struct flow *next; /* in the hash table */
 };
+
+enum { FLOW_OVER = 4096 };
 
 struct flows {
 	char **nodes; /* their names */
@@ -87,7 +93,9 @@ struct flows {
 	size_t nslots, nflows;
 	size_t nhops, most; /* in all flows that have not ended; at most */
 	uint64_t lost; /* hops without room */
+	uint64_t over[FLOW_OVER]; /* numbers of flows that were handed over with their end, by their hash */
 	bool nomem;
+	bool dropped; /* events were, somewhere */
 	/* A flow is complete; who takes it frees it. */
 	void (*done)(void *arg, struct flow *f);
 	void *arg;
@@ -100,6 +108,9 @@ void flows_add(struct flows *s, const struct flow_event *e, int64_t now_ms);
 /* Hand over flows whose end came so long ago; all: those that have not ended too. */
 void flows_look(struct flows *s, int64_t now_ms, bool all);
 void flow_free(struct flow *f);
+/* How it has ended, for people: "" if it is simply over. Why it is incomplete. */
+void flow_end_text(const struct flow *f, char *buf, size_t size);
+void flow_lack_text(const struct flow *f, char *buf, size_t size);
 int flow_hop_of(const struct flow *f, int64_t number); /* -1: there is none */
 
 /* flow_tree.c */

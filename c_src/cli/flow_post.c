@@ -76,6 +76,20 @@ static void put_text(FILE *f, const char *key, const char *value)
 	fputs("}}", f);
 }
 
+/* Of the first span: how the request has ended, and what is missing. */
+static void put_end(FILE *f, const struct flow *flow)
+{
+	char lack[200];
+
+	fputs(",", f);
+	put_text(f, "erltrace.end", flow->why != NULL ? flow->why : "not ended");
+	if (!flow->incomplete)
+		return;
+	flow_lack_text(flow, lack, sizeof(lack));
+	fputs(",{\"key\":\"erltrace.incomplete\",\"value\":{\"boolValue\":true}},", f);
+	put_text(f, "erltrace.incomplete_why", lack);
+}
+
 static void put_attributes(FILE *f, const struct flow *flow, const struct flow_hop *h)
 {
 	const struct flow_proc *p = &flow->procs[h->to];
@@ -92,6 +106,8 @@ static void put_attributes(FILE *f, const struct flow *flow, const struct flow_h
 		fputs(",", f);
 		put_text(f, "erlang.message", h->label);
 	}
+	if (h->number == 0)
+		put_end(f, flow);
 	fprintf(f, ",{\"key\":\"erltrace.hop\",\"value\":{\"intValue\":\"%lld\"}}", (long long)h->number);
 	fprintf(f, ",{\"key\":\"erltrace.mailbox_ns\",\"value\":{\"intValue\":\"%llu\"}}",
 		(unsigned long long)(h->spawn ? 0 : h->start - h->sent));

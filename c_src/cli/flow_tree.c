@@ -105,10 +105,16 @@ static void put_below(struct tree *t, int64_t cause, int depth)
 void flow_tree(const struct flows *s, const struct flow *f, FILE *out)
 {
 	struct tree t = {s, f, out, 0};
+	bool waits = f->why != NULL && strcmp(f->why, "waits") == 0;
+	char end[100], lack[200];
 
-	fprintf(out, "%s took %.1f us: %u message%s, %u spawn%s%s\n", f->function != NULL ? f->function : "?",
-		us(f->end - f->start), f->messages, f->messages == 1 ? "" : "s", f->spawns,
-		f->spawns == 1 ? "" : "s", f->why == NULL ? ", not ended yet" : "");
+	flow_end_text(f, end, sizeof(end));
+	fprintf(out, "%s %s %.1f us: %u message%s, %u spawn%s%s\n", f->function != NULL ? f->function : "?",
+		waits ? "has not finished after" : "took", us(f->end - f->start), f->messages,
+		f->messages == 1 ? "" : "s", f->spawns, f->spawns == 1 ? "" : "s", end);
+	flow_lack_text(f, lack, sizeof(lack));
+	if (f->incomplete)
+		fprintf(out, "  incomplete: %s\n", lack);
 	fprintf(out, " %13s %9s %9s  (us; * critical path)\n", "AT", "MAILBOX", "RUNNING");
 	if (f->hops[0].number == 0)
 		put_row(&t, &f->hops[0], 0);

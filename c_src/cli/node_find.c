@@ -45,6 +45,14 @@ static int add_target(struct nodes *ns, struct nd *nd)
 
 static const struct nd_accept named; /* by the user, or by a node that was */
 
+static bool is_target(const struct nodes *ns, const char *name)
+{
+	for (int i = 0; i < ns->n; i++)
+		if (strcmp(ns->v[i].nd->name, name) == 0)
+			return true;
+	return false;
+}
+
 static int named_nodes(struct nodes *ns)
 {
 	struct et_error e = {.tag = ""};
@@ -54,18 +62,12 @@ static int named_nodes(struct nodes *ns)
 
 		if (nd == NULL)
 			return node_fail(ns, &e, "failed to reach a node");
-		if (add_target(ns, nd) != CLI_OK)
+		if (is_target(ns, nd->name))
+			nd_close(nd); /* named twice */
+		else if (add_target(ns, nd) != CLI_OK)
 			return CLI_ERROR;
 	}
 	return CLI_OK;
-}
-
-static bool is_target(const struct nodes *ns, const char *name)
-{
-	for (int i = 0; i < ns->n; i++)
-		if (strcmp(ns->v[i].nd->name, name) == 0)
-			return true;
-	return false;
 }
 
 /* --cluster: the nodes that these are connected with, and those of theirs. */

@@ -17,7 +17,7 @@ static const struct {
 	[FLOW_SEND] = {"flow-send", 5, 5, {FT_FROM, FT_TO, FT_PROC, FT_PEER, FT_MESSAGE}},
 	[FLOW_RECEIVE] = {"flow-receive", 4, 2, {FT_TO, FT_PROC}},
 	[FLOW_SPAWN] = {"flow-spawn", 4, 4, {FT_FROM, FT_TO, FT_PROC, FT_MESSAGE}},
-	[FLOW_END] = {"flow-end", 3, 2, {FT_MESSAGE, FT_FROM}},
+	[FLOW_END] = {"flow-end", 6, 2, {FT_MESSAGE, FT_FROM}},
 };
 
 static int get_number(const ei_x_buff *x, int *at, int64_t *n)

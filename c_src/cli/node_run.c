@@ -120,8 +120,10 @@ static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 /* The node that a JSON object is about; aggregations are of all nodes. */
 static void write_json(struct nodes *ns, const struct target *t, const char *text, long len)
 {
-	static const char merged[] = "{\"type\":\"aggregation\"";
+	static const char merged[] = "{\"type\":\"aggregation\"", drop[] = "{\"type\":\"drop\"";
 
+	if (len > (long)sizeof(drop) && memcmp(text, drop, sizeof(drop) - 1) == 0)
+		cli_flows_dropped(ns->c);
 	if (ns->n > 1 && len > 1 && text[0] == '{' &&
 		strncmp(text, merged, sizeof(merged) - 1) != 0) {
 		cli_printf(ns->c, "{\"node\":\"%s\",", t->nd->name);
@@ -205,6 +207,8 @@ static void print_item(
 	} else if (strcmp(kind, "truncate") == 0) {
 		cli_truncate(ns->c);
 	} else {
+		if (strcmp(kind, "drop") == 0)
+			cli_flows_dropped(ns->c);
 		cli_error(ns->c, ns->n > 1 ? t->nd->name : "", text, (size_t)len);
 	}
 }

@@ -155,6 +155,7 @@ static int on_drop(void *arg, const erltrace_drop_t *d)
 {
 	struct cli *c = arg;
 
+	cli_flows_dropped(c);
 	cli_flush(c);
 	if (c->droptags)
 		cli_say("[DTRACEDROP_%s] %s", d->kind, d->message);

@@ -241,6 +241,7 @@ static void put_request(struct trace *t, size_t flow, unsigned long long id)
 {
 	const struct flow *f = t->flows[flow];
 	int first = flow_hop_of(f, 0), proc = first >= 0 ? f->hops[first].to : -1;
+	char lack[200];
 	int pid = proc >= 0 ? f->procs[proc].node + 1 : 1, tid = proc >= 0 ? t->tids[flow][proc] : 0;
 
 	put_point(t, "b", pid, tid, f->start, "request", id);
@@ -248,6 +249,9 @@ static void put_request(struct trace *t, size_t flow, unsigned long long id)
 	fprintf(t->out, ",\"args\":{\"flow\":\"%llu\",\"messages\":%u,\"spawns\":%u,\"depth\":%u",
 		(unsigned long long)f->id, f->messages, f->spawns, f->depth);
 	text(t, "end", f->why != NULL ? f->why : "not ended");
+	flow_lack_text(f, lack, sizeof(lack));
+	if (f->incomplete)
+		text(t, "incomplete", lack);
 	fputs("}}", t->out);
 	put_point(t, "e", pid, tid, f->end > f->start ? f->end : f->start + 1, "request", id);
 	text(t, "name", f->function);

@@ -231,7 +231,7 @@ late_message_of_an_ended_flow_test() ->
     P = spawn(fun() -> receive go -> traced(), Me ! {seen, seq_trace:get_token(label)} end end),
     erlang:suspend_process(P),
     Q = spawn(fun() -> other(1), P ! go, receive stop -> traced(), Me ! stopped end end),
-    wait_for({"end", ["idle"]}, 1, H),
+    wait_for({"end", ["waits"]}, 1, H),
     erlang:resume_process(P),
     receive {seen, []} -> ok end, % its token was taken away
     Q ! stop,
@@ -240,7 +240,7 @@ late_message_of_an_ended_flow_test() ->
     Aggs = script_run:aggregations(H),
     erltrace:close(H),
     ?assertEqual(#{{"_", ["flow-begin"]} => 1, {"_", ["flow-send"]} => 1, {"_", ["flow-end"]} => 1,
-                   {"end", ["idle"]} => 1, {"in", [0]} => 2}, Aggs).
+                   {"end", ["waits"]} => 1, {"in", [0]} => 2}, Aggs).
 
 %% A process that hibernates is woken by a message of a flow, and belongs to it.
 hibernating_process_test() ->

@@ -163,10 +163,11 @@ run 1 -N flow_a -N flow_b -x flowevents=3 --json --follow flow_pair:request
 untrace
 is 'flowevents: as many hops, and no more' 3 "$(grep -o '"hop":' o | wc -l)"
 like 'flowevents: what is left out' '^erltrace: [1-9][0-9]* events of requests are left out' "$(cat e)"
+is 'flowevents: it is marked' '"incomplete":true,"all_messages":6,"all_spawns":1' "$(grep -o '"incomplete":true,"all_messages":[0-9]*,"all_spawns":[0-9]*' o)"
 
 # A script that calls flowtrace() itself says which: here those that nobody asks for.
 run 2 -N flow_a -N flow_b -q --perfetto none.json -n 'erlang*:flow_pair:request:function-entry { follow(); }
-	erlang*:::flow-end /args[4] > 100/ { flowtrace("%d%d%d%s%s", args[0], args[7], args[1], args[2], args[6]); }'
+	erlang*:::flow-end /args[4] > 100/ { flowtrace("%d%d%d%d%d%d%s%s", args[0], args[7], args[1], args[3], args[4], args[5], args[2], args[6]); }'
 untrace
 ok 'a script that chooses none' grep -q 'no request was followed' e
 is 'its file has no events but names' 0 "$(grep -c '"ph":"X"' none.json)"
@@ -177,6 +178,55 @@ untrace
 ok 'the standard output has the file' python3 -c 'import json; json.load(open("o"))'
 is 'what scripts print is on the standard error' 1 "$(grep -c 'function-entry *here' e)"
 is 'clauses that were added print nothing' 0 "$(grep -c 'flow-send' e)"
+
+# ---- requests that are not finished, and those that lack something -------------------------------
+
+run 1 -N flow_a -N flow_b --follow flow_pair:request
+untrace
+like 'idle: nobody waits in it' '^flow_pair:request/2 took [0-9.]+ us: 6 messages, 1 spawn, then nothing for [0-9.]+ s$' \
+	"$(grep ' took ' o)"
+
+# Quiet for longer than flowtime, while the process that began it waits for its answer.
+quiet() { # arguments
+	rm -f o e
+	erltrace -N flow_a -N flow_b "$@" -x flowtime=500ms -n "$armed" >o 2>e &
+	command=$!
+	until_said 2 'armed' || echo 'FAILED not armed'
+	at flow_a "begin gen_server:stop(flow_pair), flow_pair:start(), flow_pair:slow('flow_b$host', 2000) end." >/dev/null
+	until_said 1 'ended' || echo 'FAILED not ended'
+	untrace
+}
+quiet --follow flow_pair:request --perfetto w.json --otlp "http://127.0.0.1:$port"
+like 'waits: as text' '^flow_pair:request/2 has not finished after ([5-9]|1[0-9])[0-9]{5}\.[0-9] us: 1 message, 0 spawns, nothing in the last [01]\.[0-9] s$' \
+	"$(grep '^flow_pair:request/2' o)"
+like 'waits: the sum' '^1 request, 1 messages, 0 spawns; .*; 1 not finished$' "$(grep '^1 request' o)"
+is 'waits: for Perfetto' 1 "$(grep -c '"cat":"request".*"end":"waits"' w.json)"
+is 'waits: for OpenTelemetry' 1 "$(tail -n 1 posts | grep -o '"erltrace.end","value":{"stringValue":"waits"}' | wc -l)"
+quiet --json --follow flow_pair:request
+is 'waits: an object' 'waits True' "$(grep '"type":"flow"' o | python3 -c 'import json, sys
+f = json.loads(sys.stdin.readline()); print(f["end"], f["elapsed"] >= 5e8)')"
+
+run 1 -N flow_a -N flow_b -x flowevents=3 --follow flow_pair:request --perfetto l.json --otlp "http://127.0.0.1:$port"
+untrace
+like 'incomplete: as text' '^  incomplete: [0-2] of 6 messages and [01] of 1 spawns were seen$' "$(grep incomplete: o)"
+is 'incomplete: the sum' '1 request is incomplete' "$(tail -n 1 o)"
+like 'incomplete: for Perfetto' '"incomplete":"[0-2] of 6 messages and [01] of 1 spawns were seen"' "$(cat l.json)"
+is 'incomplete: for OpenTelemetry' 1 "$(tail -n 1 posts | grep -o '"erltrace.incomplete","value":{"boolValue":true}' | wc -l)"
+run 1 -N flow_a -N flow_b -x flowhops=2 --follow flow_pair:request
+untrace
+is 'cut: as text' '  incomplete: it had more messages and spawns than are followed (option flowhops)' "$(grep incomplete: o)"
+
+# Buffers that are too small. Whole trees have all their messages; all others are marked.
+rm -f o e
+erltrace -N flow_a -N flow_b -x bufsize=4k -x switchrate=1s -x flowtime=1s --json --follow flow_pair:request -n "$armed" >o 2>e &
+command=$!
+until_said 2 'armed' || echo 'FAILED not armed'
+at flow_a "begin gen_server:stop(flow_pair), flow_pair:start(), flow_pair:run('flow_b$host', 1, 200), timer:sleep(2000) end." >/dev/null
+untrace
+is 'drops: only whole trees have no mark' 'True True' "$(grep '"type":"flow"' o | python3 -c 'import json, sys
+fs = [json.loads(l) for l in sys.stdin]
+whole = [f for f in fs if not f.get("incomplete")]
+print(all((f["messages"], f["spawns"]) == (6, 1) and all("taken" in h for h in f["hops"]) for f in whole), len(fs) > len(whole))')"
 
 # ---- what cannot be ------------------------------------------------------------------------------
 
@@ -197,5 +247,15 @@ no 'there is nothing for --follow' -l --follow flow_pair:request
 no '--flows needs --json' --flows -n 'BEGIN { exit(0); }'
 no 'no probe|does not match|no function' --follow flow_pair:nosuch --perfetto left.json
 ok 'no file is left of a script that has not run' [ ! -e left.json ]
+
+# A node that is named twice is one.
+run 1 -N flow_a -N flow_a -N flow_b --json --follow flow_pair:request
+untrace
+is 'named twice: a request, once' 1 "$(grep -c '"type":"flow"' o)"
+is 'named twice: armed once each' 2 "$(grep -c armed o)"
+at flow_a 'begin register(holder, spawn(fun() -> receive stop -> ok end end)), seq_trace:set_system_tracer(whereis(holder)) end.' >/dev/null
+no 'sequential' --follow flow_pair:request
+is 'refused: nothing else is said of it' 0 "$(grep -c 'no request was followed' e)"
+at flow_a 'begin seq_trace:set_system_tracer(false), holder ! stop end.' >/dev/null
 
 finish

@@ -62,7 +62,7 @@ is 'nothing is dropped' '' "$(cat e)"
 
 # A script of the library sees what happens in its own node, and says where to see the rest.
 part() { # script, arguments: of one request
-	follow 2 -N flow_a -N flow_b -q -xargref -s "$root/scripts/$1.d" -n "$armed" flow_pair request "${@:2}"
+	follow 2 -N flow_a -N flow_b -q -xargref -xflowtime=1s -s "$root/scripts/$1.d" -n "$armed" flow_pair request "${@:2}"
 	at flow_a "flow_pair:slow('flow_b$host', 2)." >/dev/null
 	ok "$1: the tree" until_said 1 '^flow_pair:request/2 took [0-9]+ us: 6 messages, 1 spawns$'
 	untrace
@@ -72,7 +72,19 @@ part() { # script, arguments: of one request
 }
 part flow
 part deadline 0 # ms: every one
-follow 2 -N flow_a -N flow_b -q -xargref -s "$root/scripts/flowheat.d" -n "$armed" -n 'erlang*:::flow-end { printf("ended\n"); }' flow_pair request
+# Who began it waits longer than flowtime; a server that waits for its next request does not count.
+for limit in 100 60000; do
+	follow 2 -N flow_a -N flow_b -q -xargref -xflowtime=600ms -s "$root/scripts/deadline.d" -n "$armed" \
+		-n 'erlang*:::flow-end { printf("ended %s\n", args[6]); }' flow_pair request $limit
+	at flow_a "begin gen_server:stop(flow_pair), flow_pair:start(), flow_pair:run('flow_b$host', 1, 1), timer:sleep(1200), flow_pair:slow('flow_b$host', 2000) end." >/dev/null
+	ok "deadline $limit: both end" until_said 2 '^ended'
+	untrace
+	is "deadline $limit: how they end" 'ended idle,ended waits,' "$(grep '^ended' o | LC_ALL=C sort | tr '\n' ,)"
+	is "deadline $limit: only the one that has not finished" 1 "$(grep -cE '^flow_pair:request/2 ' o)"
+	like "deadline $limit: is told" '^flow_pair:request/2 has not finished after ([6-9]|1[0-9])[0-9]{5} us: 1 messages, 0 spawns$' \
+		"$(grep '^flow_pair:request/2 ' o)"
+done
+follow 2 -N flow_a -N flow_b -q -xargref -xflowtime=1s -s "$root/scripts/flowheat.d" -n "$armed" -n 'erlang*:::flow-end { printf("ended\n"); }' flow_pair request
 at flow_a "begin gen_server:stop(flow_pair), flow_pair:start(), flow_pair:run('flow_b$host', 1, 3) end." >/dev/null
 ok 'flowheat: every flow ends' until_said 3 '^ended$'
 untrace

@@ -143,7 +143,8 @@ function Waterfall({ app, flow, nodes }) {
 		<p class="flow-what"><b>${flow.function}</b> took ${number(flow.elapsed, "ns", 4)}:
 			running ${percent((100 * part.running) / flow.elapsed)}, in mailboxes ${percent((100 * part.mailbox) / flow.elapsed)}${" "}
 			of the critical path${nodes > 1 ? ` over ${nodes} nodes` : ""}.
-			${flow.end === "" && " It has not ended."}${flow.more > 0 && ` ${exact(flow.more)} later messages are not shown.`}
+			${flow.end === "" && " It has not ended."}${flow.end === "waits" && " It has not finished: who began it waits for an answer."}
+			${flow.incomplete && " It is incomplete: some of its events were dropped, or there were too many."}${flow.more > 0 && ` ${exact(flow.more)} later messages are not shown.`}
 			${range && html` <button class="small" onClick=${() => setRange(null)} title="Back to the whole request (Esc)">All of it</button>`}</p>
 		<div class="flow-plot" ref=${box} onPointerLeave=${() => setHover(null)}>
 		<svg width=${wide} height=${high} role="img" tabindex="0"
