@@ -242,6 +242,49 @@ late_message_of_an_ended_flow_test() ->
     ?assertEqual(#{{"_", ["flow-begin"]} => 1, {"_", ["flow-send"]} => 1, {"_", ["flow-end"]} => 1,
                    {"end", ["idle"]} => 1, {"in", [0]} => 2}, Aggs).
 
+%% The VM tells of an exit signal as of a message. Who does not trap exits never receives it: the flow ends, and does
+%% not wait for that until flowtime.
+exit_signal_holds_no_flow_test() ->
+    {ok, H} = erltrace:script(
+                "#pragma D option flowtime=3s
+                 erlang*:flow_tests:other:function-entry { follow(); }
+                 erlang*:::flow-end { @ = count(); @end[args[6]] = count(); }"),
+    [script_run:in_process(fun() -> other(1), linked(Reason) end) || Reason <- [normal, shutdown]],
+    wait_for({"_", []}, 2, H),
+    Aggs = script_run:aggregations(H),
+    erltrace:close(H),
+    ?assertEqual(#{{"_", []} => 2, {"end", ["done"]} => 2}, Aggs).
+
+linked(Reason) ->
+    {P, M} = spawn_opt(fun() -> exit(Reason) end, [link, monitor]),
+    receive {'DOWN', M, process, P, _} -> ok end.
+
+%% Who traps exits does receive it, and is in the flow then; also where nobody else is in it any more.
+trapped_exit_signal_belongs_to_its_flow_test() ->
+    Me = self(),
+    {ok, H} = erltrace:script(
+                "erlang*:flow_tests:other:function-entry { follow(); }
+                 erlang*:flow_tests:traced:function-entry { @in[flowid, flowdepth] = count(); }
+                 erlang*:::flow-receive { @received = count(); }
+                 erlang*:::flow-end { @end[args[6]] = count(); }"),
+    P = spawn(fun() ->
+                      process_flag(trap_exit, true),
+                      Q = spawn_link(fun() -> receive go -> other(1) end end),
+                      Me ! {child, Q},
+                      receive take -> ok end,
+                      receive {'EXIT', Q, normal} -> traced() end
+              end),
+    Q = receive {child, Q0} -> Q0 end,
+    M = erlang:monitor(process, Q),
+    Q ! go,
+    receive {'DOWN', M, _, _, _} -> ok end,
+    timer:sleep(300), % longer than a flow is waited for that nobody refers to
+    ?assertEqual(#{}, script_run:aggregations(H)),
+    P ! take,
+    wait_for({"end", ["done"]}, 1, H),
+    ?assertEqual(#{{"in", [1, 1]} => 1, {"received", []} => 1, {"end", ["done"]} => 1}, script_run:aggregations(H)),
+    erltrace:close(H).
+
 %% A process that hibernates is woken by a message of a flow, and belongs to it.
 hibernating_process_test() ->
     Me = self(),
