@@ -449,6 +449,23 @@ ours_end_beside_a_token_of_others_test() ->
     seq_trace:set_system_tracer(false),
     [exit(P, kill) || P <- [Keeper, Waits, Busy, First]].
 
+%% Those in messages that nobody has received cannot be taken away then: that is told when the script ends.
+tokens_left_in_messages_are_told_test() ->
+    Me = self(),
+    Keeper = spawn(fun() -> seq_trace:set_token(label, mine), Me ! set, receive stop -> ok end end),
+    receive set -> ok end,
+    seq_trace:set_token([]),
+    {ok, H} = erltrace:script("erlang*:flow_tests:other:function-entry { follow(); }"),
+    Waits = spawn(fun() -> receive stop -> ok end end),
+    script_run:in_process(fun() -> other(1), Waits ! unwanted end),
+    ok = erltrace:stop(H),
+    Items = items(H),
+    erltrace:close(H),
+    [exit(P, kill) || P <- [Keeper, Waits]],
+    ?assertMatch([{match, _}],
+                 [re:run(T, "tokens of this script may be left in messages .* tokens of its own") ||
+                     {warning, T} <- Items]).
+
 bounce() -> receive {ball, From} -> From ! {ball, self()}, bounce() end.
 
 %% A token of a script that ran in another node, and did not run here: follow() takes it over, and a process that
@@ -503,7 +520,7 @@ warning(H) ->
 items(H) ->
     case erltrace:consume(H) of
         ok -> [];
-        {ok, Items} -> Items
+        {_, Items} -> Items % ok, or done
     end.
 
 %% Hops have room for the numbers of 127 nodes.

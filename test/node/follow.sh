@@ -103,6 +103,14 @@ flow_b$host handled 1 1
 spawn 1 erpc:execute_cast/3
 spawn 2 erpc:execute_call/4" "$(grep -E 'handled|spawn|end' o | LC_ALL=C sort)"
 
+# A process that is spawned there with a link exits: nobody receives the signal.
+follow 2 -N flow_a -N flow_b -q -xflowtime=4s -n "$armed" -n 'erlang*:flow_pair:handled:function-entry /erlint(0) == 7/ { follow(); }
+	erlang*:::flow-end { printf("end %s\n", args[6]); }'
+at flow_a "begin {P, M} = spawn_monitor(fun() -> flow_pair:handled(7), spawn_link('flow_b$host', flow_pair, handled, [8]), timer:sleep(300) end), receive {'DOWN', M, _, P, R} -> R end end." >/dev/null
+ok 'link to another node: the flow ends' until_said 1 '^end '
+untrace
+is 'link to another node: an exit signal does not keep it open' 'end done' "$(grep '^end ' o)"
+
 # A node that does not have the function takes part: what goes there is seen, and leaves no token.
 mkdir only
 cat >flow_only.erl <<'EOC'
@@ -201,9 +209,32 @@ is 'killed: the token of the application is untouched' "$token" "$(at flow_a 'fl
 ok 'killed: beside it none of ours is left, while requests go on' nothing_left flow_a
 quiet
 
-# ---- a node goes away in the middle of a flow ---------------------------------------------------
+# ---- the application takes the system tracer of one node ----------------------------------------
 
 at flow_a 'kept ! stop.' >/dev/null
+under_load 'taken away'
+at flow_b 'begin register(taker, spawn(fun() -> receive never -> ok end end)), seq_trace:set_system_tracer(whereis(taker)) end.' >/dev/null
+for ((i = 0; i < 200; i++)); do
+	[ "$(grep -c 'not followed any more' e)" -ge 2 ] && break
+	sleep 0.05
+done
+ok 'taken away: told in that node' grep -qE 'not followed any more: .*taker.* has taken .* tracer$' e
+ok 'taken away: told in the other one' grep -qE "not followed any more: .*taker.* has taken .* tracer in the node .?flow_b$host" e
+sleep 1
+told='element(2, process_info(whereis(taker), message_queue_len)).'
+before=$(at flow_b "$told")
+sleep 1
+is 'taken away: who has taken it is not told of tokens of the other node' "$before" "$(at flow_b "$told")"
+is 'taken away: no token is left in any node, while requests go on' '{0,0}' \
+	"$(at flow_a "{element(1, flow_pair:tokens()), element(1, erpc:call('flow_b$host', flow_pair, tokens, []))}.")"
+untrace
+is 'taken away: exit' 0 "$status"
+is 'taken away: the tracer is left to who has it' true "$(at flow_b 'seq_trace:get_system_tracer() =:= whereis(taker).')"
+at flow_b 'begin seq_trace:set_system_tracer(false), exit(whereis(taker), kill) end.' >/dev/null
+quiet
+
+# ---- a node goes away in the middle of a flow ---------------------------------------------------
+
 at flow_b 'sys:suspend(flow_pair).' >/dev/null
 follow 2 -N flow_a -N flow_b -q -xflowtime=500ms -n "$armed" -n "$script"
 at flow_a "spawn(fun() -> catch flow_pair:request(1, 'flow_b$host') end)." >/dev/null
