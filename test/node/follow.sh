@@ -104,12 +104,17 @@ spawn 1 erpc:execute_cast/3
 spawn 2 erpc:execute_call/4" "$(grep -E 'handled|spawn|end' o | LC_ALL=C sort)"
 
 # A process that is spawned there with a link exits: nobody receives the signal.
-follow 2 -N flow_a -N flow_b -q -xflowtime=4s -n "$armed" -n 'erlang*:flow_pair:handled:function-entry /erlint(0) == 7/ { follow(); }
-	erlang*:::flow-end { printf("end %s\n", args[6]); }'
-at flow_a "begin {P, M} = spawn_monitor(fun() -> flow_pair:handled(7), spawn_link('flow_b$host', flow_pair, handled, [8]), timer:sleep(300) end), receive {'DOWN', M, _, P, R} -> R end end." >/dev/null
-ok 'link to another node: the flow ends' until_said 1 '^end '
-untrace
+link_away() { # what the caller does before and after it spawns
+	follow 2 -N flow_a -N flow_b -q -xflowtime=4s -n "$armed" -n 'erlang*:flow_pair:handled:function-entry { follow(); }
+		erlang*:::flow-end { printf("end %s\n", args[6]); }'
+	at flow_a "begin {P, M} = spawn_monitor(fun() -> $1, flow_pair:handled(7), Q = spawn_link('flow_b$host', erlang, node, []), $2 end), receive {'DOWN', M, _, P, R} -> R end end." >/dev/null
+	ok 'link to another node: the flow ends' until_said 1 '^end '
+	untrace
+}
+link_away ok '{Q, timer:sleep(300)}'
 is 'link to another node: an exit signal does not keep it open' 'end done' "$(grep '^end ' o)"
+link_away 'process_flag(trap_exit, true)' "receive {'EXIT', Q, _} -> ok end"
+is 'link to another node: nor where the caller traps exits' 'end done' "$(grep '^end ' o)"
 
 # A node that does not have the function takes part: what goes there is seen, and leaves no token.
 mkdir only
