@@ -11,8 +11,9 @@
  * requests is followed (1: all).
  * Cost: every message of a request that is followed is traced twice, about 2 us each, every call of the
  * function once. At most 512 requests at a time are kept as trees.
- * A request is shown when it is over, or when nothing has happened in it for 10 seconds (-x flowtime=1s: for
- * a second); if who began it still waits then, it has not finished. Each row has the time since its beginning. Deeper rows are caused by those above them. What it does in other nodes is
+ * A request is shown when it is over, or when nothing has happened in it for 2 seconds; if who began
+ * it still waits then, it has not finished. Each row has the time since its beginning. Deeper rows are caused by those
+ * above them. What it does in other nodes is
  * counted but not shown: a tree says so, and which command joins the nodes.
  * Sample:
  *	demo_order:run/1 took 4641 us: 3 messages, 0 spawns
@@ -38,6 +39,7 @@ inline string module = $$1, function = $$2;
 
 /* The arguments after these may be left out. */
 #pragma D option defaultargs
+#pragma D option flowtime=2s
 #pragma D option nspec=512
 #pragma D option dynvarsize=16m
 

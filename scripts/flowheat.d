@@ -10,7 +10,7 @@
  * Arguments: requests are calls of these functions, names or patterns; how many seconds to run (until
  * ^C); one in so many requests is followed (1: all).
  * Cost: every message of a request that is followed is traced twice, about 2 us each, every call of the
- * function once. A request counts when it is over, or when nothing has happened in it for 10 seconds (-x flowtime).
+ * function once. A request counts when it is over, or when nothing has happened in it for 2 seconds.
  * Sample:
  *	  demo_order:run/1 takes, in microseconds
  *	           value  ------------- Distribution ------------- count
@@ -30,6 +30,7 @@ inline string module = $$1, function = $$2;
 
 /* The arguments after these may be left out. */
 #pragma D option defaultargs
+#pragma D option flowtime=2s
 #pragma D option dynvarsize=16m
 
 inline int one_in = $4 ? $4 : 1;

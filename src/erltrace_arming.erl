@@ -175,7 +175,10 @@ disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls, monitor = M
     erltrace_monitor:stop(Monitor),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
-    erltrace_flows:stop(A#arming.flows), % when nobody gets a token any more
+    _ = case erltrace_flows:stop(A#arming.flows) of % when nobody gets a token any more
+            ok -> ok;
+            {warning, Text} -> catch erltrace_nif:warn(Nif, Text)
+        end,
     A1#arming{armed = undefined, flows = undefined, fast = undefined, monitor = undefined, wall = undefined,
               rearm = undefined}.
 

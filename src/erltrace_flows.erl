@@ -13,10 +13,11 @@
 %% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
 %% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
 %% else uses tokens in this node: those are never touched. Then processes lose ours one by one, each at an event
-%% of its own, and those in messages as they are received. What still waits in a mailbox when that is over is left.
+%% of its own, and those in messages as they are received. What still waits in a mailbox when that is over is left, which is told.
 %%
-%% Others may take the system tracer, or remove it, while the script runs. That is told, nothing is followed from
-%% then on, and our tokens are taken away: whoever has the tracer now would be told of them.
+%% Others may take the system tracer, or remove it, while the script runs. That is told, also to the other nodes of the
+%% script. Nothing is followed from then on in any of them, and our tokens are taken away: whoever has the tracer now
+%% would be told of them.
 -module(erltrace_flows).
 -behaviour(gen_server).
 -export([start/3, stop/1]).
@@ -42,7 +43,7 @@
              nodes = [] :: [node()],       % that run the script
              looks = 0 :: non_neg_integer(),
              looked :: integer() | undefined, % ms; undefined: a look was left out
-             lost = false :: boolean(),       % the system tracer
+             lost = false :: false | here | elsewhere, % the system tracer, in this node or another one
              told = [] :: [tuple()]}).     % by those of them that take their tokens away already
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
@@ -82,12 +83,16 @@ name(By) ->
     end.
 
 %% @doc When this returns nothing is followed any more, and no process has a token of ours.
--spec stop(pid() | undefined) -> ok.
+%% The answer may be a warning: of those in messages.
+-spec stop(pid() | undefined) -> ok | {warning, binary()}.
 stop(undefined) ->
     ok;
 stop(Pid) ->
     try gen_server:stop(Pid)
     catch exit:_ -> ok % it has ended already
+    end,
+    receive {?MODULE, left, Pid, Text} -> {warning, Text}
+    after 0 -> ok
     end.
 
 -spec init({pos_integer(), pid()}) -> {ok, #st{}} | {stop, {shutdown, {taken, term()}}}.
@@ -127,6 +132,8 @@ handle_info({?MODULE, clock, answer, Asked, At}, #st{number = Number} = St) ->
     {noreply, St};
 handle_info({?MODULE, round, _, _, _} = Round, #st{told = Told} = St) ->
     {noreply, St#st{told = [Round | Told]}};
+handle_info({?MODULE, lost, Node, Nodes, Text}, #st{lost = false, nodes = Nodes} = St) ->
+    {noreply, give_up(elsewhere, [Text, " in the node ", atom_to_binary(Node)], St)};
 handle_info({?MODULE, reports, Reports}, #st{number = Number} = St) ->
     ok = erltrace_nif:flow_reports(Number, Reports),
     {noreply, St};
@@ -140,12 +147,15 @@ terminate(_, #st{number = Number} = St) ->
     #st{foreign = Foreign, nodes = Nodes, told = Told, lost = Lost} = try look(St) catch _:_ -> St end,
     _ = erltrace_nif:drain_flows(Number),
     {Others, Ours} = tokens(),
-    Whose = case Foreign orelse Lost orelse Others of true -> ours; false -> all end,
+    Whose = case Foreign orelse Lost =:= here orelse Others of true -> ours; false -> all end,
     take_away(Whose, Ours),
     [self() ! Round || Round <- Told],
-    _ = (Whose =:= ours orelse length(Nodes) > 1) andalso rounds(Nodes -- [node()], Whose),
+    _ = (Whose =:= ours orelse length(Nodes) > 1) andalso rounds('end', Nodes -- [node()], Whose),
     erltrace_vm:locked(fun() -> release(Number) end),
-    Whose =:= ours orelse seq_trace:reset_trace(). % what was in mailboxes
+    case Whose of
+        ours -> tell_left(Lost, St);
+        all -> seq_trace:reset_trace() % what was in mailboxes
+    end.
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
 code_change(_, St, _) ->
@@ -267,18 +277,29 @@ release(Number) ->
     end.
 
 %% Does somebody else have it now? Nobody fights about it.
-watch(#st{lost = true} = St) ->
+watch(#st{lost = here} = St) ->
     St;
-watch(#st{number = Number, handle = Handle} = St) ->
+watch(#st{number = Number, nodes = Nodes, lost = Lost} = St) ->
     case seq_trace:get_system_tracer() of
         {erltrace_nif, Number} ->
             St;
+        _ when Lost =:= elsewhere ->
+            St#st{lost = here};
         By ->
-            Handle ! {?MODULE, lost, lost(By)},
-            _ = erltrace_nif:drain_flows(Number),
-            _ = rounds([], ours),
-            St#st{lost = true}
+            Text = lost(By),
+            [erlang:send({?MODULE, Node}, {?MODULE, lost, node(), Nodes, Text}, [noconnect, nosuspend]) ||
+                Node <- Nodes -- [node()]],
+            give_up(here, Text, St)
     end.
+
+%% In all nodes together: tokens are on their way from one to the other.
+give_up(Where, Text, #st{number = Number, handle = Handle, nodes = Nodes, told = Told} = St) ->
+    Handle ! {?MODULE, lost, unicode:characters_to_binary(Text)},
+    _ = erltrace_nif:drain_flows(Number),
+    {Now, Later} = lists:partition(fun({_, _, {Why, _}, _, _}) -> Why =:= lost end, Told),
+    [self() ! Round || Round <- Now],
+    _ = rounds(lost, Nodes -- [node()], ours),
+    St#st{lost = Where, told = Later}.
 
 lost(false) ->
     <<"requests are not followed any more: somebody has removed this script as the node's sequential system tracer">>;
@@ -286,21 +307,37 @@ lost(By) ->
     unicode:characters_to_binary(
       io_lib:format("requests are not followed any more: ~ts has taken the node's sequential system tracer", [name(By)])).
 
+%% Tokens in messages can be taken away only together with those of others.
+tell_left(Lost, #st{handle = Handle}) ->
+    case length([P || P <- processes(), P =/= self(), P =/= Handle,
+                      {_, N} <- [process_info(P, message_queue_len)], N > 0]) of
+        0 -> ok;
+        N -> Handle ! {?MODULE, left, self(), unicode:characters_to_binary(left(N, Lost))}
+    end.
+
+left(N, Lost) ->
+    Why = case Lost of
+              here -> "somebody else has the sequential system tracer";
+              _ -> "the application has sequential trace tokens of its own"
+          end,
+    io_lib:format("tokens of this script may be left in messages that wait in the mailboxes of ~b process~s, since ~s",
+                  [N, case N of 1 -> ""; _ -> "es" end, Why]).
+
 %% ---- tokens ----------------------------------------------------------------------------------
 
 %% The nodes that run a script end it at about the same time. From then on a process that sends or receives a token
 %% loses it (drain_flows/1): none is sent on. Each node takes its tokens away and tells the others, in rounds. What
 %% another one has sent before has come by then, as it comes the same way. They are through when no node has seen a
 %% token in the last rounds. Who is left alone, as others are late or have gone, goes on alone.
-rounds(Others, Whose) ->
+rounds(Why, Others, Whose) ->
     Alarm = erlang:send_after(?TOGETHER, self(), {?MODULE, enough}),
     Monitors = [{erlang:monitor(process, {?MODULE, Node}), Node} || Node <- Others, lists:member(Node, nodes())],
-    round(0, 0, Monitors, Whose),
+    round({Why, 0}, 0, Monitors, Whose),
     erlang:cancel_timer(Alarm).
 
-round(K, Clean, _, _) when K =:= ?ROUNDS; Clean =:= ?CLEAN ->
+round({_, K}, Clean, _, _) when K =:= ?ROUNDS; Clean =:= ?CLEAN ->
     ok;
-round(K, Clean, Others, Whose0) ->
+round({Why, N} = K, Clean, Others, Whose0) ->
     {Foreign, Ours} = tokens(),
     Whose = case Foreign of true -> ours; false -> Whose0 end,
     take_away(Whose, Ours),
@@ -309,7 +346,7 @@ round(K, Clean, Others, Whose0) ->
         {_, Node} <- Others, Node0 <- [node()]],
     {Left, AllFound} = others(K, Others, [], Found),
     timer:sleep(case Left of [] -> ?ALONE; _ -> ?PAUSE end),
-    round(K + 1, case AllFound of none -> Clean + 1; ours -> 0 end, Left, Whose).
+    round({Why, N + 1}, case AllFound of none -> Clean + 1; ours -> 0 end, Left, Whose).
 
 %% What the others have found in this round; those that have gone are left out from now on.
 others(_, [], Left, Found) ->

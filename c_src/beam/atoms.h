@@ -20,7 +20,7 @@
 	X(erltrace_fastcalls) X(one) X(body) X(tail) X(raise) X(grow) X(throw) X(nocatch) X(value) \
 	X(first) X(infinity) X(ets) X(new) X(whereis) X(normal) X(shutdown) X(permanent)          \
 	X(transient) X(atoms) X(top_words) X(run_state) X(global)              \
-	X(seq_trace) X(erltrace_flow) X(flow_tokens) X(spawn_request) X(spawn_reply)            \
+	X(seq_trace) X(erltrace_flow) X(flow_tokens) X(spawn_request) X(spawn_reply) X(EXIT)    \
 	X(send_after) X(start_timer) X(cancel_timer) X(clock_service) X(abs)
 extern ERL_NIF_TERM atom_dots; /* '...' */
 extern ERL_NIF_TERM atom_gen_cast; /* '$gen_cast' */

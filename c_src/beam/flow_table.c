@@ -20,6 +20,7 @@
 #define WINDOW 16 /* places that a message may have */
 #define TRIES  8  /* numbers that a flow may get; places of a part */
 #define LINGER 20000000ULL /* ns: a flow that nobody refers to ends after this */
+#define SIGNAL 1000000000ULL /* the same where an exit signal has not been received */
 
 #define REF_BITS  20
 #define FLOW_REFS ((1ULL << REF_BITS) - 1)
@@ -199,6 +200,7 @@ static void clear(struct flow_table *t, struct flow *f)
 	atomic_store_explicit(&f->deepest, 0, memory_order_relaxed);
 	atomic_store_explicit(&f->away, 0, memory_order_relaxed);
 	atomic_store_explicit(&f->asks, false, memory_order_relaxed);
+	atomic_store_explicit(&f->signals, 0, memory_order_relaxed);
 	atomic_store_explicit(&f->cut, false, memory_order_relaxed);
 	atomic_store_explicit(&f->word, 0, memory_order_release);
 	give_room(t);
@@ -265,6 +267,13 @@ static bool tell_early(struct flow *f, uint64_t id, uint64_t since, struct flow_
 	return true;
 }
 
+static uint64_t linger(const struct flow *f, uint64_t idle)
+{
+	if (atomic_load_explicit(&f->signals, memory_order_relaxed) == 0)
+		return LINGER;
+	return idle < SIGNAL ? idle : SIGNAL;
+}
+
 /* Is it over? A part of a flow ends as soon as nobody here refers to it. */
 static bool is_ended(const struct flow *f, bool held, const struct flow_times *times, enum flow_why *why)
 {
@@ -273,7 +282,7 @@ static bool is_ended(const struct flow *f, bool held, const struct flow_times *t
 	if (last == 0 || last > times->now)
 		return false;
 	*why = !held ? FLOW_DONE : times->now - f->began >= times->life ? FLOW_AGED : FLOW_IDLE;
-	return *why == FLOW_AGED || times->now - last >= (held ? times->idle : LINGER);
+	return *why == FLOW_AGED || times->now - last >= (held ? times->idle : linger(f, times->idle));
 }
 
 /* Does the process that began it wait for an answer? A server that waits for its next request does not. */
@@ -484,6 +493,7 @@ bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg)
 		m->id = msg->id;
 		m->sent = msg->sent;
 		m->hidden = msg->hidden;
+		m->signal = msg->signal;
 		atomic_store_explicit(&m->state, MSG_SENT, memory_order_release);
 		return true;
 	}
@@ -521,6 +531,7 @@ bool flow_msg_take(struct flow_table *t, struct flow_msg *msg)
 		msg->id = found->id;
 		msg->sent = found->sent;
 		msg->hidden = found->hidden;
+		msg->signal = found->signal;
 	}
 	atomic_store_explicit(&found->state, same ? MSG_FREE : MSG_SENT, memory_order_release);
 	return same;

@@ -4,6 +4,9 @@
  * which flow a message belongs to that has been sent and not been received. A message is known by
  * its sender, its receiver, and the label and the serial number of its token.
  *
+ * An exit signal is told as a message when it is sent. Who does not trap exits never receives it, which
+ * nobody tells: so it does not refer to its flow. That waits a while for it, no longer.
+ *
  * A flow counts those that refer to it, processes and messages. When there is none left, or nothing
  * has happened in it for a while, the sweep ends it. Its number is never used again: who still has
  * it then finds no flow. Above its lowest 32 bits it has the tag of the node in which it began. What
@@ -34,6 +37,7 @@ struct flow {
 	_Atomic uint32_t hops, messages, spawns, deepest;
 	_Atomic uint64_t away; /* sum over messages to other nodes that are not known to be received */
 	_Atomic bool asks; /* who began it has sent a message, and has received none since */
+	_Atomic uint32_t signals; /* exit signals that may be received, see flow_msg */
 	_Atomic bool cut; /* it has had as many hops as it may: some are missing */
 	bool told; /* flow-begin has fired */
 } __attribute__((aligned(64)));
@@ -53,6 +57,7 @@ struct flow_msg {
 	ERL_NIF_TERM from, to, label, serial;
 	uint64_t id, sent; /* its flow; ns */
 	bool hidden;	   /* no probe fires for it */
+	bool signal;	   /* an exit signal: it does not refer to its flow */
 };
 
 #define FLOW_DEAD  4096
@@ -97,7 +102,7 @@ bool flow_ref(const struct flow_table *t, uint64_t id); /* false: it has ended *
 void flow_unref(const struct flow_table *t, uint64_t id);
 
 bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg); /* false: no room */
-/* The message with the names in *msg, which is gone then; its reference is the caller's. */
+/* The message with the names in *msg, which is gone then; its reference, if it has one, is the caller's. */
 bool flow_msg_take(struct flow_table *t, struct flow_msg *msg);
 
 /* Off the probe path. */

@@ -302,6 +302,16 @@ static bool is_spawn_reply(ErlNifEnv *env, const struct signal *s)
 	       t[2] == atom_ok && (t[3] == s->from || enif_is_identical(t[3], s->from));
 }
 
+/* {'EXIT', Sender, Reason}: an exit signal, which becomes a message if its receiver traps exits. */
+static bool is_exit(ErlNifEnv *env, const struct signal *s)
+{
+	const ERL_NIF_TERM *t;
+	unsigned n;
+
+	return beam_get_tuple(env, s->msg, &n, &t) && n == 3 && t[0] == atom_EXIT &&
+	       (t[1] == s->from || enif_is_identical(t[1], s->from));
+}
+
 /* Where the process is; NULL: in no flow. */
 static struct flow *flow_of(const struct flow_table *t, ERL_NIF_TERM pid, struct flow_msg *m)
 {
@@ -410,7 +420,9 @@ static void send_away(const struct beam_event *ev, const struct signal *s, struc
 	const struct flow_table *t = ev->b->flows;
 
 	if (flow_goes_on(&t->nodes, ev->env, s->to)) {
-		atomic_fetch_add_explicit(&f->away, flow_hop_hash(m->hop), memory_order_relaxed);
+		if (!m->signal)
+			atomic_fetch_add_explicit(
+				&f->away, flow_hop_hash(m->hop), memory_order_relaxed);
 		beam_token_set(ev->env, s->from, TOKEN_PREVIOUS,
 			flow_pack_hop(m->hop, m->depth));
 		flow_clock_send(&t->clock, ev->env, s->from, now);
@@ -454,7 +466,7 @@ static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_
 {
 	struct flow_table *t = ev->b->flows;
 	struct flow_msg m = {.from = s->from, .to = s->to, .label = ev->argv[2],
-		.serial = s->serial, .sent = now};
+		.serial = s->serial, .sent = now, .signal = is_exit(ev->env, s)};
 	struct flow *f = next_hop(ev, s, now, &m);
 	bool alias;
 
@@ -470,6 +482,8 @@ static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_
 	alias = is_alias(ev->env, s->to);
 	if (alias)
 		m.to = 0;
+	if (m.signal)
+		atomic_fetch_add_explicit(&f->signals, 1, memory_order_relaxed);
 	if (!alias && is_elsewhere(s->to)) {
 		send_away(ev, s, f, &m, now);
 	} else if (enif_is_port(ev->env, s->to)) {
@@ -477,6 +491,8 @@ static void on_sent(const struct beam_event *ev, const struct signal *s, uint64_
 	} else if (!flow_msg_add(t, &m)) {
 		flow_unref(t, m.id);
 		lose(ev->b, DROP_FLOWS);
+	} else if (m.signal) {
+		flow_unref(t, m.id);
 	}
 }
 
@@ -504,7 +520,8 @@ static void on_come(const struct beam_event *ev, const struct signal *s, uint64_
 		return;
 	}
 	m.sent = flow_clock_come(&t->clock, ev->env, s->to, now);
-	atomic_fetch_sub_explicit(&f->away, flow_hop_hash(m.hop), memory_order_relaxed);
+	if (!is_exit(ev->env, s))
+		atomic_fetch_sub_explicit(&f->away, flow_hop_hash(m.hop), memory_order_relaxed);
 	atomic_store_explicit(&f->last, now, memory_order_relaxed);
 	is_answered(s, f);
 	if (!flow_proc_set(t, s->to, m.id, m.hop, m.depth))
@@ -521,6 +538,17 @@ static bool take_message(struct flow_table *t, struct flow_msg *m)
 	return flow_msg_take(t, m);
 }
 
+/* It is received: who does so refers to its flow, if that has not ended. */
+static bool take_signal(const struct flow_table *t, uint64_t id)
+{
+	struct flow *f = flow_find(t, id);
+
+	if (f == NULL || !flow_ref(t, id))
+		return false;
+	atomic_fetch_sub_explicit(&f->signals, 1, memory_order_relaxed);
+	return true;
+}
+
 static void on_received(const struct beam_event *ev, const struct signal *s, uint64_t now)
 {
 	struct flow_table *t = ev->b->flows;
@@ -531,6 +559,10 @@ static void on_received(const struct beam_event *ev, const struct signal *s, uin
 	if (!take_message(t, &m)) { /* it belongs to no flow that is known here */
 		if (!is_spawn_reply(ev->env, s))
 			leave(ev, s->to);
+		return;
+	}
+	if (m.signal && !take_signal(t, m.id)) {
+		leave(ev, s->to);
 		return;
 	}
 	if (!flow_proc_set(t, s->to, m.id, m.hop, m.depth)) {

@@ -242,6 +242,49 @@ late_message_of_an_ended_flow_test() ->
     ?assertEqual(#{{"_", ["flow-begin"]} => 1, {"_", ["flow-send"]} => 1, {"_", ["flow-end"]} => 1,
                    {"end", ["waits"]} => 1, {"in", [0]} => 2}, Aggs).
 
+%% The VM tells of an exit signal as of a message. Who does not trap exits never receives it: the flow ends, and does
+%% not wait for that until flowtime.
+exit_signal_holds_no_flow_test() ->
+    {ok, H} = erltrace:script(
+                "#pragma D option flowtime=3s
+                 erlang*:flow_tests:other:function-entry { follow(); }
+                 erlang*:::flow-end { @ = count(); @end[args[6]] = count(); }"),
+    [script_run:in_process(fun() -> other(1), linked(Reason) end) || Reason <- [normal, shutdown]],
+    wait_for({"_", []}, 2, H),
+    Aggs = script_run:aggregations(H),
+    erltrace:close(H),
+    ?assertEqual(#{{"_", []} => 2, {"end", ["done"]} => 2}, Aggs).
+
+linked(Reason) ->
+    {P, M} = spawn_opt(fun() -> exit(Reason) end, [link, monitor]),
+    receive {'DOWN', M, process, P, _} -> ok end.
+
+%% Who traps exits does receive it, and is in the flow then; also where nobody else is in it any more.
+trapped_exit_signal_belongs_to_its_flow_test() ->
+    Me = self(),
+    {ok, H} = erltrace:script(
+                "erlang*:flow_tests:other:function-entry { follow(); }
+                 erlang*:flow_tests:traced:function-entry { @in[flowid, flowdepth] = count(); }
+                 erlang*:::flow-receive { @received = count(); }
+                 erlang*:::flow-end { @end[args[6]] = count(); }"),
+    P = spawn(fun() ->
+                      process_flag(trap_exit, true),
+                      Q = spawn_link(fun() -> receive go -> other(1) end end),
+                      Me ! {child, Q},
+                      receive take -> ok end,
+                      receive {'EXIT', Q, normal} -> traced() end
+              end),
+    Q = receive {child, Q0} -> Q0 end,
+    M = erlang:monitor(process, Q),
+    Q ! go,
+    receive {'DOWN', M, _, _, _} -> ok end,
+    timer:sleep(300), % longer than a flow is waited for that nobody refers to
+    ?assertEqual(#{}, script_run:aggregations(H)),
+    P ! take,
+    wait_for({"end", ["done"]}, 1, H),
+    ?assertEqual(#{{"in", [1, 1]} => 1, {"received", []} => 1, {"end", ["done"]} => 1}, script_run:aggregations(H)),
+    erltrace:close(H).
+
 %% A process that hibernates is woken by a message of a flow, and belongs to it.
 hibernating_process_test() ->
     Me = self(),
@@ -406,6 +449,23 @@ ours_end_beside_a_token_of_others_test() ->
     seq_trace:set_system_tracer(false),
     [exit(P, kill) || P <- [Keeper, Waits, Busy, First]].
 
+%% Those in messages that nobody has received cannot be taken away then: that is told when the script ends.
+tokens_left_in_messages_are_told_test() ->
+    Me = self(),
+    Keeper = spawn(fun() -> seq_trace:set_token(label, mine), Me ! set, receive stop -> ok end end),
+    receive set -> ok end,
+    seq_trace:set_token([]),
+    {ok, H} = erltrace:script("erlang*:flow_tests:other:function-entry { follow(); }"),
+    Waits = spawn(fun() -> receive stop -> ok end end),
+    script_run:in_process(fun() -> other(1), Waits ! unwanted end),
+    ok = erltrace:stop(H),
+    Items = items(H),
+    erltrace:close(H),
+    [exit(P, kill) || P <- [Keeper, Waits]],
+    ?assertMatch([{match, _}],
+                 [re:run(T, "tokens of this script may be left in messages .* tokens of its own") ||
+                     {warning, T} <- Items]).
+
 bounce() -> receive {ball, From} -> From ! {ball, self()}, bounce() end.
 
 %% A token of a script that ran in another node, and did not run here: follow() takes it over, and a process that
@@ -460,7 +520,7 @@ warning(H) ->
 items(H) ->
     case erltrace:consume(H) of
         ok -> [];
-        {ok, Items} -> Items
+        {_, Items} -> Items % ok, or done
     end.
 
 %% Hops have room for the numbers of 127 nodes.

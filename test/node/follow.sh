@@ -62,7 +62,7 @@ is 'nothing is dropped' '' "$(cat e)"
 
 # A script of the library sees what happens in its own node, and says where to see the rest.
 part() { # script, arguments: of one request
-	follow 2 -N flow_a -N flow_b -q -xargref -xflowtime=1s -s "$root/scripts/$1.d" -n "$armed" flow_pair request "${@:2}"
+	follow 2 -N flow_a -N flow_b -q -xargref -s "$root/scripts/$1.d" -n "$armed" flow_pair request "${@:2}"
 	at flow_a "flow_pair:slow('flow_b$host', 2)." >/dev/null
 	ok "$1: the tree" until_said 1 '^flow_pair:request/2 took [0-9]+ us: 6 messages, 1 spawns$'
 	untrace
@@ -74,17 +74,17 @@ part flow
 part deadline 0 # ms: every one
 # Who began it waits longer than flowtime; a server that waits for its next request does not count.
 for limit in 100 60000; do
-	follow 2 -N flow_a -N flow_b -q -xargref -xflowtime=600ms -s "$root/scripts/deadline.d" -n "$armed" \
+	follow 2 -N flow_a -N flow_b -q -xargref -s "$root/scripts/deadline.d" -n "$armed" \
 		-n 'erlang*:::flow-end { printf("ended %s\n", args[6]); }' flow_pair request $limit
-	at flow_a "begin gen_server:stop(flow_pair), flow_pair:start(), flow_pair:run('flow_b$host', 1, 1), timer:sleep(1200), flow_pair:slow('flow_b$host', 2000) end." >/dev/null
+	at flow_a "begin gen_server:stop(flow_pair), flow_pair:start(), flow_pair:run('flow_b$host', 1, 1), timer:sleep(2500), flow_pair:slow('flow_b$host', 4000) end." >/dev/null
 	ok "deadline $limit: both end" until_said 2 '^ended'
 	untrace
 	is "deadline $limit: how they end" 'ended idle,ended waits,' "$(grep '^ended' o | LC_ALL=C sort | tr '\n' ,)"
 	is "deadline $limit: only the one that has not finished" 1 "$(grep -cE '^flow_pair:request/2 ' o)"
-	like "deadline $limit: is told" '^flow_pair:request/2 has not finished after ([6-9]|1[0-9])[0-9]{5} us: 1 messages, 0 spawns$' \
+	like "deadline $limit: is told" '^flow_pair:request/2 has not finished after [2-4][0-9]{6} us: 1 messages, 0 spawns$' \
 		"$(grep '^flow_pair:request/2 ' o)"
 done
-follow 2 -N flow_a -N flow_b -q -xargref -xflowtime=1s -s "$root/scripts/flowheat.d" -n "$armed" -n 'erlang*:::flow-end { printf("ended\n"); }' flow_pair request
+follow 2 -N flow_a -N flow_b -q -xargref -s "$root/scripts/flowheat.d" -n "$armed" -n 'erlang*:::flow-end { printf("ended\n"); }' flow_pair request
 at flow_a "begin gen_server:stop(flow_pair), flow_pair:start(), flow_pair:run('flow_b$host', 1, 3) end." >/dev/null
 ok 'flowheat: every flow ends' until_said 3 '^ended$'
 untrace
@@ -114,6 +114,19 @@ flow_b$host handled 1 1
 flow_b$host handled 1 1
 spawn 1 erpc:execute_cast/3
 spawn 2 erpc:execute_call/4" "$(grep -E 'handled|spawn|end' o | LC_ALL=C sort)"
+
+# A process that is spawned there with a link exits: nobody receives the signal.
+link_away() { # what the caller does before and after it spawns
+	follow 2 -N flow_a -N flow_b -q -xflowtime=4s -n "$armed" -n 'erlang*:flow_pair:handled:function-entry { follow(); }
+		erlang*:::flow-end { printf("end %s\n", args[6]); }'
+	at flow_a "begin {P, M} = spawn_monitor(fun() -> $1, flow_pair:handled(7), Q = spawn_link('flow_b$host', erlang, node, []), $2 end), receive {'DOWN', M, _, P, R} -> R end end." >/dev/null
+	ok 'link to another node: the flow ends' until_said 1 '^end '
+	untrace
+}
+link_away ok '{Q, timer:sleep(300)}'
+is 'link to another node: an exit signal does not keep it open' 'end done' "$(grep '^end ' o)"
+link_away 'process_flag(trap_exit, true)' "receive {'EXIT', Q, _} -> ok end"
+is 'link to another node: nor where the caller traps exits' 'end done' "$(grep '^end ' o)"
 
 # A node that does not have the function takes part: what goes there is seen, and leaves no token.
 mkdir only
@@ -213,9 +226,32 @@ is 'killed: the token of the application is untouched' "$token" "$(at flow_a 'fl
 ok 'killed: beside it none of ours is left, while requests go on' nothing_left flow_a
 quiet
 
-# ---- a node goes away in the middle of a flow ---------------------------------------------------
+# ---- the application takes the system tracer of one node ----------------------------------------
 
 at flow_a 'kept ! stop.' >/dev/null
+under_load 'taken away'
+at flow_b 'begin register(taker, spawn(fun() -> receive never -> ok end end)), seq_trace:set_system_tracer(whereis(taker)) end.' >/dev/null
+for ((i = 0; i < 200; i++)); do
+	[ "$(grep -c 'not followed any more' e)" -ge 2 ] && break
+	sleep 0.05
+done
+ok 'taken away: told in that node' grep -qE 'not followed any more: .*taker.* has taken .* tracer$' e
+ok 'taken away: told in the other one' grep -qE "not followed any more: .*taker.* has taken .* tracer in the node .?flow_b$host" e
+sleep 1
+told='element(2, process_info(whereis(taker), message_queue_len)).'
+before=$(at flow_b "$told")
+sleep 1
+is 'taken away: who has taken it is not told of tokens of the other node' "$before" "$(at flow_b "$told")"
+is 'taken away: no token is left in any node, while requests go on' '{0,0}' \
+	"$(at flow_a "{element(1, flow_pair:tokens()), element(1, erpc:call('flow_b$host', flow_pair, tokens, []))}.")"
+untrace
+is 'taken away: exit' 0 "$status"
+is 'taken away: the tracer is left to who has it' true "$(at flow_b 'seq_trace:get_system_tracer() =:= whereis(taker).')"
+at flow_b 'begin seq_trace:set_system_tracer(false), exit(whereis(taker), kill) end.' >/dev/null
+quiet
+
+# ---- a node goes away in the middle of a flow ---------------------------------------------------
+
 at flow_b 'sys:suspend(flow_pair).' >/dev/null
 follow 2 -N flow_a -N flow_b -q -xflowtime=500ms -n "$armed" -n "$script"
 at flow_a "spawn(fun() -> catch flow_pair:request(1, 'flow_b$host') end)." >/dev/null
