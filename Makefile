@@ -602,6 +602,7 @@ test-erlang: erl-tests
 .PHONY: test-otp
 test-otp: all
 	@BIN=$(BIN) tools/test-otp.sh $(OTP)
+	@BUILD=$(BUILD) BIN=$(BIN) LIB=$(LIB) CC="$(CC)" tools/run-tests.sh releases
 
 # The same tests with the NIF library built by clang with AddressSanitizer, in a VM that has its
 # runtime loaded. A fault that a script makes is ours to handle, not the sanitizer's.

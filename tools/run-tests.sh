@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the tests that the Makefile has built, one after the other, with some beside them, and sums
-# them up. Every test ends with a line "N passed, N failed"; so does this. Called by
-# make, which sets BUILD, BIN, LIB.
+# Runs the tests that the Makefile has built, in lanes beside each other, and sums them up. Every test
+# ends with a line "N passed, N failed"; so does this. Called by make, which sets BUILD, BIN, LIB.
 #
 #	tools/run-tests.sh all    every test, with those of the sanitized build
 #	tools/run-tests.sh asan   every test on the sanitized build
 #	tools/run-tests.sh erlang those of the Erlang side; ONLY=TEXT: whose names hold TEXT
+#	tools/run-tests.sh releases  the command of here against VMs of other releases (tools/test-otp.sh has them)
 #	tools/run-tests.sh nif    of those the Erlang modules, in nodes with PRELOAD loaded
 #	tools/run-tests.sh tsan   those of many threads, with ThreadSanitizer
 #	tools/run-tests.sh fuzz   the fuzz targets only, FUZZ_SECONDS each
@@ -74,23 +74,27 @@ run() { # name, command...
 	count "$name" "$file" "$status" $((SECONDS - start))
 }
 
-# Tests of a second lane, one after the other, beside those of the first; gather() counts them.
+# Tests of another lane, one after the other, beside those of the first; gather() counts them.
+lanes=()
 beside() { # function, arguments...
-	: >"$log/beside"
+	local results=$log/lane-${#lanes[@]}
+	: >"$results"
 	(
 		# shellcheck disable=SC2317 # run() calls it
-		count() { echo "$*" >>"$log/beside"; }
+		count() { echo "$*" >>"$results"; }
 		"$@"
 	) &
-	lane=$!
+	lanes+=("$!:$results")
 }
 
 gather() {
-	local name file status seconds
-	wait "$lane"
-	while read -r name file status seconds; do
-		count "$name" "$file" "$status" "$seconds"
-	done <"$log/beside"
+	local lane name file status seconds
+	for lane in "${lanes[@]}"; do
+		wait "${lane%%:*}"
+		while read -r name file status seconds; do
+			count "$name" "$file" "$status" "$seconds"
+		done <"${lane#*:}"
+	done
 }
 
 # The scripts of the golden tests, as inputs to begin with: they use all of the language.
@@ -201,18 +205,20 @@ fuzzers() { # seconds
 	done
 }
 
-# Tests that only compute, and of the others some that take long.
-long=(web/{page,end,host,user,web_test} node/{node_manual,deps} kernel/kernel_manual)
+# Those of the second lane: each has nodes, ports and files of its own.
+long=(web/{page,end,host,user,web_test} node/{node_manual,deps,serve,serve_hostile,serve_members,alerts,keys}
+	kernel/kernel_manual)
 second_lane() {
 	local name
-	computing 1000000 20000
 	for name in "${long[@]}"; do
 		[[ $name == node/* ]] && ! has_erlang >/dev/null && continue
 		run "$name" bash "test/$name.sh" "$BUILD"
 	done
 }
 
+# Tests that only compute: with what the others leave of the processors.
 computing() { # how many random programs as shipped (0: none), how many sanitized
+	renice -n 19 "$BASHPID" >/dev/null
 	(($1 == 0)) || run c/bpf_diff "$BUILD/test/c/bpf_diff" "$1"
 	programs "$san" 'asan/' "$2"
 	fuzzers "${FUZZ_SECONDS:-10}"
@@ -221,6 +227,7 @@ computing() { # how many random programs as shipped (0: none), how many sanitize
 case ${1:-all} in
 all)
 	beside second_lane
+	beside computing 1000000 20000
 	elsewhere=("${long[@]}")
 	programs "$BUILD" '' 0
 	run example tools/check-example.sh "$BUILD/example"
@@ -236,6 +243,11 @@ asan)
 	;;
 erlang)
 	erlang
+	;;
+releases)
+	for t in test/releases/*.sh; do
+		run "$(name_of "$t")" bash "$t"
+	done
 	;;
 tsan)
 	for t in "$BUILD"/tsan/test/*/*; do

@@ -5,7 +5,7 @@
 # tools/test-otp.sh keeps (OTP_ROOTS). The VM runs there, the command here. The last line is
 # "N passed, N failed".
 
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")/../kernel" && pwd)
 roots=${OTP_ROOTS:-/var/tmp/erltrace-otp}
 passed=0 failed=0
 for root in "$roots"/*; do
