@@ -389,9 +389,9 @@ learn(Cost, N, Kind, #st{units = Units} = St) ->
     St#st{units = Units#{Kind => max(1, Unit)}}.
 
 %% What is spent has to be earned. To wake up, to be scheduled, and what the consumer does with the results
-%% is a third more, as measured.
+%% is a third more, as measured, or a little over that.
 spend(Took, #st{until = Until, budget = Budget, counters = C} = St) ->
-    Cost = Took + Took div 3,
+    Cost = Took + 2 * Took div 5,
     counters:add(C, ?COST, Cost),
     St#st{until = max(Until, now_ns() - ?BURST) + round(Cost / Budget)}.
 
