@@ -8,7 +8,7 @@
 #
 #	tools/promises.sh            all of them; ONLY="3 12": some, the others as they were;
 #	                             TESTS="keys dbg": some of their tests
-#	tools/promises.sh soak 4h    the long ones, of promises 12, 17, 18 and 22; ONLY=17: one of them
+#	tools/promises.sh soak 4h    the long ones, of promises 12, 17, 18 and 24; ONLY=17: one of them
 #	tools/promises.sh table      only the table, from what was run last
 #
 # What was run last is kept in $BUILD/promises: a file NUMBER.NAME for each test, with its output and
@@ -118,6 +118,8 @@ cell() { sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/|/\\|/g' "$@"; }
 row() { # number, title
 	local f name last status=green date='' shown='' figure='' text
 	local -a tests=()
+	# Nothing of it is kept here: as the table has it.
+	compgen -G "$kept/$1.*" >/dev/null || ! grep -s "^| $1 |" "$doc" || return 0
 	for f in $(each list | awk -v n="$1" '$1 == n { print $2 }'); do
 		name=$f f=$kept/$1.$f
 		tests+=("\`$name\`")
@@ -131,6 +133,7 @@ row() { # number, title
 	done
 	# What tests of other promises say of this one.
 	for f in "$kept"/*.*; do
+		[[ -e $f ]] || continue
 		[[ $f == "$kept/$1."* || $f == *.out ]] && continue
 		text=$(grep -aoE "promise $1: .*" "$f" | sed 's/^promise [0-9]*: //' | cell |
 			awk '{ printf "%s%s", s, $0; s = "<br>" }')
@@ -147,8 +150,9 @@ table() {
 # What users may rely on, shown
 
 Made by \`make promises\` (and \`make soak\`); do not edit. Each test stands in
-\`test/promises/promises.tab\` with its command; \`make promises ONLY=3\` shows one promise. A figure is what was measured in that run, on
-this machine:
+\`test/promises/promises.tab\` with its command; \`make promises ONLY=3\` shows one promise. A figure is
+what was measured on the day in the last column: at the latest of these on this machine, earlier ones
+may be another's.
 
 | | |
 |---|---|

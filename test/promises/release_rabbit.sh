@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Promise 22, always on: 24 scripts of the library start with the application in a RabbitMQ under load, for
+# Promise 24, always on: 24 scripts of the library start with the application in a RabbitMQ under load, for
 # so long (90, 10m, 30m), a third of the time with a load that is ten times higher. All together they may
 # spend 2 percent of the schedulers' time, and memory must be flat. What they spend is what they say, minute
 # by minute; beside it stands what can be seen from outside: the server's CPU time for a message with and
