@@ -6,8 +6,7 @@
 -module(erltrace_deploy).
 -behaviour(gen_server).
 -export([start_link/0, reload/0, scripts/0]).
--export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
-         format_status/1]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, format_status/1]).
 -include_lib("kernel/include/file.hrl").
 
 -define(LOOK, 5000).          % ms between two looks at files, and for prometheus
@@ -28,12 +27,9 @@
              told = [] :: [iodata()],                 % bad settings: once
              registry = default :: atom()}).
 
--spec start_link() -> {ok, pid()} | {error, term()}.
+-spec start_link() -> gen_server:start_ret().
 start_link() ->
-    case gen_server:start_link({local, ?MODULE}, ?MODULE, [], []) of
-        ignore -> {error, ignore};
-        Result -> Result
-    end.
+    gen_server:start_link({local, ?MODULE}, ?MODULE, [], []).
 
 %% @doc Look at the settings and the files at once.
 -spec reload() -> ok | {error, not_running}.
@@ -98,16 +94,10 @@ handle_info(_, St) ->
 terminate(_, #st{registry = Registry}) ->
     erltrace_prometheus:deregister(Registry).
 
--spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
-code_change(_, St, _) ->
-    {ok, St}.
-
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{scripts = Scripts, level = Level, registry = Registry}} = Status) ->
     Status#{state := #{scripts => maps:map(fun(_, #script{pid = Pid}) -> Pid end, Scripts),
-                       level => atomics:get(Level, 1) / 1000000, registry => Registry}};
-format_status(Status) ->
-    Status.
+                       level => atomics:get(Level, 1) / 1000000, registry => Registry}}.
 
 %% ---- processes of scripts --------------------------------------------------------------------
 

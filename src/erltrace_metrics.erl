@@ -19,7 +19,7 @@
 -export([new_table/0, start_link/0, attach/4, changed/1, forget/1, settings/1, count/3, gauge/3, about/1,
          scripts/0, families/0]).
 -export([execute/3, text/1]). % for erltrace_alerts, erltrace_script
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
 
 -define(TABLE, ?MODULE).
@@ -58,12 +58,9 @@ new_table() ->
     ?TABLE = ets:new(?TABLE, [ordered_set, public, named_table, {read_concurrency, true}]),
     ok.
 
--spec start_link() -> {ok, pid()} | {error, term()}.
+-spec start_link() -> gen_server:start_ret().
 start_link() ->
-    case gen_server:start_link({local, ?MODULE}, ?MODULE, [], []) of
-        ignore -> {error, ignore};
-        Result -> Result
-    end.
+    gen_server:start_link({local, ?MODULE}, ?MODULE, [], []).
 
 %% @doc Ticks with this reference are a script's, whose process is told when it has ended.
 -spec attach(reference(), pid(), Script :: binary(), [{Aggregation :: binary(), shape() | undefined}]) ->
@@ -160,15 +157,9 @@ next(done, Ref, Pid, #{status := Status}, #st{subs = Subs} = St) ->
     erltrace_script:done(Pid, Ref, Status),
     St#st{subs = maps:remove(Ref, Subs)}.
 
--spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
-code_change(_, St, _) ->
-    {ok, St}.
-
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{subs = Subs, max_labels = Max}} = Status) ->
-    Status#{state := #{scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => Max}};
-format_status(Status) ->
-    Status.
+    Status#{state := #{scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => Max}}.
 
 %% ---- metrics ---------------------------------------------------------------------------------
 
