@@ -55,6 +55,7 @@ init([]) ->
 
 -spec handle_continue(look, #st{}) -> {noreply, #st{}}.
 handle_continue(look, St) ->
+    end_orphans(),
     _ = erltrace_beat:send_after(?LEVEL, level),
     _ = erltrace_beat:send_after(?LOOK, look),
     {noreply, look(St)}.
@@ -101,6 +102,11 @@ format_status(#{state := #st{scripts = Scripts, level = Level, registry = Regist
 
 %% ---- processes of scripts --------------------------------------------------------------------
 
+%% Those of a process of this name that was here before: it was killed, they were not.
+end_orphans() ->
+    lists:foreach(fun({_, Pid, _, _}) -> supervisor:terminate_child(erltrace_script_sup, Pid) end,
+                  supervisor:which_children(erltrace_script_sup)).
+
 start(#script{spec = #{name := Name} = Spec} = S) ->
     case erltrace_app_sup:start_script(Spec) of
         {ok, Pid} -> S#script{pid = Pid, mon = erlang:monitor(process, Pid)};
@@ -110,17 +116,18 @@ start(#script{spec = #{name := Name} = Spec} = S) ->
 again(Name, Why, #script{wait = Wait} = S) ->
     logger:error("erltrace: the process of ~ts.d has ended or does not start; again in ~b ms: ~0P",
                  [Name, Wait, Why, 30]),
-    erltrace_metrics:gauge(Name, up, 0),
-    erltrace_metrics:gauge(Name, state, failed),
-    erltrace_metrics:gauge(Name, why, <<"its process has ended">>),
+    erltrace_metrics:failed(Name, <<"its process has ended">>),
     _ = erlang:send_after(Wait, self(), {again, Name}),
     S#script{pid = undefined, mon = undefined, wait = min(?LONGEST_WAIT, 2 * Wait)}.
 
-stop(Name, #script{pid = Pid, mon = Mon}) ->
-    _ = is_pid(Pid) andalso begin
-                                erlang:demonitor(Mon, [flush]),
-                                supervisor:terminate_child(erltrace_script_sup, Pid)
-                            end,
+stop(#script{pid = Pid, mon = Mon}) when is_pid(Pid) ->
+    erlang:demonitor(Mon, [flush]),
+    _ = supervisor:terminate_child(erltrace_script_sup, Pid),
+    ok;
+stop(_) ->
+    ok.
+
+forget(Name) ->
     erltrace_alerts:forget(Name),
     erltrace_metrics:forget(Name).
 
@@ -149,7 +156,9 @@ look(#st{level = Level, scripts = Old} = St) ->
     {Files, Bad4} = files(Own),
     {Named, Bad5} = by_name(Files),
     St1 = tell(Bad1 ++ Bad2 ++ Bad3 ++ Bad4 ++ Bad5 ++ Bad6, St#st{registry = Registry}),
-    _ = [stop(Name, S) || {Name, S} <- maps:to_list(Old), not is_map_key(Name, Named)],
+    Known = maps:keys(Old) ++ erltrace_metrics:scripts(), % maybe of before this process was started again
+    Gone = [Name || Name <- lists:usort(Known), not is_map_key(Name, Named)],
+    lists:foreach(fun(Name) -> stop(maps:get(Name, Old, none)), forget(Name) end, Gone),
     _ = map_size(Old) =:= 0 andalso first_level(Level, Own, map_size(Named)),
     _ = Registry =:= St#st.registry orelse erltrace_prometheus:deregister(St#st.registry),
     _ = erltrace_prometheus:register(Registry),

@@ -8,7 +8,7 @@
 %% The number of series of a metric is bounded: when it is reached, further keys are added to a series
 %% whose keys are all `other', and counted.
 %%
-%% The table is owned by erltrace_deploy_sup, and so outlives this process. Whoever asks for the metrics
+%% The table is owned by erltrace_app_sup, and so outlives this process. Whoever asks for the metrics
 %% reads it, and waits for nobody. Its rows:
 %%
 %%   {{count | gauge, Script, What}, Value}         about the script
@@ -16,8 +16,8 @@
 %%   {{series, {Script, Aggregation}, Labels}, Value}
 -module(erltrace_metrics).
 -behaviour(gen_server).
--export([new_table/0, start_link/0, attach/4, changed/1, forget/1, settings/1, count/3, gauge/3, about/1,
-         scripts/0, families/0]).
+-export([new_table/0, start_link/0, attach/4, changed/1, forget/1, settings/1, count/3, gauge/3, failed/1,
+         failed/2, about/1, scripts/0, families/0]).
 -export([execute/3, text/1]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
@@ -97,6 +97,16 @@ count(Script, What, N) ->
 gauge(Script, What, Value) ->
     true = ets:insert(?TABLE, {{gauge, Script, What}, Value}),
     ok.
+
+%% @doc A script does not run, or none does, and why.
+-spec failed(Script :: binary(), Why :: binary()) -> ok.
+failed(Script, Why) ->
+    gauge(Script, state, failed),
+    gauge(Script, why, Why).
+
+-spec failed(Why :: binary()) -> ok.
+failed(Why) ->
+    lists:foreach(fun(Script) -> failed(Script, Why) end, scripts()).
 
 %% @doc All of a script.
 -spec about(Script :: binary()) -> #{atom() | {drops | left_out, binary()} => term()}.

@@ -120,8 +120,7 @@ handle_event(_, _, _, _) ->
 -spec terminate(term(), atom(), #data{}) -> term().
 terminate(_, _, Data) ->
     _ = disarm(Data),
-    gauge(state, failed, Data),
-    gauge(up, 0, Data).
+    gauge(state, failed, Data).
 
 -spec code_change(term(), atom(), #data{}, term()) -> {ok, atom(), #data{}}.
 code_change(_, State, Data, _) ->
@@ -143,7 +142,6 @@ arm(#data{spec = Spec} = Data) ->
     Data1 = paid(arm, Took, Data),
     case Result of
         {ok, Run} ->
-            gauge(up, 1, Data1),
             gauge(state, armed, Data1),
             gauge(why, <<>>, Data1),
             Data2 = tell_waits(Data1#data{run = Run, looked = now_ms()}),
@@ -242,11 +240,9 @@ failed(Why, #data{told = Told} = Data) ->
         Text -> wait(Text, ?LONGEST_WAIT, tell(Text, Data#data{told = Text}))
     end.
 
-wait(Why, Longest, #data{wait = Wait} = Data) ->
+wait(Why, Longest, #data{spec = #{name := Name}, wait = Wait} = Data) ->
     count(errors, 1, Data),
-    gauge(up, 0, Data),
-    gauge(why, Why, Data),
-    gauge(state, failed, Data),
+    erltrace_metrics:failed(Name, Why),
     {next_state, failed, Data#data{run = undefined, wait = min(Longest, 2 * Wait)}, [{state_timeout, Wait, arm}]}.
 
 %% The line of a script that an error shows may be no text at all.
