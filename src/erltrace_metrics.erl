@@ -494,6 +494,9 @@ own() ->
       fun(#{demand := D}) when is_float(D) -> D; (_) -> 0 end},
      {"erltrace_script_left_out", gauge, "Aggregations of the script that have no metric, as erltrace:scripts() says.",
       fun(S) -> length([x || {left_out, _} <- maps:keys(S)]) end},
+     {"erltrace_script_unmatched", gauge,
+      "Probe descriptions of the script that match nothing so far, as erltrace:scripts() says.",
+      fun(S) -> length(maps:get(unmatched, S, [])) end},
      {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}].
 
 ratio(_, 0) -> 1;
