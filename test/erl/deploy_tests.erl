@@ -120,6 +120,17 @@ ring_test() ->
     ok = erltrace_handle:close(H),
     ?assertMatch([{alert, _, {<<"seven">>, <<"x">>}}], records(Ref)).
 
+%% The folder is a setting of the script's options.
+snapshotdir_test() ->
+    Script = "#pragma D option bufpolicy=ring\n"
+        "erlang*:::user_trace-n12 { printf(\"%d\", arg2); } erlang*:::user_trace-n12 /arg2 == 7/ { snapshot(\"seven\"); }",
+    with([{"r.d", Script}], fun(Dir) ->
+        Path = filename:join(Dir, "r.d"),
+        application:set_env(erltrace, scripts, [{Path, [{options, [{"snapshotdir", Dir}, {"snapshotmax", "20"}]}]}]),
+        ok = erltrace:reload(),
+        wait(fun() -> dtrace:pn(12, 7), filelib:wildcard(filename:join(Dir, "*-r-*seven.txt")) =/= [] end)
+    end).
+
 records(Ref) ->
     receive
         {erltrace, Ref, tick, #{records := Records}} -> erltrace:ack(Ref), Records ++ records(Ref);
