@@ -241,10 +241,10 @@ payload_off_hides_labels() ->
     Caller = spawn(fun() -> Set(), gen_server:call(Server, {do, Set}, infinity) end),
     Table = ets:new(?MODULE, []),
     true = ets:give_away(Table, Old, x),
-    Looks = "state:::process-50ms { @[erlproc, \"\"] = count(); }"
-        "state:::table-50ms { @[args[0]->owner, \"\"] = count(); }"
-        "state:::wait-50ms { @[args[0]->callee_name, args[0]->chain] = count(); }"
-        "state:::round-50ms { @rounds = count(); }",
+    Looks = "state:::process-100ms { @[erlproc, \"\"] = count(); }"
+        "state:::table-100ms { @[args[0]->owner, \"\"] = count(); }"
+        "state:::wait-100ms { @[args[0]->callee_name, args[0]->chain] = count(); }"
+        "state:::round-100ms { @rounds = count(); }",
     Rounds = fun(H) -> rounds(H, 5) end,
     ?assertMatch([_ | _], shows_secret(run(Looks, Rounds))),
     ?assertEqual([], shows_secret(run([Off, Looks], Rounds))),
