@@ -322,7 +322,7 @@ flush(Ref) ->
 %% `state', which is armed, paused to stay within its budget, or failed, and `why'; how often it
 %% `starts', `errors', `events', `pauses'; `spent' nanoseconds of processor time; milliseconds that it
 %% was `armed' and `paused'; and `demand', the part of the schedulers' time that it takes while it is
-%% armed; `waits_for', a module that is not loaded yet.
+%% armed; `unmatched', the probe descriptions that match nothing so far, and why.
 -spec scripts() -> [{Name :: binary(), #{atom() | {drops | left_out, binary()} => term()}}].
 scripts() ->
     erltrace_deploy:scripts().

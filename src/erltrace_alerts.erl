@@ -9,7 +9,7 @@
 -module(erltrace_alerts).
 -behaviour(gen_server).
 -export([start_link/0, fire/2, forget/1, settings/1, all/0, dropped/0]).
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([settings/0]).
 
 -define(TABLE, erltrace_metrics).
@@ -27,12 +27,9 @@
              left_out = 0 :: non_neg_integer(),   % likewise
              looks = false :: boolean()}).        % a timer is set
 
--spec start_link() -> {ok, pid()} | {error, term()}.
+-spec start_link() -> gen_server:start_ret().
 start_link() ->
-    case gen_server:start_link({local, ?MODULE}, ?MODULE, [], []) of
-        ignore -> {error, ignore};
-        Result -> Result
-    end.
+    gen_server:start_link({local, ?MODULE}, ?MODULE, [], []).
 
 %% @doc Calls of a tick, in their order.
 -spec fire(Script :: binary(), [{Name :: binary(), Text :: binary()}]) -> ok.
@@ -95,15 +92,9 @@ handle_info(look, #st{on = On, hold = Hold} = St) ->
 handle_info(_, St) ->
     {noreply, St}.
 
--spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
-code_change(_, St, _) ->
-    {ok, St}.
-
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{on = On, hold = Hold, per_minute = Most, left_out = Left}} = Status) ->
-    Status#{state := #{alerts => maps:keys(On), hold => Hold, per_minute => Most, left_out => Left}};
-format_status(Status) ->
-    Status.
+    Status#{state := #{alerts => maps:keys(On), hold => Hold, per_minute => Most, left_out => Left}}.
 
 %% As long as there is something to end or to tell.
 look_later(#st{looks = false, on = On, left_out = Left} = St) when map_size(On) > 0; Left > 0 ->

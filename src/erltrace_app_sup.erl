@@ -10,10 +10,11 @@
 %%       erltrace_loads        modules that are loaded later: tells their handles
 %%       erltrace_script_sup   erltrace_script, one each
 %%       erltrace_deploy       which there are; starts them again
+%%     erltrace_restarter    starts both supervisors again, after a pause
 %%
-%% erltrace_deploy_sup is not started again: whatever happens to scripts does not end the application,
-%% which would end the node of a release. It owns the table of totals, which outlives the processes that
-%% write to it.
+%% Whatever happens to scripts does not end the application, which would end the node of a release: the top
+%% supervisor itself restarts nothing but the restarter, whose start cannot fail. It owns the table of totals,
+%% which outlives the processes that write to it.
 -module(erltrace_app_sup).
 -behaviour(supervisor).
 -export([start_link/0, start_deploy/0, start_scripts/0, start_script/1, init/1]).
@@ -49,12 +50,15 @@ init(Which) ->
     {ok, sup(Which)}.
 
 sup(top) ->
-    {#{strategy => one_for_one},
-     [#{id => handles, start => {erltrace_sup, start_link, []}, type => supervisor},
-      #{id => deploy, start => {?MODULE, start_deploy, []}, type => supervisor,
-        restart => temporary}]};
-sup(deploy) ->
     erltrace_metrics:new_table(),
+    Restarted = [{erltrace_sup, #{id => handles, start => {erltrace_sup, start_link, []}, type => supervisor,
+                                  restart => temporary}, "all scripts of this node have ended"},
+                 {erltrace_deploy_sup, #{id => deploy, start => {?MODULE, start_deploy, []}, type => supervisor,
+                                         restart => temporary}, "deployed scripts do not run"}],
+    {#{strategy => one_for_one, intensity => 1000, period => 1},
+     [Spec || {_, Spec, _} <- Restarted] ++
+         [#{id => restarter, start => {erltrace_restarter, start_link, [Restarted]}}]};
+sup(deploy) ->
     {#{strategy => rest_for_one, intensity => 10, period => 60},
      [#{id => metrics, start => {erltrace_metrics, start_link, []}},
       #{id => alerts, start => {erltrace_alerts, start_link, []}},

@@ -4,7 +4,7 @@
 %% description names them: the library replies that it needs `functions', and gets those of the
 %% modules that the description can match.
 -module(erltrace_compile).
--export([compile/4, probes/3, functions/1, reply/1]).
+-export([compile/4, unmatched/1, probes/3, functions/1, reply/1]).
 
 -define(BATCH, 50). % modules passed to the library at once
 
@@ -13,9 +13,8 @@
 -export_type([error/0]).
 
 %% @doc Opts: those of the library; `{headers, [{Name, Text}]}', where records may be defined; `later': if
-%% functions of a module are named that is not loaded, the script waits for it.
--spec compile(reference(), Source :: binary(), Args :: [binary()], Opts :: [term()]) ->
-          ok | {later, Module :: string()} | error().
+%% functions of a module are named that is not loaded, the script waits for it (unmatched/1).
+-spec compile(reference(), Source :: binary(), Args :: [binary()], Opts :: [term()]) -> ok | error().
 compile(Nif, Source, Args, Opts) ->
     case erltrace_nif:compile(Nif, Source, Args, lists:keydelete(headers, 1, Opts) -- [later]) of
         functions ->
@@ -32,7 +31,9 @@ compile(Nif, Source, Args, Opts) ->
             add_functions(Nif);
         {error, {<<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
             case lists:member(later, Opts) andalso not_loaded(Text) of
-                {ok, Module} -> compile_later(Module, Nif, Source, Args, Opts -- [later]);
+                {ok, _} ->
+                    ok = erltrace_nif:setopt(Nif, "zdefs", ""),
+                    compile(Nif, Source, Args, Opts -- [later]);
                 _ -> {error, {dtrace, Tag, Line, Column, with_hint(Text)}}
             end;
         Result ->
@@ -55,11 +56,22 @@ with_reason(Why, {error, {dtrace, Tag, Line, Column, Text}}) ->
 with_reason(_, Error) ->
     Error.
 
-compile_later(Module, Nif, Source, Args, Opts) ->
-    ok = erltrace_nif:setopt(Nif, "zdefs", ""),
-    case compile(Nif, Source, Args, Opts) of
-        ok -> {later, Module};
-        Error -> Error
+%% @doc Which descriptions of the script match nothing so far, and why, as sentences.
+-spec unmatched(reference()) -> [binary()].
+unmatched(Nif) ->
+    case erltrace_nif:unmatched(Nif) of
+        Descriptions when is_list(Descriptions) ->
+            [unicode:characters_to_binary([D, " matches nothing", why_nothing(D)]) || D <- lists:usort(Descriptions)];
+        _ ->
+            [] % it is closed
+    end.
+
+why_nothing(Description) ->
+    case {erltrace_suggest:not_loaded(Description), erltrace_suggest:hint(Description)} of
+        {{ok, Module}, {also, _}} ->
+            [" yet: module ", Module, " is not loaded; its functions are traced as soon as it is"];
+        {_, {_, Hint}} -> [" yet: ", Hint];
+        {_, none} -> " yet"
     end.
 
 not_loaded(Text) ->

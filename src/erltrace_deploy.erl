@@ -6,8 +6,7 @@
 -module(erltrace_deploy).
 -behaviour(gen_server).
 -export([start_link/0, reload/0, scripts/0]).
--export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
-         format_status/1]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, format_status/1]).
 -include_lib("kernel/include/file.hrl").
 
 -define(LOOK, 5000).          % ms between two looks at files, and for prometheus
@@ -28,12 +27,9 @@
              told = [] :: [iodata()],                 % bad settings: once
              registry = default :: atom()}).
 
--spec start_link() -> {ok, pid()} | {error, term()}.
+-spec start_link() -> gen_server:start_ret().
 start_link() ->
-    case gen_server:start_link({local, ?MODULE}, ?MODULE, [], []) of
-        ignore -> {error, ignore};
-        Result -> Result
-    end.
+    gen_server:start_link({local, ?MODULE}, ?MODULE, [], []).
 
 %% @doc Look at the settings and the files at once.
 -spec reload() -> ok | {error, not_running}.
@@ -59,6 +55,7 @@ init([]) ->
 
 -spec handle_continue(look, #st{}) -> {noreply, #st{}}.
 handle_continue(look, St) ->
+    end_orphans(),
     _ = erltrace_beat:send_after(?LEVEL, level),
     _ = erltrace_beat:send_after(?LOOK, look),
     {noreply, look(St)}.
@@ -98,18 +95,17 @@ handle_info(_, St) ->
 terminate(_, #st{registry = Registry}) ->
     erltrace_prometheus:deregister(Registry).
 
--spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
-code_change(_, St, _) ->
-    {ok, St}.
-
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{scripts = Scripts, level = Level, registry = Registry}} = Status) ->
     Status#{state := #{scripts => maps:map(fun(_, #script{pid = Pid}) -> Pid end, Scripts),
-                       level => atomics:get(Level, 1) / 1000000, registry => Registry}};
-format_status(Status) ->
-    Status.
+                       level => atomics:get(Level, 1) / 1000000, registry => Registry}}.
 
 %% ---- processes of scripts --------------------------------------------------------------------
+
+%% Those of a process of this name that was here before: it was killed, they were not.
+end_orphans() ->
+    lists:foreach(fun({_, Pid, _, _}) -> supervisor:terminate_child(erltrace_script_sup, Pid) end,
+                  supervisor:which_children(erltrace_script_sup)).
 
 start(#script{spec = #{name := Name} = Spec} = S) ->
     case erltrace_app_sup:start_script(Spec) of
@@ -120,17 +116,18 @@ start(#script{spec = #{name := Name} = Spec} = S) ->
 again(Name, Why, #script{wait = Wait} = S) ->
     logger:error("erltrace: the process of ~ts.d has ended or does not start; again in ~b ms: ~0P",
                  [Name, Wait, Why, 30]),
-    erltrace_metrics:gauge(Name, up, 0),
-    erltrace_metrics:gauge(Name, state, failed),
-    erltrace_metrics:gauge(Name, why, <<"its process has ended">>),
+    erltrace_metrics:failed(Name, <<"its process has ended">>),
     _ = erlang:send_after(Wait, self(), {again, Name}),
     S#script{pid = undefined, mon = undefined, wait = min(?LONGEST_WAIT, 2 * Wait)}.
 
-stop(Name, #script{pid = Pid, mon = Mon}) ->
-    _ = is_pid(Pid) andalso begin
-                                erlang:demonitor(Mon, [flush]),
-                                supervisor:terminate_child(erltrace_script_sup, Pid)
-                            end,
+stop(#script{pid = Pid, mon = Mon}) when is_pid(Pid) ->
+    erlang:demonitor(Mon, [flush]),
+    _ = supervisor:terminate_child(erltrace_script_sup, Pid),
+    ok;
+stop(_) ->
+    ok.
+
+forget(Name) ->
     erltrace_alerts:forget(Name),
     erltrace_metrics:forget(Name).
 
@@ -159,7 +156,9 @@ look(#st{level = Level, scripts = Old} = St) ->
     {Files, Bad4} = files(Own),
     {Named, Bad5} = by_name(Files),
     St1 = tell(Bad1 ++ Bad2 ++ Bad3 ++ Bad4 ++ Bad5 ++ Bad6, St#st{registry = Registry}),
-    _ = [stop(Name, S) || {Name, S} <- maps:to_list(Old), not is_map_key(Name, Named)],
+    Known = maps:keys(Old) ++ erltrace_metrics:scripts(), % maybe of before this process was started again
+    Gone = [Name || Name <- lists:usort(Known), not is_map_key(Name, Named)],
+    lists:foreach(fun(Name) -> stop(maps:get(Name, Old, none)), forget(Name) end, Gone),
     _ = map_size(Old) =:= 0 andalso first_level(Level, Own, map_size(Named)),
     _ = Registry =:= St#st.registry orelse erltrace_prometheus:deregister(St#st.registry),
     _ = erltrace_prometheus:register(Registry),

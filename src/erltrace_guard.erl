@@ -17,8 +17,7 @@
 -module(erltrace_guard).
 -behaviour(gen_server).
 -export([start/3]).
--export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, code_change/3,
-         format_status/1]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 
 -define(BEAT, 1000).        % ms between two checks of the command
 -define(SILENCE, 30000).    % ms without a message: the command does not read any more
@@ -98,17 +97,11 @@ handle_info(Word, St) when is_atom(Word); element(1, Word) =:= import; element(1
 handle_info(_, St) ->
     {noreply, St}.
 
--spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
-code_change(_, St, _) ->
-    {ok, St}.
-
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{} = St} = Status) ->
     Status#{state := #{command => St#st.command, worker => St#st.worker,
                        silent_ms => now_ms() - St#st.heard, suspended => St#st.suspended,
-                       gone => St#st.gone}};
-format_status(Status) ->
-    Status.
+                       gone => St#st.gone}}.
 
 %% The kernel closes the connection when what we sent is not acknowledged (TCP_USER_TIMEOUT).
 cut_after(Connection, Ms) when is_port(Connection) ->

@@ -235,6 +235,9 @@ request(go, State, Data) ->
     {{error, why_not(Data)}, State, Data};
 request(rearm, State, Data) -> % at once: modules loaded by now are armed when it returns
     {ok, State, rearm(State, Data)};
+request(unmatched, State, Data) ->
+    Data1 = rearm(State, Data),
+    {erltrace_compile:unmatched(Data#data.nif), State, Data1};
 request(tick, State, Data) ->
     {erltrace_nif:tick(Data#data.nif, atom_to_binary(node())), State, Data};
 request(stacks, State, Data) ->

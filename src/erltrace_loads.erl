@@ -6,7 +6,7 @@
 -module(erltrace_loads).
 -behaviour(gen_server).
 -export([start_link/0, follow/1]).
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 
 -define(POLL, 200). % ms
 
@@ -14,12 +14,9 @@
              known = [] :: [module()],                    % as the VM lists them
              handles = #{} :: #{reference() => pid()}}).  % by their monitors
 
--spec start_link() -> {ok, pid()} | {error, term()}.
+-spec start_link() -> gen_server:start_ret().
 start_link() ->
-    case gen_server:start_link({local, ?MODULE}, ?MODULE, [], []) of
-        ignore -> {error, ignore};
-        Result -> Result
-    end.
+    gen_server:start_link({local, ?MODULE}, ?MODULE, [], []).
 
 %% @doc From now on this process is sent `loaded' when a module is, until it ends.
 -spec follow(pid()) -> ok.
@@ -53,15 +50,9 @@ handle_info({'DOWN', Mon, process, _, _}, #st{handles = Handles} = St) ->
 handle_info(_, St) ->
     {noreply, St}.
 
--spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
-code_change(_, St, _) ->
-    {ok, St}.
-
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{known = Known, handles = Handles}} = Status) ->
-    Status#{state := #{modules => length(Known), handles => maps:values(Handles)}};
-format_status(Status) ->
-    Status.
+    Status#{state := #{modules => length(Known), handles => maps:values(Handles)}}.
 
 poll(#st{polls = true} = St) ->
     St;

@@ -8,7 +8,7 @@
 %% The number of series of a metric is bounded: when it is reached, further keys are added to a series
 %% whose keys are all `other', and counted.
 %%
-%% The table is owned by erltrace_deploy_sup, and so outlives this process. Whoever asks for the metrics
+%% The table is owned by erltrace_app_sup, and so outlives this process. Whoever asks for the metrics
 %% reads it, and waits for nobody. Its rows:
 %%
 %%   {{count | gauge, Script, What}, Value}         about the script
@@ -16,10 +16,10 @@
 %%   {{series, {Script, Aggregation}, Labels}, Value}
 -module(erltrace_metrics).
 -behaviour(gen_server).
--export([new_table/0, start_link/0, attach/4, changed/1, forget/1, settings/1, count/3, gauge/3, about/1,
-         scripts/0, families/0]).
+-export([new_table/0, start_link/0, attach/4, changed/1, forget/1, settings/1, count/3, gauge/3, failed/1,
+         failed/2, about/1, scripts/0, families/0]).
 -export([execute/3, text/1]). % for erltrace_alerts, erltrace_script
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
 
 -define(TABLE, ?MODULE).
@@ -58,12 +58,9 @@ new_table() ->
     ?TABLE = ets:new(?TABLE, [ordered_set, public, named_table, {read_concurrency, true}]),
     ok.
 
--spec start_link() -> {ok, pid()} | {error, term()}.
+-spec start_link() -> gen_server:start_ret().
 start_link() ->
-    case gen_server:start_link({local, ?MODULE}, ?MODULE, [], []) of
-        ignore -> {error, ignore};
-        Result -> Result
-    end.
+    gen_server:start_link({local, ?MODULE}, ?MODULE, [], []).
 
 %% @doc Ticks with this reference are a script's, whose process is told when it has ended.
 -spec attach(reference(), pid(), Script :: binary(), [{Aggregation :: binary(), shape() | undefined}]) ->
@@ -100,6 +97,16 @@ count(Script, What, N) ->
 gauge(Script, What, Value) ->
     true = ets:insert(?TABLE, {{gauge, Script, What}, Value}),
     ok.
+
+%% @doc A script does not run, or none does, and why.
+-spec failed(Script :: binary(), Why :: binary()) -> ok.
+failed(Script, Why) ->
+    gauge(Script, state, failed),
+    gauge(Script, why, Why).
+
+-spec failed(Why :: binary()) -> ok.
+failed(Why) ->
+    lists:foreach(fun(Script) -> failed(Script, Why) end, scripts()).
 
 %% @doc All of a script.
 -spec about(Script :: binary()) -> #{atom() | {drops | left_out, binary()} => term()}.
@@ -160,15 +167,9 @@ next(done, Ref, Pid, #{status := Status}, #st{subs = Subs} = St) ->
     erltrace_script:done(Pid, Ref, Status),
     St#st{subs = maps:remove(Ref, Subs)}.
 
--spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
-code_change(_, St, _) ->
-    {ok, St}.
-
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{subs = Subs, max_labels = Max}} = Status) ->
-    Status#{state := #{scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => Max}};
-format_status(Status) ->
-    Status.
+    Status#{state := #{scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => Max}}.
 
 %% ---- metrics ---------------------------------------------------------------------------------
 
@@ -493,6 +494,9 @@ own() ->
       fun(#{demand := D}) when is_float(D) -> D; (_) -> 0 end},
      {"erltrace_script_left_out", gauge, "Aggregations of the script that have no metric, as erltrace:scripts() says.",
       fun(S) -> length([x || {left_out, _} <- maps:keys(S)]) end},
+     {"erltrace_script_unmatched", gauge,
+      "Probe descriptions of the script that match nothing so far, as erltrace:scripts() says.",
+      fun(S) -> length(maps:get(unmatched, S, [])) end},
      {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}].
 
 ratio(_, 0) -> 1;

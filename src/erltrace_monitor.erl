@@ -68,7 +68,7 @@ started(Pid, <<>>, _) ->
     {ok, Pid, <<>>};
 started(Pid, Missing, Needs) ->
     %% Names, layout and stacks only serve other events.
-    case [N || N <- Needs, not is_event(N)] -- [names, layout, stacks] of
+    case [N || N <- Needs, not is_event(N)] -- [names, no_labels, layout, stacks] of
         [] ->
             stop(Pid),
             {error, <<"ET_SYSTEM_MONITOR">>, <<Missing/binary, "; the script has no others">>};

@@ -24,10 +24,11 @@
 %% @doc Before tracing begins.
 -spec fill(reference(), Needs :: [term()]) -> names().
 fill(Nif, Needs) ->
-    lists:member(ask_names, Needs) andalso start_asking(Nif),
+    Keys = keys(not lists:member(no_labels, Needs)),
+    lists:member(ask_names, Needs) andalso start_asking(Nif, Keys),
     Names = #names{registered = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
                    asker = case lists:member(proc_names, Needs) orelse lists:member(ask_names, Needs) of
-                               true -> start_asker(Nif);
+                               true -> start_asker(Nif, Keys);
                                false -> undefined
                            end},
     _ = erltrace_nif:named(Nif), % samples have been waiting for it
@@ -57,9 +58,9 @@ renew_registered(Nif, Names) ->
 %% see it. Who is asked runs for a moment, which scripts would see: so only those are asked again that
 %% were not there the first time. (A label that is set in between is seen when it is set again.) If a
 %% process does not answer, the script starts without its name, and those of the rest come later.
-start_asker(Nif) ->
+start_asker(Nif, Keys) ->
     Parent = self(),
-    {Asker, Mon} = spawn_monitor(fun() -> asker(Nif, Parent) end),
+    {Asker, Mon} = spawn_monitor(fun() -> asker(Nif, Keys, Parent) end),
     receive {Asker, asked} -> ok;
             {'DOWN', Mon, process, Asker, _} -> ok
     after ?WAIT -> ok
@@ -73,16 +74,16 @@ ask_again({Asker, Mon}) ->
     end,
     erlang:demonitor(Mon, [flush]).
 
-keys() ->
+%% Labels: they are to be shown.
+keys(Labels) ->
     case erltrace_vm:has_sessions() of % OTP 27 and later
-        true -> [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}];
+        true -> [initial_call, {dictionary, '$initial_call'} | [{dictionary, '$process_label'} || Labels]];
         false -> [initial_call, dictionary]
     end.
 
-asker(Nif, Parent) ->
+asker(Nif, Keys, Parent) ->
     process_flag(sensitive, true),
     Mon = erlang:monitor(process, Parent),
-    Keys = keys(),
     Before = processes(),
     ask(Nif, Keys, Before),
     Parent ! {self(), asked},
@@ -115,6 +116,8 @@ answer(Pid, _, undefined) -> % it has ended
     Pid;
 answer(Pid, Token, [{_, Initial}, {dictionary, Dict}]) ->
     {Pid, Token, call(proplists:get_value('$initial_call', Dict), Initial), undefined};
+answer(Pid, Token, [{_, Initial}, {_, Call}]) ->
+    {Pid, Token, call(Call, Initial), undefined};
 answer(Pid, Token, [{_, Initial}, {_, Call}, {_, Label}]) ->
     {Pid, Token, call(Call, Initial), Label}.
 
@@ -126,11 +129,11 @@ call(_, Initial) -> Initial.
 
 %% Ends with the script, or with the handle's process. The library limits how many are asked at a
 %% time (BEAM_WANTED).
-start_asking(Nif) ->
+start_asking(Nif, Keys) ->
     Parent = self(),
     spawn(fun() ->
                   process_flag(sensitive, true),
-                  asking(Nif, erlang:monitor(process, Parent), keys())
+                  asking(Nif, erlang:monitor(process, Parent), Keys)
           end).
 
 asking(Nif, Mon, Keys) ->

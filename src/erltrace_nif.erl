@@ -299,6 +299,10 @@ probes(Nif, What) -> probes(Nif, What, full).
           {ok, [tuple() | binary()]} | functions | failure().
 probes(_, _, _) -> erlang:nif_error(not_loaded).
 
+%% Descriptions of the script that match no probe so far.
+-spec unmatched(nif()) -> [Description :: binary()] | failure().
+unmatched(_) -> erlang:nif_error(not_loaded).
+
 -spec names(options | tags) -> [{Name :: binary(), Help :: binary()}].
 names(_) -> erlang:nif_error(not_loaded).
 

@@ -38,12 +38,15 @@
               since :: integer(),                % ms
               spent :: non_neg_integer(),        % as they were at the last look
               fired = 0 :: non_neg_integer(),
-              waits = none :: none | string()}). % a module that is not loaded yet
+              loaded :: [module()],              % at that time
+              unmatched = [] :: [binary()]}).    % descriptions that match nothing yet, and why
 -record(data, {spec :: spec(),
                budget :: erltrace_budget:budget(),
                run :: #run{} | undefined,
                looked :: integer(),              % ms
                wait = ?FIRST_WAIT :: pos_integer(),
+               ran = false :: boolean(),         % since its file changed
+               told_unmatched = [] :: [binary()], % likewise: which descriptions match nothing
                told = <<>> :: binary(),          % why it did not start: once, until its file changes
                told_end :: integer() | undefined}). % ms: when it was told last that it has ended
 
@@ -108,7 +111,9 @@ handle_event(cast, {change, Spec}, _, #data{spec = Old} = Data) ->
              end,
     count(starts, 1, Data1),
     erltrace_metrics:changed(maps:get(name, Spec)),
-    {next_state, paused, Data1#data{spec = Spec, budget = Budget, wait = ?FIRST_WAIT, told = <<>>, told_end = undefined},
+    gauge(unmatched, [], Data1),
+    {next_state, paused, Data1#data{spec = Spec, budget = Budget, wait = ?FIRST_WAIT, ran = false,
+                                    told_unmatched = [], told = <<>>, told_end = undefined},
      [{state_timeout, 0, arm}]};
 handle_event(cast, {done, Ref, State}, armed, #data{run = #run{ref = Ref}} = Data) ->
     ended(State, Data);
@@ -120,8 +125,7 @@ handle_event(_, _, _, _) ->
 -spec terminate(term(), atom(), #data{}) -> term().
 terminate(_, _, Data) ->
     _ = disarm(Data),
-    gauge(state, failed, Data),
-    gauge(up, 0, Data).
+    gauge(state, failed, Data).
 
 -spec code_change(term(), atom(), #data{}, term()) -> {ok, atom(), #data{}}.
 code_change(_, State, Data, _) ->
@@ -138,25 +142,25 @@ format_status(Status) ->
 
 arm(#data{spec = #{source := {error, Why}}} = Data) ->
     failed(Why, Data);
-arm(#data{spec = Spec} = Data) ->
-    {Took, Result} = timed(fun() -> start(Spec) end),
+arm(#data{spec = Spec, ran = Ran} = Data) ->
+    {Took, Result} = timed(fun() -> start(Spec, Ran) end),
     Data1 = paid(arm, Took, Data),
     case Result of
         {ok, Run} ->
-            gauge(up, 1, Data1),
             gauge(state, armed, Data1),
             gauge(why, <<>>, Data1),
-            Data2 = tell_waits(Data1#data{run = Run, looked = now_ms()}),
+            Data2 = tell_unmatched(Data1#data{run = Run, ran = true, looked = now_ms()}),
             {next_state, armed, Data2, look_again(armed, Data2)};
         {error, Why} ->
             failed(Why, Data1)
     end.
 
-start(#{name := Name} = Spec) ->
+start(#{name := Name} = Spec, Ran) ->
     case erltrace_handle:start(self()) of
         {ok, H} ->
             try
-                {Waits, Shapes} = compile(H, Spec),
+                Loaded = erlang:loaded(),
+                Shapes = compile(H, Spec, Ran),
                 {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, output => alerts, aggregations => ticks}),
                 ok = erltrace_handle:call(H, calm),
                 {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub}),
@@ -165,7 +169,7 @@ start(#{name := Name} = Spec) ->
                 Nif = erltrace_handle:call(H, nif),
                 {Spent, _, _} = erltrace_nif:spent(Nif),
                 {ok, #run{handle = H, mon = erlang:monitor(process, H), nif = Nif, ref = Ref,
-                          since = now_ms(), spent = Spent, waits = Waits}}
+                          since = now_ms(), spent = Spent, loaded = Loaded, unmatched = unmatched(H)}}
             catch
                 throw:{error, _} = Error ->
                     erltrace_handle:close(H),
@@ -178,14 +182,13 @@ start(#{name := Name} = Spec) ->
             {error, erltrace:format_error(Error)}
     end.
 
-compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Options, file := File} = Spec) ->
-    [done(erltrace_handle:call(H, {setopt, Option, Value})) || {Option, Value} <- defaults(Spec) ++ Options],
-    Waits = case erltrace_handle:call(H, {compile, Source, Args, [{file, File}, later]}) of
-                {later, Module} -> Module;
-                Compiled -> done(Compiled), none
-            end,
+%% One that ran before starts again after a pause, whatever of the node's code has gone meanwhile.
+compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Options, file := File} = Spec, Ran) ->
+    All = defaults(Spec) ++ Options ++ [{"zdefs", ""} || Ran],
+    [done(erltrace_handle:call(H, {setopt, Option, Value})) || {Option, Value} <- All],
+    done(erltrace_handle:call(H, {compile, Source, Args, [{file, File}, later]})),
     case erltrace_handle:call(H, {metrics, Name}) of
-        Shapes when is_list(Shapes) -> {Waits, Shapes};
+        Shapes when is_list(Shapes) -> Shapes;
         Error -> throw(Error)
     end.
 
@@ -242,11 +245,9 @@ failed(Why, #data{told = Told} = Data) ->
         Text -> wait(Text, ?LONGEST_WAIT, tell(Text, Data#data{told = Text}))
     end.
 
-wait(Why, Longest, #data{wait = Wait} = Data) ->
+wait(Why, Longest, #data{spec = #{name := Name}, wait = Wait} = Data) ->
     count(errors, 1, Data),
-    gauge(up, 0, Data),
-    gauge(why, Why, Data),
-    gauge(state, failed, Data),
+    erltrace_metrics:failed(Name, Why),
     {next_state, failed, Data#data{run = undefined, wait = min(Longest, 2 * Wait)}, [{state_timeout, Wait, arm}]}.
 
 %% The line of a script that an error shows may be no text at all.
@@ -261,24 +262,26 @@ tell(Text, #data{spec = #{file := File}} = Data) ->
     logger:error("erltrace: ~ts: ~ts", [File, Text]),
     Data.
 
-%% A module that it names is not loaded: erltrace_loads tells its handle when it is. Until then nobody knows
-%% whether it was a mistake.
-tell_waits(#data{run = #run{waits = none}} = Data) ->
-    gauge(waits_for, <<>>, Data),
-    Data;
-tell_waits(#data{run = #run{waits = Module}, told = Told} = Data) ->
-    Text = unicode:characters_to_binary(["module ", Module, " is not loaded: its functions are traced as soon as it is"]),
-    gauge(waits_for, unicode:characters_to_binary(Module), Data),
-    Told =:= Text orelse logger:warning("erltrace: ~ts: ~ts", [maps:get(file, Data#data.spec), Text]),
-    Data#data{told = Text}.
+%% Descriptions that match nothing: a module is not loaded yet, and erltrace_loads tells the handle when it is,
+%% or a name is misspelt. The script runs without them.
+unmatched(H) ->
+    case erltrace_handle:call(H, unmatched) of
+        Texts when is_list(Texts) -> Texts;
+        {error, _} -> [] % it has ended
+    end.
 
-waits(#data{run = #run{waits = Module} = Run} = Data) when Module =/= none ->
-    try erlang:module_loaded(list_to_existing_atom(Module)) of
-        true -> gauge(waits_for, <<>>, Data), Data#data{run = Run#run{waits = none}};
-        false -> Data
-    catch error:badarg -> Data
+tell_unmatched(#data{spec = #{file := File}, run = #run{unmatched = Texts}, told_unmatched = Told} = Data) ->
+    gauge(unmatched, Texts, Data),
+    New = Texts -- Told,
+    _ = [logger:warning("erltrace: ~ts: ~ts", [File, Text]) || Text <- New],
+    Data#data{told_unmatched = New ++ Told}.
+
+match_again(#data{run = #run{handle = H, loaded = Loaded, unmatched = [_ | _]} = Run} = Data) ->
+    case erlang:loaded() of
+        Loaded -> Data;
+        Now -> tell_unmatched(Data#data{run = Run#run{loaded = Now, unmatched = unmatched(H)}})
     end;
-waits(Data) ->
+match_again(Data) ->
     Data.
 
 %% ---- what it costs ---------------------------------------------------------------------------
@@ -313,7 +316,7 @@ look(State, #data{spec = #{level := Level}, budget = Budget, looked = Last} = Da
     count(State, Now - Last, Data),
     count(spent, Cost, Data),
     gauge(demand, erltrace_budget:demand(Budget1), Data),
-    healthy(Now, (waits(Data1))#data{budget = Budget1, looked = Now}).
+    healthy(Now, (match_again(Data1))#data{budget = Budget1, looked = Now}).
 
 spent(#data{run = #run{nif = Nif, spent = Spent0, fired = Fired0} = Run} = Data) ->
     case erltrace_nif:spent(Nif) of

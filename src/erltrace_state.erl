@@ -85,7 +85,8 @@ start(Number, Needs) ->
         Probes ->
             [Percent] = [P || {state_budget, P} <- Needs],
             Counters = counters:new(5, []),
-            {ok, Pid} = gen_server:start(?MODULE, {Number, self(), Probes, Percent, Counters}, []),
+            NoLabels = lists:member(no_labels, Needs),
+            {ok, Pid} = gen_server:start(?MODULE, {Number, self(), Probes, Percent, Counters, NoLabels}, []),
             {Pid, Counters, now_ns()}
     end.
 
@@ -120,10 +121,12 @@ about({_, C, Began}) ->
 
 %% ---- the process -----------------------------------------------------------------------------
 
--spec init({pos_integer(), pid(), [tuple()], pos_integer(), counters:counters_ref()}) -> {ok, #st{}}.
-init({Number, Parent, All, Percent, Counters}) ->
+-spec init({pos_integer(), pid(), [tuple()], pos_integer(), counters:counters_ref(), NoLabels :: boolean()}) ->
+          {ok, #st{}}.
+init({Number, Parent, All, Percent, Counters, NoLabels}) ->
     process_flag(sensitive, true),
     process_flag(trap_exit, true),
+    _ = NoLabels andalso erltrace_things:hide_labels(),
     {Keys, Probes} = lists:partition(fun({state, _, Kind, _, _, _}) -> Kind =:= key end, All),
     Kinds = lists:usort([K || {state, _, K, _, _, _} <- Probes, K =/= round]),
     Periods = lists:usort([P || {state, _, _, P, _, _} <- Probes]),

@@ -9,6 +9,7 @@
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
 -export([plan/2, plan/3, list/1, gate/4, row/3, asked/0, has_asked/0, new_kept/0, forget/3]).
+-export([hide_labels/0, has_labels/0]).
 -export([hold/1, release/1]).
 -export_type([kind/0, plan/0, thing/0]).
 
@@ -93,7 +94,7 @@ plan(Kind, Members) ->
 %% Of process_info/2.
 items(pid) -> [];
 items(age) -> [];
-items(name) -> [registered_name, initial_call, ?INITIAL | [?LABEL || erltrace_vm:has_sessions()]];
+items(name) -> [registered_name, initial_call, ?INITIAL | [?LABEL || has_labels()]];
 items(registered) -> [registered_name];
 items(mailbox) -> [message_queue_len];
 items(mailbox_growth) -> [message_queue_len];
@@ -433,6 +434,16 @@ name_maker(Items) ->
     C = position(?INITIAL, Items),
     L = find(?LABEL, Items),
     fun(T) -> called(element(1, T), element(R, T), label(L, T), element(C, T), element(I, T)) end.
+
+%% @doc This process is to show no labels (payload=off).
+-spec hide_labels() -> ok.
+hide_labels() ->
+    _ = put(no_labels, true),
+    ok.
+
+-spec has_labels() -> boolean().
+has_labels() ->
+    erltrace_vm:has_sessions() andalso get(no_labels) =/= true. % OTP 27 and later
 
 label(0, _) -> undefined;
 label(I, T) -> element(I, T).

@@ -63,7 +63,7 @@ arm(Number, Needs, Owner) ->
 
 arm(Number, Needs) ->
     Name = proplists:get_value(processes, Needs),
-    case called(Name) of
+    case called(Name, has_sessions() andalso not lists:member(no_labels, Needs)) of
         [] ->
             {error, <<"ET_NO_PROCESS">>,
              <<"option processes: there is no process called ", Name/binary>>};
@@ -117,12 +117,12 @@ taken(#want{token = Token, clock = Clock}) ->
     end.
 
 %% Processes of a name, or a pid; all, if there is none.
-called(undefined) ->
+called(undefined, _) ->
     all;
-called(Name) ->
+called(Name, Labels) ->
     case as_pid(Name) ++ registered_as(Name) of
         [] -> [P || P <- processes(), P =/= self(),
-                    erltrace_waits:name_text(erltrace_waits:name(P)) =:= Name];
+                    erltrace_waits:name_text(erltrace_waits:name(P, Labels)) =:= Name];
         Pids -> Pids
     end.
 

@@ -14,7 +14,7 @@
 %% answer, or none; to return from a call and make another takes many.
 -module(erltrace_waits).
 -export([call/1, callee/1, members/4, new_pass/1]).
--export([name/1, name_text/1]). % for erltrace_vm
+-export([name/2, name_text/1]). % for erltrace_vm
 -export_type([call/0]).
 
 -define(DEPTH, 12).   % of a label that is shown
@@ -227,14 +227,14 @@ names(Path) ->
 %% ---- what processes are called ---------------------------------------------------------------
 
 called(Pid) ->
-    known({name, Pid}, fun() -> name(Pid) end).
+    known({name, Pid}, fun() -> name(Pid, erltrace_things:has_labels()) end).
 
 %% @doc As erlproc: registered name, label, the function that it began with, else its pid.
--spec name(pid()) -> term().
-name(Pid) ->
+-spec name(pid(), HasLabels :: boolean()) -> term().
+name(Pid, Labels) ->
     case process_info(Pid, [registered_name, initial_call]) of
         [{_, Name}, _] when is_atom(Name) -> Name;
-        [_, {_, Initial}] -> first(Pid, word(Pid, '$process_label'), word(Pid, '$initial_call'), Initial);
+        [_, {_, Initial}] -> first(Pid, label(Pid, Labels), word(Pid, '$initial_call'), Initial);
         undefined -> Pid
     end.
 
@@ -244,11 +244,13 @@ first(_, _, {M, F, As}, _) when is_atom(M), is_atom(F), is_list(As) -> {M, F, le
 first(Pid, _, _, {erlang, apply, 2}) -> Pid;
 first(_, _, _, Initial) -> Initial.
 
+label(Pid, true) -> word(Pid, '$process_label');
+label(_, false) -> undefined.
+
 %% Of its dictionary; before OTP 27 it answers with all of it.
 word(Pid, Key) ->
     case erltrace_vm:has_sessions() of
         true -> value(process_info(Pid, {dictionary, Key}));
-        false when Key =:= '$process_label' -> undefined;
         false ->
             case process_info(Pid, dictionary) of
                 {_, Words} -> proplists:get_value(Key, Words);

@@ -408,6 +408,12 @@ static bool only_samples(const struct beam_handle *b, const struct needs *n)
 	return b->samples && b->nwants == 0;
 }
 
+/* The application sets them for people to see, but may have put what its users sent into them. */
+static bool hides_labels(const struct beam_handle *b)
+{
+	return api_option(b->h, OPT_PAYLOAD) == 0;
+}
+
 /* What processes are called; from OTP 27 on that may be a label, which proc_lib:set_label/1 sets. */
 static void look_at_names(struct beam_handle *b, struct needs *n)
 {
@@ -418,7 +424,7 @@ static void look_at_names(struct beam_handle *b, struct needs *n)
 		return;
 	n->proc_names = true;
 	enif_system_info(&sys, sizeof(sys));
-	if (atoi(sys.otp_release) < 27 || only_samples(b, n))
+	if (atoi(sys.otp_release) < 27 || only_samples(b, n) || hides_labels(b))
 		return;
 	fn = beam_function_need(b, n->env, atom_proc_lib, atom_set_label, 1);
 	n->nomem |= fn == NULL;
@@ -767,6 +773,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	need_ports(b, &n);
 	need_others(b, &n);
 	need_only(b, &n);
+	if (hides_labels(b))
+		need(&n, "no_labels");
 	if (flows)
 		need(&n, rc > 0 ? "too_many_flow_nodes" : "flows");
 	b->traced = (uint8_t)n.traced;

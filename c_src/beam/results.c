@@ -4,13 +4,17 @@
  * what was traced.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/in_node.h"
 #include "engine/clock.h"
+#include "engine/provider.h"
 #include "json/json.h"
 #include "nif.h"
+#include "prog/prog.h"
+#include "prog/registry.h"
 
 /* ---- terms ----------------------------------------------------------------------------- */
 
@@ -544,6 +548,26 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return beam_error(env, &e);
 	enif_make_reverse_list(env, r.list, &items);
 	return enif_make_tuple2(env, atom_ok, items);
+}
+
+/* unmatched(Handle) -> [Description]: those of the script that match no probe so far. */
+ERL_NIF_TERM nif_unmatched(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM list = enif_make_list(env, 0);
+	const struct prog *p;
+	char buf[1024];
+
+	WITH_HANDLE(b)
+	p = api_program(b->h);
+	for (unsigned i = p->nclauses; i-- > 0;)
+		for (const struct d_pdesc *d = p->clauses[i]->descs; d != NULL; d = d->next) {
+			if (d->id != 0 || en_probe_match_from(b->en, 0, d, NULL, NULL) > 0)
+				continue;
+			snprintf(buf, sizeof(buf), "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name);
+			list = enif_make_list_cell(env, text(env, buf), list);
+		}
+	enif_mutex_unlock(b->lock);
+	return list;
 }
 
 /* ---- aggregations ---------------------------------------------------------------------- */

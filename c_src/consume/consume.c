@@ -137,9 +137,10 @@ void co_begin_call(struct co *co, const erltrace_handlers_t *h)
 
 /* ---- rows ----------------------------------------------------------------------------- */
 
+/* Those of a flight recorder come at the end, whatever it notices or writes to a snapshot before. */
 static bool rows_shown(const struct co *co)
 {
-	return !co_opt(co, OPT_QUIET);
+	return !co_opt(co, OPT_QUIET) && co->mode == CO_ALL;
 }
 
 static void row_header(struct co *co)

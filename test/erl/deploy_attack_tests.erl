@@ -83,7 +83,7 @@ garbage_test() ->
              P ! {'DOWN', make_ref(), process, self(), x},
              gen_server:cast(P, garbage),
              ok = sys:suspend(P),
-             ok = sys:change_code(P, ?MODULE, undefined, []),
+             _ = sys:change_code(P, ?MODULE, undefined, []), % refused where there is nothing to change
              ok = sys:resume(P)
          end || P <- Pids],
         counts(),
@@ -120,6 +120,72 @@ killed_test() ->
         exit(Handle, kill),
         wait(fun() -> not is_process_alive(Handle) andalso state(<<"a">>) =:= armed end),
         wait(fun() -> dtrace:pn(12, 1) end)
+    end).
+
+%% The one that looks after scripts was killed, they were not: each runs once all the same.
+deploy_killed_runs_scripts_once_test() ->
+    with([{"a.d", ?COUNT}], [], fun(Dir) ->
+        counts(),
+        write(Dir, "b.d", ?COUNT),
+        ok = erltrace:reload(),
+        armed(<<"b">>),
+        Old = whereis(erltrace_deploy),
+        ok = sys:suspend(erltrace_deploy_sup),
+        exit(Old, kill),
+        ok = file:delete(filename:join(Dir, "b.d")), % meanwhile
+        ok = sys:resume(erltrace_deploy_sup),
+        wait(fun() -> is_pid(whereis(erltrace_deploy)) andalso whereis(erltrace_deploy) =/= Old end),
+        ok = erltrace:reload(),
+        ?assertMatch([_], supervisor:which_children(erltrace_script_sup)),
+        ?assertMatch([{<<"a">>, _}], erltrace:scripts())
+    end).
+
+%% Processes that are killed over and over: their supervisor gives up. That is told, the application goes on, the
+%% scripts come back by themselves, and so do their totals.
+killed_often_test_() ->
+    {timeout, 240, [fun() -> killed_often(Name) end || Name <- [erltrace_deploy, erltrace_deploy_sup]]}.
+
+killed_often(Name) ->
+    logged(fun() -> with([{"a.d", ?COUNT}], [], fun(_) ->
+        counts(),
+        Before = value(<<"erltrace_a_calls_total">>),
+        ok = sys:suspend(erltrace_app_sup), % it is to be seen what is told meanwhile
+        kill_often(Name, erlang:monitor(process, erltrace_deploy_sup), 60),
+        wait(fun() -> binary:match(maps:get(why, about(<<"a">>)), <<"deployed scripts do not run">>) =/= nomatch end),
+        ?assertEqual(failed, state(<<"a">>)),
+        ?assertEqual(0, value(<<"erltrace_script_up">>)),
+        ?assertMatch([_], lines_of(<<"deployed scripts do not run: erltrace_deploy_sup ">>, log_lines())),
+        ok = sys:resume(erltrace_app_sup),
+        counts(),
+        ?assert(value(<<"erltrace_a_calls_total">>) > Before),
+        ?assertMatch([_ | _], lines_of(<<"erltrace_deploy_sup runs again">>, log_lines()))
+    end), ?assertEqual([], lines_of(<<"scripts do not run">>, log_lines())) end). % nor is the application's end told
+
+%% Until the supervisor has ended.
+kill_often(Name, Mon, N) when N > 0 ->
+    receive {'DOWN', Mon, process, _, _} -> ok
+    after 1 ->
+        case whereis(Name) of
+            undefined -> kill_often(Name, Mon, N);
+            Pid -> exit(Pid, kill), kill_often(Name, Mon, N - 1)
+        end
+    end.
+
+%% Nor does it end the application if the one that starts them again is killed, or handles are.
+restarter_killed_often_test_() -> {timeout, 240, fun restarter_killed_often/0}.
+
+restarter_killed_often() ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        counts(),
+        [begin
+             Old = wait(fun() -> P = whereis(erltrace_restarter), is_pid(P) andalso P end),
+             exit(Old, kill),
+             wait(fun() -> whereis(erltrace_restarter) =/= Old end)
+         end || _ <- lists:seq(1, 60)],
+        [exit(P, kill) || Name <- [erltrace_sup, erltrace_deploy_sup], P <- [whereis(Name)], is_pid(P)],
+        counts(),
+        wait(fun() -> is_pid(whereis(erltrace_sup)) end),
+        ?assert(lists:keymember(erltrace, 1, application:which_applications()))
     end).
 
 %% prometheus.erl comes later, goes, comes back; another registry; nobody scrapes in vain.

@@ -120,6 +120,17 @@ ring_test() ->
     ok = erltrace_handle:close(H),
     ?assertMatch([{alert, _, {<<"seven">>, <<"x">>}}], records(Ref)).
 
+%% The folder is a setting of the script's options.
+snapshotdir_test() ->
+    Script = "#pragma D option bufpolicy=ring\n"
+        "erlang*:::user_trace-n12 { printf(\"%d\", arg2); } erlang*:::user_trace-n12 /arg2 == 7/ { snapshot(\"seven\"); }",
+    with([{"r.d", Script}], fun(Dir) ->
+        Path = filename:join(Dir, "r.d"),
+        application:set_env(erltrace, scripts, [{Path, [{options, [{"snapshotdir", Dir}, {"snapshotmax", "20"}]}]}]),
+        ok = erltrace:reload(),
+        wait(fun() -> dtrace:pn(12, 7), filelib:wildcard(filename:join(Dir, "*-r-*seven.txt")) =/= [] end)
+    end).
+
 records(Ref) ->
     receive
         {erltrace, Ref, tick, #{records := Records}} -> erltrace:ack(Ref), Records ++ records(Ref);
@@ -259,22 +270,60 @@ files_test() ->
 
 %% A module that is not loaded yet: the script waits for it, and counts from when it is armed.
 later_test() ->
-    {ok, deploy_later, Code} = compile:forms([{attribute, 1, module, deploy_later}, {attribute, 1, export, [{f, 1}]},
-        {function, 1, f, 1, [{clause, 1, [{var, 1, 'X'}], [], [{var, 1, 'X'}]}]}]),
     Script = "erlang*:deploy_later:f:function-entry { @f = count(); } erlang*:lists:seq:function-entry { @seq = count(); }",
     logged(fun() -> with([{"l.d", Script}], fun(_) ->
         armed(<<"l">>),
-        ?assertEqual(<<"deploy_later">>, maps:get(waits_for, about(<<"l">>))),
-        ?assertMatch([_], lines_of(<<"module deploy_later is not loaded">>, log_lines())),
-        {module, deploy_later} = code:load_binary(deploy_later, "deploy_later.erl", Code),
+        Text = <<"erlang*:deploy_later:f:function-entry matches nothing yet: module deploy_later is not loaded; "
+                 "its functions are traced as soon as it is">>,
+        wait(fun() -> maps:get(unmatched, about(<<"l">>)) =:= [Text] end),
+        ?assertEqual(1, value(<<"erltrace_script_unmatched">>)),
+        ?assertMatch([_], lines_of(<<"l.d: ", Text/binary>>, log_lines())),
+        load_later(),
         wait(fun() -> apply(deploy_later, f, [1]), value(<<"erltrace_l_f_total">>) > 0 end),
         Before = settled(<<"erltrace_l_f_total">>),
         [apply(deploy_later, f, [I]) || I <- [1, 2, 3]],
         shows(<<"erltrace_l_f_total">>, Before + 3),
-        wait(fun() -> maps:get(waits_for, about(<<"l">>)) =:= <<>> end)
+        shows(<<"erltrace_script_unmatched">>, 0)
     end) end),
+    unload_later().
+
+%% Names that are misspelt, of a module that is loaded later, and of one that is there: each is told, and the
+%% rest runs, also after a pause.
+misspelt_function_test() ->
+    Script = ["erlang*:deploy_later:ff:function-entry, erlang*:lists:seqq/2:function-entry { @never = count(); }", ?COUNT],
+    logged(fun() -> with([{"m.d", Script}], fun(_) ->
+        armed(<<"m">>),
+        shows(<<"erltrace_script_unmatched">>, 2),
+        Lines = log_lines(),
+        ?assertMatch([_], lines_of(<<"deploy_later:ff:function-entry matches nothing yet: module deploy_later is not loaded">>, Lines)),
+        ?assertMatch([_], lines_of(<<"lists:seqq/2:function-entry matches nothing yet: module lists has no such function: "
+                                     "did you mean 'seq/2' or 'seq/3'?">>, Lines)),
+        load_later(),
+        wait(fun() -> lines_of(<<"module deploy_later has no such function: did you mean 'f/1'?">>, log_lines()) =/= [] end),
+        ?assertEqual(2, value(<<"erltrace_script_unmatched">>)),
+        ?assertEqual(1, value(<<"erltrace_script_up">>)),
+        exit(handle(<<"m">>), kill),
+        wait(fun() -> state(<<"m">>) =:= failed end),
+        armed(<<"m">>),
+        10 = fire(10),
+        shows(<<"erltrace_m_calls_total">>, 10),
+        ?assertEqual(1, length(lines_of(<<"m.d: ">>, log_lines()))) % that its handle has ended
+    end) end),
+    unload_later().
+
+handle(Name) ->
+    {status, _, _, [_, _, _, _, Misc]} = sys:get_status(pid(Name)),
+    {_, #{handle := Handle}} = proplists:get_value("State", lists:append([D || {data, D} <- Misc])),
+    Handle.
+
+load_later() ->
+    {ok, deploy_later, Code} = compile:forms([{attribute, 1, module, deploy_later}, {attribute, 1, export, [{f, 1}]},
+        {function, 1, f, 1, [{clause, 1, [{var, 1, 'X'}], [], [{var, 1, 'X'}]}]}]),
+    {module, deploy_later} = code:load_binary(deploy_later, "deploy_later.erl", Code).
+
+unload_later() ->
     true = code:delete(deploy_later),
-    _ = code:purge(deploy_later).
+    code:purge(deploy_later).
 
 %% The value when the last ticks have come.
 settled(Name) ->

@@ -218,6 +218,51 @@ traced_label() ->
                    {"in", ["a"]} => 1, {"in", ["b"]} => 1}, Got),
     stop(Old).
 
+%% A label may hold what users sent: with payload=off nothing shows it, nor finds a process by it.
+payload_off_hides_labels_test_() -> [fun payload_off_hides_labels/0 || labels()].
+
+payload_off_hides_labels() ->
+    Set = fun() -> apply(proc_lib, set_label, [secret_word]) end,
+    Off = "#pragma D option payload=off\n",
+    Old = spawn(?MODULE, loop, [self()]),
+    ask(Old, Set),
+    Called = fun() ->
+                     ask(Old),
+                     New = spawn(?MODULE, loop, [self()]),
+                     ask(New, Set),
+                     ask(New),
+                     stop(New)
+             end,
+    ?assertEqual(counts([{"secret_word", 3}]), run(?SCRIPT, Called)),
+    ?assertEqual(counts([{"proc_name_tests:loop/1", 3}]), run([Off, ?SCRIPT], Called)),
+    {ok, Server} = gen_server:start(?MODULE, x, []),
+    ok = gen_server:call(Server, {do, Set}),
+    ok = sys:suspend(Server),
+    Caller = spawn(fun() -> Set(), gen_server:call(Server, {do, Set}, infinity) end),
+    Table = ets:new(?MODULE, []),
+    true = ets:give_away(Table, Old, x),
+    Looks = "state:::process-100ms { @[erlproc, \"\"] = count(); }"
+        "state:::table-100ms { @[args[0]->owner, \"\"] = count(); }"
+        "state:::wait-100ms { @[args[0]->callee_name, args[0]->chain] = count(); }"
+        "state:::round-100ms { @rounds = count(); }",
+    Rounds = fun(H) -> rounds(H, 5) end,
+    ?assertMatch([_ | _], shows_secret(run(Looks, Rounds))),
+    ?assertEqual([], shows_secret(run([Off, Looks], Rounds))),
+    {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "processes", "secret_word"),
+    ok = erltrace:compile(H, [Off, ?SCRIPT]),
+    ?assertMatch({error, {dtrace, <<"ET_NO_PROCESS">>, _, _, _}}, erltrace:go(H)),
+    ok = erltrace:close(H),
+    [stop(P) || P <- [Old, Server, Caller]].
+
+rounds(H, N) ->
+    case script_run:aggregations(H) of
+        #{{"rounds", []} := R} when R >= N -> ok;
+        _ -> receive after 10 -> rounds(H, N) end
+    end.
+
+shows_secret(Got) -> [K || {_, Keys} = K <- maps:keys(Got), Text <- Keys, string:find(Text, "secret") =/= nomatch].
+
 %% A long one is cut; one after the other in many processes; none is another's.
 many_labels_test_() -> [fun many_labels/0 || labels()].
 

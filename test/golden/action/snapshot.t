@@ -25,6 +25,15 @@ $ mkdir c; erltrace -q --snapshots c -xsnapshotrate=0 -xbufpolicy=ring -n 'BEGIN
 > TIME-script-spec.txt
 > BEGIN kept snapshot spec
 
+# rows: one for each event, at the end; what is told at once has none
+$ mkdir q; erltrace --snapshots q 2>/dev/null -xsnapshotrate=0 -xbufpolicy=ring -n 'BEGIN { snapshot("row"); } tick-10ms /++n == 20/ { alert("Slow", "%d", n); } tick-10ms /n == 40/ { exit(0); }' | sed 's/  *[0-9]*  *[0-9]*  *:/:/; s/  *$//; /^$/d'; ls q | wc -l
+> alert Slow: 20
+> CPU     ID                    FUNCTION:NAME
+> :BEGIN
+> :tick-10ms
+> :tick-10ms
+> 2
+
 # at most so often, and so many; the rest is said
 $ mkdir r; erltrace -q --snapshots r -xbufpolicy=ring -xsnapshotrate=1h -n 'tick-20ms { snapshot("often"); } tick-20ms /++n == 10/ { exit(0); }' > /dev/null; ls r | wc -l
 > 1
