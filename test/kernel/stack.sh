@@ -3,7 +3,7 @@
 #
 # ustack() at probes of the kernel in a stock node: the Erlang stack of the process that runs, by
 # functions that call each other in a known order, with their lines. The VM may have no symbols.
-# VM_ROOT: a folder with another system, in which the node runs (test/releases/stack.sh has some).
+# VM_ROOT: a folder with another system, in which the node runs (test/releases/stack_releases.sh has some).
 # The last line is "N passed, N failed".
 # shellcheck disable=SC2016 # D's $target
 
