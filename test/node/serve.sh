@@ -25,6 +25,7 @@ echo "$leaf { @calls[probefunc] = count(); @arg = sum(7); @mean = avg(3); @least
 	@q = quantize(5); @l = lquantize(15, 0, 100, 10); @ll = llquantize(150, 10, 0, 3, 10);
 	@down = sum(-1); @sd = stddev(1); } END { @ends = count(); }" >scripts/calls.d
 printf 'BEGIN\n{\n\t@x = count(;\n}\n' >scripts/bad.d
+echo 'erlang*:demo_exact:burn/1:function-entry { @burns = count(); }' >scripts/rests.d
 serve() { # port
 	rm -f url
 	erltrace serve -N served --port "$1" --max-labels 100 --state totals scripts >url 2>log </dev/null &
@@ -127,6 +128,8 @@ rm -f served.in served.out
 start served
 at served 'code:ensure_loaded(demo_exact).' >/dev/null
 shows 'the node is back' '^erltrace_script_up\{script="calls",target="served"\} 1$'
+shows 'with all scripts' '^erltrace_script_up\{script="rests",target="served"\} 1$'
+is 'nobody says that something is lost which ticks have brought, or that never was' 0 "$(grep -cE 'is lost|aggregations' log)"
 calls 45
 shows 'counters go on' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 345$"
 has 'distributions go on' "^erltrace_calls_q_bucket\{$n,le=\"7\"\} 345$"
