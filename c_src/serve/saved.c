@@ -12,6 +12,7 @@
 #include "serve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,47 @@ void saved_look(struct serve *v)
 	v->state_due = now + SAVED_EVERY_MS;
 }
 
+/* ---- one server ------------------------------------------------------------------------- */
+
+static int in_use(const struct serve *v, int fd)
+{
+	struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	if (fcntl(fd, F_GETLK, &other) == 0 && other.l_type != F_UNLCK && other.l_pid > 0)
+		serve_say("%s: is the --state of another server, process %d: each needs its own",
+			v->state_file, (int)other.l_pid);
+	else
+		serve_say("%s: is the --state of another server: each needs its own",
+			v->state_file);
+	close(fd);
+	return -1;
+}
+
+/*
+ * Two servers would overwrite each other's totals. The file itself is another one after each write,
+ * so FILE.lock is locked. It stays when the server ends; the lock goes with the process, however
+ * that ends. Where there can be no lock there may be no totals either, which is told when they are
+ * written.
+ */
+static int lock(struct serve *v)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.lock", v->state_file);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0)
+		return 0; /* open until the end */
+	if (fd >= 0 && (errno == EACCES || errno == EAGAIN))
+		return in_use(v, fd);
+	serve_say("%s: cannot be locked: %s: see to it that no other server has this --state", path,
+		strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
 /* ---- reading ---------------------------------------------------------------------------- */
 
 static int bad(struct serve *v, const char *why)
@@ -162,16 +204,14 @@ static bool is_text(const json_t *o, const char *member, const char *text)
 	return s != NULL && strcmp(s, text) == 0;
 }
 
-int saved_read(struct serve *v)
+static int read_file(struct serve *v)
 {
 	json_error_t error;
 	const json_t *m;
 	size_t i;
 
-	if (v->state_file == NULL || (access(v->state_file, F_OK) < 0 && errno == ENOENT))
+	if (access(v->state_file, F_OK) < 0 && errno == ENOENT)
 		return 0;
-	if (strlen(v->state_file) > 4000)
-		return bad(v, "too long a name");
 	v->saved = json_load_file(v->state_file, 0, &error);
 	if (v->saved == NULL)
 		return bad(v, error.text);
@@ -189,6 +229,15 @@ int saved_read(struct serve *v)
 			member_known(v, json_string_value(m));
 	}
 	return 0;
+}
+
+int saved_open(struct serve *v)
+{
+	if (v->state_file == NULL)
+		return 0;
+	if (strlen(v->state_file) > 4000)
+		return bad(v, "too long a name");
+	return lock(v) < 0 ? -1 : read_file(v);
 }
 
 /* A folder that was moved has its totals still. */
