@@ -240,7 +240,7 @@ static void no_nodes(const struct expo *x, const struct serve *v)
 static void left_out(const struct expo *x, const struct serve *v)
 {
 	family(x, "erltrace_script_left_out", "gauge",
-		"1: the file is not run: another has its name.");
+		"1: it is not run: another file has its name, or it is not a file.");
 	for (const struct script *s = v->scripts; s != NULL; s = s->next)
 		if (s->left_out)
 			one_label(x, "erltrace_script_left_out", "path", s->path, 1);

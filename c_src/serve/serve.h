@@ -67,8 +67,9 @@ struct script {
 	off_t size;
 	ino_t inode;
 	dev_t device;
-	bool runs;	 /* it has jobs; else another script has its name */
-	bool left_out;	 /* which is told: that is another file */
+	bool runs;	 /* it has jobs; else another script has its name, or it is odd */
+	bool left_out;	 /* which is told: that is another file, or this is odd */
+	const char *odd; /* it is not a file, but this; NULL: it is one */
 	unsigned missed; /* looks that did not see it */
 };
 
