@@ -212,6 +212,16 @@ static double lost(const struct job *j)
 	return (double)j->lost_lines;
 }
 
+static double unprinted(const struct job *j)
+{
+	return (double)j->prints.left_out;
+}
+
+static double unwritten(const struct job *j)
+{
+	return (double)j->snapshots_failed;
+}
+
 static void each_job(const struct expo *x, const struct serve *v, const char *name,
 	const char *type, const char *help, double (*value)(const struct job *))
 {
@@ -272,6 +282,10 @@ static void jobs(const struct expo *x, const struct serve *v)
 		"Errors of the script: it did not compile, or a clause failed.", errors);
 	each_job(x, v, "erltrace_lost_results", "counter",
 		"Results of the script that could not be taken.", lost);
+	each_job(x, v, "erltrace_lines_left_out", "counter",
+		"Lines that the script printed and the log does not have: too many.", unprinted);
+	each_job(x, v, "erltrace_snapshots_failed", "counter",
+		"Snapshots of the script that could not be written.", unwritten);
 	family(x, "erltrace_drops", "counter", "What was lost because a buffer was full.");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
 		for (size_t i = 0; i < j->ndrops; i++)

@@ -6,7 +6,8 @@
  *
  *   {"version": 1, "metrics": [{"script", "aggregation", "kind", "keys", ..., "series": [...]}],
  *    "scripts": [{"name", "path"}], "members": [nodes that were found], "alerts": [...],
- *    "jobs": [{"script", "target", "starts", "errors", "lost", "nodes": [...], "drops": [...]}]}
+ *    "jobs": [{"script", "target", "starts", "errors", "lost", "lines_left_out",
+ * "snapshots_failed", "nodes": [...], "drops": [...]}]}
  */
 #include "saved.h"
 #include "serve.h"
@@ -76,9 +77,11 @@ static json_t *job_out(const struct job *j)
 	for (size_t i = 0; i < j->ndrops; i++)
 		json_array_append_new(drops, json_pack("{s:s,s:I}", "kind", j->drops[i].kind, "n",
 						     (json_int_t)j->drops[i].n));
-	return json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o}", "script", j->script, "target", j->target,
-		"starts", (json_int_t)j->starts, "errors", (json_int_t)j->errors, "lost",
-		(json_int_t)j->lost_lines, "nodes", nodes, "drops", drops);
+	return json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "script", j->script, "target",
+		j->target, "starts", (json_int_t)j->starts, "errors", (json_int_t)j->errors, "lost",
+		(json_int_t)j->lost_lines, "lines_left_out", (json_int_t)j->prints.left_out,
+		"snapshots_failed", (json_int_t)j->snapshots_failed, "nodes", nodes, "drops",
+		drops);
 }
 
 static json_t *all_out(const struct serve *v)
@@ -158,8 +161,8 @@ static int in_use(const struct serve *v, int fd)
 		serve_say("%s: is the --state of another server, process %d: each needs its own",
 			v->state_file, (int)other.l_pid);
 	else
-		serve_say("%s: is the --state of another server: each needs its own",
-			v->state_file);
+		serve_say(
+			"%s: is the --state of another server: each needs its own", v->state_file);
 	close(fd);
 	return -1;
 }
@@ -271,6 +274,8 @@ static void restore(struct job *j, const json_t *saved)
 	j->starts = number_of(saved, "starts");
 	j->errors = number_of(saved, "errors");
 	j->lost_lines = number_of(saved, "lost");
+	j->prints.left_out = number_of(saved, "lines_left_out");
+	j->snapshots_failed = number_of(saved, "snapshots_failed");
 	json_array_foreach(json_object_get(saved, "nodes"), i, o)
 	{
 		const char *name = json_string_value(json_object_get(o, "name"));

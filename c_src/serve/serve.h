@@ -7,7 +7,7 @@
  *   folder.c      which scripts there are: new, changed and removed files
  *   members.c     which nodes there are; watch_nodes.c: a child that looks
  *   job.c         a script on a node: a child process, started again when it ends
- *   job_lines.c   what that child says
+ *   job_lines.c   what that child says; job_prints.c: what the script prints
  *   sources.c     the pipes of children
  *   totals.c      what ticks bring, added up
  *   naming.c      what metrics are called
