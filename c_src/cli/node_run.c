@@ -338,7 +338,7 @@ static void tell_lost(const struct nodes *ns, const struct target *t, int64_t en
 {
 	if (ns->c->uses.aggregations && !t->ticked)
 		cli_say("no aggregations have come from %s, which ran for %.2f s: what it may have gathered "
-			"at the end is lost",
+			"is lost",
 			t->nd->name, (double)(ended - t->began_at) / 1000);
 }
 

@@ -153,6 +153,20 @@ void saved_look(struct serve *v)
 
 /* ---- one server ------------------------------------------------------------------------- */
 
+/* A server that was killed a moment ago may not have ended yet. 0, or -1 and errno. */
+static int take_lock(int fd)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	const struct timespec pause = {.tv_nsec = 50000000};
+	int rc = fcntl(fd, F_SETLK, &whole);
+
+	for (int i = 0; rc < 0 && (errno == EACCES || errno == EAGAIN) && i < 40; i++) {
+		nanosleep(&pause, NULL);
+		rc = fcntl(fd, F_SETLK, &whole);
+	}
+	return rc;
+}
+
 static int in_use(const struct serve *v, int fd)
 {
 	struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -175,13 +189,12 @@ static int in_use(const struct serve *v, int fd)
  */
 static int lock(struct serve *v)
 {
-	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	char path[4096];
 	int fd;
 
 	snprintf(path, sizeof(path), "%s.lock", v->state_file);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0)
+	if (fd >= 0 && take_lock(fd) == 0)
 		return 0; /* open until the end */
 	if (fd >= 0 && (errno == EACCES || errno == EAGAIN))
 		return in_use(v, fd);

@@ -13,7 +13,7 @@ serve_begin 200
 
 leaf='erlang*:demo_exact:leaf/1:function-entry'
 mkdir scripts
-echo "$leaf { @calls = count(); alert(\"Leaf\", \"called\"); } BEGIN { printf(\"begins\n\"); }" >scripts/calls.d
+echo "$leaf { @calls = count(); alert(\"Leaf\", \"called\"); } BEGIN { printf(\"begins\"); }" >scripts/calls.d
 calls() { at "$1" "demo_exact:calls($2)." >/dev/null; }
 member() { # name: it is connected with the first one, and has the module
 	start "$1"
