@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/escape.h"
+#include "utf8.h"
 
 enum {
 	PRINTS_AT_ONCE = 200,
@@ -27,18 +27,29 @@ void job_prints_init(struct job_prints *p)
 
 /* ---- the log ---------------------------------------------------------------------------- */
 
+/* What could move the cursor or set a title, for those who read the log on a terminal, is \xNN. */
+static void put_escaped(const char *text, size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		n = utf8_len((const unsigned char *)text + i, len - i);
+		if (n > 0) {
+			fwrite(text + i, 1, n, stdout);
+		} else {
+			printf("\\x%02x", (unsigned char)text[i]);
+			n = 1;
+		}
+	}
+}
+
 /* SCRIPT: TEXT, or SCRIPT NODE: TEXT */
 static void put_line(const struct job *j, const char *text, size_t len)
 {
-	bool several = j->v->nmembers > 1;
-	char *plain = cli_escape(text, &len, false);
-
-	if (plain == NULL)
-		return;
-	for (const char *c = j->script; *c != '\0'; c++)
-		putchar((unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c);
-	printf("%s%s: %s\n", several ? " " : "", several ? j->target : "", plain);
-	free(plain);
+	put_escaped(j->script, strlen(j->script));
+	if (j->v->nmembers > 1)
+		printf(" %s", j->target);
+	fputs(": ", stdout);
+	put_escaped(text, len);
+	putchar('\n');
 }
 
 static void end_line(struct job *j)
