@@ -190,6 +190,7 @@ static void print_item(
 	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
 {
 	if (strcmp(kind, "live") == 0) { /* it names its node */
+		t->ticked = true;
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (strcmp(kind, "text") == 0 && ns->c->json) {
 		write_json(ns, t, text, len);
@@ -329,19 +330,30 @@ static void tell_stood(const struct nodes *ns)
 		cli_say("%s", text);
 }
 
+/*
+ * A node looks now and then whether it has gathered anything, and sends it: who has sent nothing had nothing
+ * then. With --live ticks have brought all but the last of it.
+ */
+static void tell_lost(const struct nodes *ns, const struct target *t, int64_t ended)
+{
+	if (ns->c->uses.aggregations && !t->ticked)
+		cli_say("no aggregations have come from %s, which ran for %.2f s: what it may have gathered "
+			"is lost",
+			t->nd->name, (double)(ended - t->began_at) / 1000);
+}
+
 /* The script has not come to its end: the aggregations that it has sent, or that there were none. */
 static void print_gathered(struct nodes *ns, struct target *t, int64_t ended)
 {
+	bool told = !ns->c->json || !ns->c->quiet;
+
 	if (t->preview.buff == NULL) {
-		if (ns->c->uses.aggregations)
-			cli_say("no aggregations have come from %s: what it gathered in %.2f s, until it "
-				"ended, is lost",
-				t->nd->name, (double)(ended - t->began_at) / 1000);
+		tell_lost(ns, t, ended);
 		return;
 	}
-	if (ns->stood_ms > 0)
+	if (told && ns->stood_ms > 0)
 		cli_say("aggregations as they last came:");
-	else if (!ns->c->json || !ns->c->quiet)
+	else if (told)
 		cli_say("aggregations as they were %.1f s before it ended:",
 			(double)(ended - t->preview_at) / 1000);
 	print_items(ns, t, &t->preview, 0);

@@ -313,3 +313,10 @@ void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what
 	c->json_state.arg = c;
 	co_json_error(&c->json_state, err, what);
 }
+
+void cli_json_snapshot_failed(struct cli *c, const char *why, const char *error)
+{
+	c->json_state.text = on_text;
+	c->json_state.arg = c;
+	co_json_snapshot_failed(&c->json_state, why, error);
+}

@@ -33,6 +33,7 @@ struct recording {
 	FILE *out;
 	uint64_t start, last; /* ns, as the node has them */
 	bool begun, ended, full, failed;
+	int error; /* errno of the first write that failed; 0: none */
 	uint64_t events, most, drops;
 	/* the event that is gathered */
 	bool open;
@@ -178,6 +179,18 @@ static bool is_gathered(const char *name)
 	       (strncmp(name, "erlarg", 6) == 0 && name[6] >= '0' && name[6] <= '9');
 }
 
+/*
+ * Has what was written arrived? Asked as soon as something is written: later errno is another's. A
+ * recording that cannot be written ends.
+ */
+static void check_write(struct recording *r, bool ok)
+{
+	if ((ok && !ferror(r->out)) || r->error != 0)
+		return;
+	r->error = errno != 0 ? errno : EIO;
+	r->failed = true;
+}
+
 /* Write the event that was gathered. */
 static void close_event(struct recording *r)
 {
@@ -192,6 +205,7 @@ static void close_event(struct recording *r)
 			fprintf(r->out, ",\"%s\":%s", r->field[i].name, r->field[i].json);
 	put_call(r);
 	fputs("}\n", r->out);
+	check_write(r, true);
 	r->events++;
 	r->last = r->ts;
 	for (unsigned i = 0; i < r->nfields; i++)
@@ -347,7 +361,7 @@ static void begin(struct recording *r, const struct js *js, const struct js_node
 	put_text(r->out, v[2].kind == JS_TEXT ? v[2].text : "");
 	fprintf(r->out, ",\"timestamp\":%llu,\"walltimestamp\":%llu}\n",
 		(unsigned long long)r->start, (unsigned long long)number_of(js, "walltimestamp"));
-	fflush(r->out); /* it has begun */
+	check_write(r, fflush(r->out) == 0); /* it has begun */
 }
 
 /* Several clauses of one event have the same time, and read the same process; none comes twice. */
@@ -591,6 +605,28 @@ static char *make_script(struct cli *c, unsigned seconds)
 	return script;
 }
 
+static int told_write(const struct recording *r)
+{
+	if (r->error == 0)
+		return CLI_OK;
+	cli_say("cannot write %s: %s", r->c->output != NULL ? r->c->output : "to standard output",
+		strerror(r->error));
+	return CLI_ERROR;
+}
+
+/* The last line. */
+static int finish(struct recording *r)
+{
+	fprintf(r->out, "{\"at\":%llu,\"probe\":\"END\"", (unsigned long long)(r->last - r->start));
+	if (r->drops > 0)
+		fprintf(r->out, ",\"drops\":%llu", (unsigned long long)r->drops);
+	fputs("}\n", r->out);
+	check_write(r, fflush(r->out) == 0);
+	if (r->out != stdout && fclose(r->out) != 0 && r->error == 0)
+		r->error = errno;
+	return told_write(r);
+}
+
 static int record(struct cli *c, unsigned seconds, uint64_t most)
 {
 	struct recording r = {.c = c, .most = most};
@@ -600,9 +636,10 @@ static int record(struct cli *c, unsigned seconds, uint64_t most)
 	int status = CLI_ERROR;
 
 	if (script != NULL && show) {
-		fputs(script, stdout);
+		r.out = stdout;
+		check_write(&r, fputs(script, stdout) >= 0 && fflush(stdout) == 0);
 		free(script);
-		return CLI_OK;
+		return told_write(&r);
 	}
 	if (script == NULL)
 		return CLI_ERROR;
@@ -613,15 +650,8 @@ static int record(struct cli *c, unsigned seconds, uint64_t most)
 	status = read_child(&r, f);
 	if (!r.begun)
 		return status != 0 ? status : CLI_ERROR;
-	fprintf(r.out, "{\"at\":%llu,\"probe\":\"END\"", (unsigned long long)(r.last - r.start));
-	if (r.drops > 0)
-		fprintf(r.out, ",\"drops\":%llu", (unsigned long long)r.drops);
-	fputs("}\n", r.out);
-	if (ferror(r.out) || (r.out != stdout ? fclose(r.out) : fflush(r.out)) != 0) {
-		cli_say("cannot write %s: %s", c->output != NULL ? c->output : "the events",
-			strerror(errno));
+	if (finish(&r) != CLI_OK)
 		return CLI_ERROR;
-	}
 	if (r.full)
 		status = CLI_OK; /* of one that could not write */
 	cli_say("%llu events%s", (unsigned long long)r.events,

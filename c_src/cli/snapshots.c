@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "message.h"
+#include "output.h"
 #include "snapshot_file.h"
 
 struct cli_snapshot {
@@ -19,10 +20,17 @@ struct cli_snapshot {
 	bool told; /* that it cannot be written */
 };
 
+static void failed(struct cli *c, const char *why, const char *error)
+{
+	cli_say("snapshot '%s': %s", why, error);
+	if (c->json)
+		cli_json_snapshot_failed(c, why, error);
+}
+
 void cli_snapshot_told(struct cli *c, const erltrace_snapshot_t *s)
 {
 	if (s->error != NULL)
-		cli_say("snapshot '%s': %s", s->why, s->error);
+		failed(c, s->why, s->error);
 	else if (s->file != NULL)
 		cli_notice(c, "snapshot '%s': %s", s->why, s->file);
 }
@@ -62,13 +70,14 @@ static void begin(struct cli *c, struct cli_snapshot *s, const char *node, const
 
 static void end(struct cli *c, struct cli_snapshot *s)
 {
-	char most[32] = "";
+	char most[32] = "", text[PATH_MAX + 128];
 	int error;
 
 	erltrace_getopt(c->h, "snapshotmax", most, sizeof(most), NULL);
 	error = snapshot_file_close(&s->file, (unsigned)strtoul(most, NULL, 10));
+	snprintf(text, sizeof(text), "couldn't write %s: %s", s->file.path, strerror(error));
 	if (error != 0 && !s->told)
-		cli_say("snapshot '%s': couldn't write %s: %s", s->why, s->file.path, strerror(error));
+		failed(c, s->why, text);
 	else if (error == 0 && s->file.path[0] != '\0')
 		cli_notice(c, "snapshot '%s': %s", s->why, s->file.path);
 }

@@ -28,6 +28,7 @@ struct target {
 	long rawlen;
 	struct cli_snapshot *snapshot; /* that it is sending, or NULL */
 	int64_t began_at, preview_at; /* ms */
+	bool ticked; /* a tick of --live has come */
 	bool silent; /* it has ended the script because we stood still */
 };
 

@@ -28,6 +28,7 @@ struct test_run {
 	char **files;	    /* of events */
 	size_t nfiles;
 	unsigned passed, failed, updated;
+	int error; /* errno of the first write of the output that failed; 0: none */
 };
 
 static const char usage[] =
@@ -330,6 +331,13 @@ static bool compare(struct test_run *t, const char *file, const char *text, size
 	return same;
 }
 
+/* Has what was printed arrived? What the stream could not write it forgets: errno is of now. */
+static void check_output(struct test_run *t)
+{
+	if ((fflush(stdout) != 0 || ferror(stdout)) && t->error == 0)
+		t->error = errno != 0 ? errno : EIO;
+}
+
 static void run_test(struct test_run *t, const char *file)
 {
 	erltrace_error_t err = {0};
@@ -350,8 +358,8 @@ static void run_test(struct test_run *t, const char *file)
 	ok = rc == 0 && compare(t, file, text, len);
 	t->passed += ok;
 	t->failed += !ok;
+	check_output(t);
 	free(text);
-	fflush(stdout);
 }
 
 /* ---- the command ---------------------------------------------------------------------- */
@@ -423,5 +431,9 @@ int test_main(int argc, char **argv)
 	for (size_t i = 0; i < t.nfiles; i++)
 		free(t.files[i]);
 	free(t.files);
-	return fflush(stdout) == 0 ? status : CLI_ERROR;
+	check_output(&t);
+	if (t.error == 0)
+		return status;
+	cli_say("failed to write output: %s", strerror(t.error));
+	return CLI_ERROR;
 }

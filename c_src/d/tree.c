@@ -134,12 +134,14 @@ static void put_type(void *arg, const char *name, const struct d_type *t, bool t
 int d_types_write(struct d_comp *c, const char *path, bool basic)
 {
 	FILE *f = fopen(path, "we");
+	bool ok = f != NULL;
 
-	if (f == NULL)
-		return d_error(
-			c, ET_FILE, 0, 0, "cannot write types to %s: %s", path, strerror(errno));
-	d_types_each(c, basic, put_type, f);
-	if (fclose(f) != 0)
+	if (ok) {
+		d_types_each(c, basic, put_type, f);
+		ok = fflush(f) == 0 && !ferror(f);
+		ok = fclose(f) == 0 && ok;
+	}
+	if (!ok)
 		return d_error(
 			c, ET_FILE, 0, 0, "cannot write types to %s: %s", path, strerror(errno));
 	return 0;

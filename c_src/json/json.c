@@ -477,6 +477,16 @@ int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *do
 	return js_end(j);
 }
 
+int co_json_snapshot_failed(struct co_json *j, const char *why, const char *error)
+{
+	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
+		return -1;
+	js_begin(j->buf, "snapshot_failed");
+	js_text(j->buf, "why", why);
+	js_text(j->buf, "message", error);
+	return js_end(j);
+}
+
 void co_json_free(struct co_json *j)
 {
 	if (j->buf != NULL)

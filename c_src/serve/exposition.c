@@ -212,6 +212,16 @@ static double lost(const struct job *j)
 	return (double)j->lost_lines;
 }
 
+static double unprinted(const struct job *j)
+{
+	return (double)j->prints.left_out;
+}
+
+static double unwritten(const struct job *j)
+{
+	return (double)j->snapshots_failed;
+}
+
 static void each_job(const struct expo *x, const struct serve *v, const char *name,
 	const char *type, const char *help, double (*value)(const struct job *))
 {
@@ -240,7 +250,7 @@ static void no_nodes(const struct expo *x, const struct serve *v)
 static void left_out(const struct expo *x, const struct serve *v)
 {
 	family(x, "erltrace_script_left_out", "gauge",
-		"1: the file is not run: another has its name.");
+		"1: it is not run: another file has its name, or it is not a file.");
 	for (const struct script *s = v->scripts; s != NULL; s = s->next)
 		if (s->left_out)
 			one_label(x, "erltrace_script_left_out", "path", s->path, 1);
@@ -272,6 +282,10 @@ static void jobs(const struct expo *x, const struct serve *v)
 		"Errors of the script: it did not compile, or a clause failed.", errors);
 	each_job(x, v, "erltrace_lost_results", "counter",
 		"Results of the script that could not be taken.", lost);
+	each_job(x, v, "erltrace_lines_left_out", "counter",
+		"Lines that the script printed and the log does not have: too many.", unprinted);
+	each_job(x, v, "erltrace_snapshots_failed", "counter",
+		"Snapshots of the script that could not be written.", unwritten);
 	family(x, "erltrace_drops", "counter", "What was lost because a buffer was full.");
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
 		for (size_t i = 0; i < j->ndrops; i++)

@@ -64,21 +64,44 @@ static void script_free(struct script *s)
 	free(s);
 }
 
-/* In the order of the command line. */
-static void add(struct serve *v, int arg, const char *path, const struct stat *st)
+/* In the order of the command line. NULL: memory is out; the next look tries again. */
+static struct script *add(struct serve *v, int arg, const char *path)
 {
 	struct script *s = calloc(1, sizeof(*s)), **at = &v->scripts;
 
 	if (s == NULL || (s->path = strdup(path)) == NULL || (s->name = name_of(path)) == NULL) {
 		if (s != NULL)
 			script_free(s);
-		return; /* the next look tries again */
+		return NULL;
 	}
-	note(s, st);
 	s->arg = arg;
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = s;
+	return s;
+}
+
+/* What is named like a script and is none. It is never opened: a fifo would hold us up. */
+static const char *kind_of(const struct stat *st)
+{
+	switch (st->st_mode & S_IFMT) {
+	case S_IFREG: return NULL;
+	case S_IFDIR: return "a folder";
+	case S_IFIFO: return "a fifo";
+	case S_IFSOCK: return "a socket";
+	case S_IFLNK: return "a link that leads to no file";
+	default: return "a device";
+	}
+}
+
+static void tell_odd(struct script *s, const char *odd)
+{
+	if (odd == s->odd)
+		return;
+	if (odd != NULL)
+		serve_say("%s: is left out: it is %s", s->path, odd);
+	s->odd = odd;
+	s->left_out = odd != NULL;
 }
 
 static bool is_of(const struct job *j, const struct script *s)
@@ -90,17 +113,20 @@ static void look_at(struct serve *v, int arg, const char *path)
 {
 	struct script *s = find(v, path);
 	struct stat st;
+	const char *odd;
 
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (stat(path, &st) < 0 && lstat(path, &st) < 0)
 		return;
-	if (s == NULL) {
-		add(v, arg, path, &st);
+	odd = kind_of(&st);
+	if (s != NULL && s->runs && odd != NULL)
+		return; /* its file is gone; then it is told what is there instead */
+	if (s == NULL && (s = add(v, arg, path)) == NULL)
 		return;
-	}
 	s->missed = 0;
 	if (!changed(s, &st))
 		return;
 	note(s, &st);
+	tell_odd(s, odd);
 	if (s->runs)
 		serve_say("%s: has changed", s->path);
 	for (struct job *j = v->jobs; j != NULL; j = j->next)
@@ -265,7 +291,7 @@ void folder_look(struct serve *v)
 			remove_script(v, at);
 	}
 	for (struct script *s = v->scripts; s != NULL; s = s->next)
-		if (!s->runs)
+		if (!s->runs && s->odd == NULL)
 			admit(v, s);
 	if (!v->looked)
 		forget_saved(v);

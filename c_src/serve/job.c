@@ -121,6 +121,7 @@ static void check_ended(struct job *j)
 		j->nodes[i].fired = 0;
 		j->nodes[i].cost = -1;
 	}
+	job_print_rest(j);
 	job_tell_held(j);
 	tell_end(j, ran);
 	j->wait_ms = wait_of(j, ran);
@@ -219,6 +220,7 @@ int job_new(struct serve *v, const struct script *s, struct member *m)
 	j->target = strdup(m->target);
 	j->member = m;
 	j->wait_ms = SERVE_FIRST_WAIT_MS;
+	job_prints_init(&j->prints);
 	j->out = (struct source){on_out, v, j, -1};
 	j->err = (struct source){on_err, v, j, -1};
 	j->end = (struct source){on_exit_of, v, j, -1};
@@ -308,6 +310,7 @@ void jobs_look(struct serve *v)
 			kill(j->pid, SIGKILL);
 		if (j->up)
 			look_at_health(j, now);
+		job_tell_left_out(j, now);
 		at = &j->next;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A script on a node: a child process that is kept running. job.c has its life, job_lines.c what it
- * says.
+ * says, job_prints.c what of that the script prints.
  */
 #ifndef SERVE_JOB_H
 #define SERVE_JOB_H
@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "sources.h"
+#include "web/log.h"
 
 struct serve;
 struct script;
@@ -34,6 +35,17 @@ enum { JOB_LINES = 32, JOB_LINE_MAX = 256, JOB_RECORDED_MS = 10000 };
 struct job_line {
 	int64_t at;
 	char text[JOB_LINE_MAX];
+};
+
+/* What it prints, on its way to the log. */
+enum { JOB_PRINT_MAX = 1024 };
+
+struct job_prints {
+	char line[JOB_PRINT_MAX]; /* the one that is not whole yet */
+	size_t n;
+	struct web_rate rate;
+	uint64_t left_out, untold; /* lines: in all; since that was told */
+	int64_t told_at;	   /* 0: never */
 };
 
 enum { JOB_TOLD = 8 };
@@ -70,11 +82,12 @@ struct job {
 	size_t nnodes;
 	struct job_drops *drops;
 	size_t ndrops;
-	uint64_t starts, errors, lost_lines;
+	uint64_t starts, errors, lost_lines, snapshots_failed;
 	int64_t alerts_minute; /* the minute in which ... */
 	unsigned alerts_begun; /* ... so many began: alerts.c */
 	struct job_line lines_kept[JOB_LINES];
 	unsigned nlines; /* all that there were: the last is at (nlines - 1) % JOB_LINES */
+	struct job_prints prints;
 };
 
 int job_new(struct serve *v, const struct script *s, struct member *m);
@@ -88,8 +101,7 @@ void jobs_try_member(
 void jobs_forget_member(struct serve *v, const struct member *m); /* it has left for good */
 struct job_node *job_node(struct job *j, const char *name);	  /* NULL: memory is out */
 void job_drops(struct job *j, const char *kind, uint64_t n);
-char *job_recorded(const struct job *j); /* what it printed in the last seconds; to be freed */
-int jobs_watch_end(struct serve *v);	 /* signals */
+int jobs_watch_end(struct serve *v); /* signals */
 void jobs_free(struct serve *v);
 
 /* job_lines.c */
@@ -98,5 +110,13 @@ void job_said(struct job *j, const char *line);		/* of its standard error */
 void job_tell_held(struct job *j);
 void job_tell(struct job *j, const char *text); /* once */
 void job_tell_again(struct job *j);		/* forget what has been told */
+
+/* job_prints.c */
+void job_prints_init(struct job_prints *p);
+void job_prints(struct job *j, const char *text);
+void job_print_rest(struct job *j);		     /* what is no whole line */
+void job_tell_left_out(struct job *j, int64_t now);  /* if it is time */
+void job_keep_line(struct job *j, const char *text); /* for alerts */
+char *job_recorded(const struct job *j); /* what it printed in the last seconds; to be freed */
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the child of a job says. Ticks go to the totals, alerts to alerts.c, errors to the log:
- * once, for a script that does not compile is tried again and again.
+ * What the child of a job says. Ticks go to the totals, alerts to alerts.c, what the script prints
+ * to job_prints.c, errors to the log: once, for a script that does not compile is tried again and
+ * again.
  */
 #include "job.h"
 #include "serve.h"
@@ -150,6 +151,7 @@ static void on_tick(struct job *j, const json_t *line)
 	size_t i;
 
 	j->tick_at = serve_ms();
+	job_print_rest(j);
 	if (j->silent)
 		serve_say("%s: %s: results come again", j->path, j->target);
 	j->silent = false;
@@ -232,41 +234,7 @@ static void on_error(struct job *j, const json_t *line)
 	job_tell(j, text);
 }
 
-/* ---- what it prints --------------------------------------------------------------------- */
-
-static void keep_line(struct job *j, const char *text)
-{
-	struct job_line *l = &j->lines_kept[j->nlines++ % JOB_LINES];
-
-	l->at = serve_ms();
-	snprintf(l->text, sizeof(l->text), "%.*s", (int)strcspn(text, "\n"), text);
-}
-
-char *job_recorded(const struct job *j)
-{
-	unsigned first = j->nlines > JOB_LINES ? j->nlines - JOB_LINES : 0;
-	int64_t since = serve_ms() - JOB_RECORDED_MS;
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	for (unsigned i = first; f != NULL && i < j->nlines; i++)
-		if (j->lines_kept[i % JOB_LINES].at >= since)
-			fprintf(f, "%s\n", j->lines_kept[i % JOB_LINES].text);
-	if (f != NULL && fclose(f) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
-static void on_text(struct job *j, const json_t *line)
-{
-	const char *text = text_of(line, "text");
-
-	fputs(text, stdout);
-	fflush(stdout);
-	keep_line(j, text);
-}
+/* ---- other lines ------------------------------------------------------------------------ */
 
 /* trace() and the like have values, and no text. */
 static void on_values(struct job *j, const json_t *line)
@@ -275,7 +243,7 @@ static void on_values(struct job *j, const json_t *line)
 	char *text = json_array_size(values) > 0 ? json_dumps(values, JSON_COMPACT) : NULL;
 
 	if (text != NULL)
-		keep_line(j, text);
+		job_keep_line(j, text);
 	free(text);
 }
 
@@ -343,11 +311,13 @@ void job_line(void *job, const char *text, size_t len)
 	else if (strcmp(type, "error") == 0)
 		on_error(j, line);
 	else if (strcmp(type, "printf") == 0 || strcmp(type, "print") == 0)
-		on_text(j, line);
+		job_prints(j, text_of(line, "text"));
 	else if (strcmp(type, "alert") == 0)
 		alerts_fire(j->v, j, line);
 	else if (strcmp(type, "exit") == 0)
 		j->own_end = true;
+	else if (strcmp(type, "snapshot_failed") == 0)
+		j->snapshots_failed++; /* standard error says why */
 	else if (strcmp(type, "snapshot") != 0 && strcmp(type, "calls") != 0)
 		on_values(j, line);
 	json_decref(line);

@@ -6,12 +6,14 @@
  *
  *   {"version": 1, "metrics": [{"script", "aggregation", "kind", "keys", ..., "series": [...]}],
  *    "scripts": [{"name", "path"}], "members": [nodes that were found], "alerts": [...],
- *    "jobs": [{"script", "target", "starts", "errors", "lost", "nodes": [...], "drops": [...]}]}
+ *    "jobs": [{"script", "target", "starts", "errors", "lost", "lines_left_out",
+ * "snapshots_failed", "nodes": [...], "drops": [...]}]}
  */
 #include "saved.h"
 #include "serve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,9 +77,11 @@ static json_t *job_out(const struct job *j)
 	for (size_t i = 0; i < j->ndrops; i++)
 		json_array_append_new(drops, json_pack("{s:s,s:I}", "kind", j->drops[i].kind, "n",
 						     (json_int_t)j->drops[i].n));
-	return json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:o}", "script", j->script, "target", j->target,
-		"starts", (json_int_t)j->starts, "errors", (json_int_t)j->errors, "lost",
-		(json_int_t)j->lost_lines, "nodes", nodes, "drops", drops);
+	return json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "script", j->script, "target",
+		j->target, "starts", (json_int_t)j->starts, "errors", (json_int_t)j->errors, "lost",
+		(json_int_t)j->lost_lines, "lines_left_out", (json_int_t)j->prints.left_out,
+		"snapshots_failed", (json_int_t)j->snapshots_failed, "nodes", nodes, "drops",
+		drops);
 }
 
 static json_t *all_out(const struct serve *v)
@@ -147,6 +151,60 @@ void saved_look(struct serve *v)
 	v->state_due = now + SAVED_EVERY_MS;
 }
 
+/* ---- one server ------------------------------------------------------------------------- */
+
+/* A server that was killed a moment ago may not have ended yet. 0, or -1 and errno. */
+static int take_lock(int fd)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	const struct timespec pause = {.tv_nsec = 50000000};
+	int rc = fcntl(fd, F_SETLK, &whole);
+
+	for (int i = 0; rc < 0 && (errno == EACCES || errno == EAGAIN) && i < 40; i++) {
+		nanosleep(&pause, NULL);
+		rc = fcntl(fd, F_SETLK, &whole);
+	}
+	return rc;
+}
+
+static int in_use(const struct serve *v, int fd)
+{
+	struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	if (fcntl(fd, F_GETLK, &other) == 0 && other.l_type != F_UNLCK && other.l_pid > 0)
+		serve_say("%s: is the --state of another server, process %d: each needs its own",
+			v->state_file, (int)other.l_pid);
+	else
+		serve_say(
+			"%s: is the --state of another server: each needs its own", v->state_file);
+	close(fd);
+	return -1;
+}
+
+/*
+ * Two servers would overwrite each other's totals. The file itself is another one after each write,
+ * so FILE.lock is locked. It stays when the server ends; the lock goes with the process, however
+ * that ends. Where there can be no lock there may be no totals either, which is told when they are
+ * written.
+ */
+static int lock(struct serve *v)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.lock", v->state_file);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0 && take_lock(fd) == 0)
+		return 0; /* open until the end */
+	if (fd >= 0 && (errno == EACCES || errno == EAGAIN))
+		return in_use(v, fd);
+	serve_say("%s: cannot be locked: %s: see to it that no other server has this --state", path,
+		strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
 /* ---- reading ---------------------------------------------------------------------------- */
 
 static int bad(struct serve *v, const char *why)
@@ -162,16 +220,14 @@ static bool is_text(const json_t *o, const char *member, const char *text)
 	return s != NULL && strcmp(s, text) == 0;
 }
 
-int saved_read(struct serve *v)
+static int read_file(struct serve *v)
 {
 	json_error_t error;
 	const json_t *m;
 	size_t i;
 
-	if (v->state_file == NULL || (access(v->state_file, F_OK) < 0 && errno == ENOENT))
+	if (access(v->state_file, F_OK) < 0 && errno == ENOENT)
 		return 0;
-	if (strlen(v->state_file) > 4000)
-		return bad(v, "too long a name");
 	v->saved = json_load_file(v->state_file, 0, &error);
 	if (v->saved == NULL)
 		return bad(v, error.text);
@@ -189,6 +245,15 @@ int saved_read(struct serve *v)
 			member_known(v, json_string_value(m));
 	}
 	return 0;
+}
+
+int saved_open(struct serve *v)
+{
+	if (v->state_file == NULL)
+		return 0;
+	if (strlen(v->state_file) > 4000)
+		return bad(v, "too long a name");
+	return lock(v) < 0 ? -1 : read_file(v);
 }
 
 /* A folder that was moved has its totals still. */
@@ -222,6 +287,8 @@ static void restore(struct job *j, const json_t *saved)
 	j->starts = number_of(saved, "starts");
 	j->errors = number_of(saved, "errors");
 	j->lost_lines = number_of(saved, "lost");
+	j->prints.left_out = number_of(saved, "lines_left_out");
+	j->snapshots_failed = number_of(saved, "snapshots_failed");
 	json_array_foreach(json_object_get(saved, "nodes"), i, o)
 	{
 		const char *name = json_string_value(json_object_get(o, "name"));

@@ -9,8 +9,11 @@ struct serve;
 struct job;
 struct script;
 
-/* Read the file, if there is one. -1: it is not one of ours; that has been told. */
-int saved_read(struct serve *v);
+/*
+ * See to it that no other server has the file, and read it, if there is one. -1: another has it, or
+ * it is not one of ours; that has been told.
+ */
+int saved_open(struct serve *v);
 void saved_job(const struct serve *v, struct job *j); /* what the file says about a new job */
 /* Are the totals that were saved for its name its own? Else they are of another file. */
 bool saved_is_of(const struct serve *v, const struct script *s);

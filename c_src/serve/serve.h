@@ -7,7 +7,7 @@
  *   folder.c      which scripts there are: new, changed and removed files
  *   members.c     which nodes there are; watch_nodes.c: a child that looks
  *   job.c         a script on a node: a child process, started again when it ends
- *   job_lines.c   what that child says
+ *   job_lines.c   what that child says; job_prints.c: what the script prints
  *   sources.c     the pipes of children
  *   totals.c      what ticks bring, added up
  *   naming.c      what metrics are called
@@ -67,8 +67,9 @@ struct script {
 	off_t size;
 	ino_t inode;
 	dev_t device;
-	bool runs;	 /* it has jobs; else another script has its name */
-	bool left_out;	 /* which is told: that is another file */
+	bool runs;	 /* it has jobs; else another script has its name, or it is odd */
+	bool left_out;	 /* which is told: that is another file, or this is odd */
+	const char *odd; /* it is not a file, but this; NULL: it is one */
 	unsigned missed; /* looks that did not see it */
 };
 

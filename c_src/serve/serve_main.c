@@ -6,6 +6,8 @@
 #include "serve.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -170,6 +172,24 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* The folder of --snapshots is made, if there is none. */
+static bool can_snapshot(const char *dir)
+{
+	int error = 0;
+
+	if (dir == NULL)
+		return true;
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+		error = errno;
+	else if (!is_folder(dir))
+		error = ENOTDIR;
+	else if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) < 0)
+		error = errno;
+	if (error != 0)
+		serve_say("--snapshots %s: no file can be written there: %s", dir, strerror(error));
+	return error == 0;
+}
+
 static int paths(struct serve *v, int argc, char **argv)
 {
 	for (int i = optind; i < argc; i++) {
@@ -252,8 +272,8 @@ int serve_main(int argc, char **argv)
 		return watch_nodes(v.nnodes > 0 ? v.nodes[0] : NULL, v.cookie_file);
 	many_files();
 	status = 1;
-	if (members_open(&v) == 0 && saved_read(&v) == 0 && http_open(&v) == 0 &&
-		jobs_watch_end(&v) == 0) {
+	if (can_snapshot(v.snapshots) && members_open(&v) == 0 && saved_open(&v) == 0 &&
+		http_open(&v) == 0 && jobs_watch_end(&v) == 0) {
 		six = strchr(v.listen, ':') != NULL;
 		printf("http://%s%s%s:%d/metrics\n", six ? "[" : "", v.listen, six ? "]" : "",
 			v.port);

@@ -130,6 +130,10 @@ ok 'EPIPE: exit code' test "${PIPESTATUS[0]}" = 0
 ok 'EPIPE: quiet' test ! -s "$tmp/pipe.err"
 ok 'EPIPE: END ran' holds "$tmp/end" ran
 
+erltrace test test/scripts/calls.events >/dev/full 2>"$tmp/full.err"
+ok 'erltrace test, a full disk: exit code' test $? = 1
+is 'erltrace test, a full disk: told' 'erltrace: failed to write output: No space left on device' "$(cat "$tmp/full.err")"
+
 # A signal while it waits for a reader that is slow: nothing is lost.
 if command -v python3 >/dev/null; then
 	ok 'SIGINT while it writes to a slow reader: all of the output' python3 - <<'EOF'

@@ -95,6 +95,25 @@ erltrace record -N $node -o . -n 'erlang*:lists:seq:function-entry' 2>e
 is 'no such file: exit' 1 $?
 ok 'no such file: told' grep -q 'cannot write .: Is a directory' e
 
+# A disk that is full: at once, and in the middle. Nobody has to interrupt it.
+timeout 60 erltrace record -N $node -o /dev/full -n 'erlang*:lists:seq:function-entry' 2>e
+is 'full disk: exit' 1 $?
+is 'full disk: told' 'erltrace: cannot write /dev/full: No space left on device' "$(cat e)"
+timeout 60 erltrace record -S -N $node -n 'erlang*:lists:seq:function-entry' >/dev/full 2>e
+is 'full disk, -S: exit' 1 $?
+ok 'full disk, -S: told' grep -q 'No space left on device' e
+(
+	trap '' XFSZ
+	ulimit -f 64
+	exec timeout 60 erltrace record -N $node -o f.events -n 'erlang*:lists:seq:function-entry'
+) 2>e &
+recorder=$!
+holds f.events '"erltrace":"events"'
+at $node '[lists:seq(1, 2) || _ <- lists:seq(1, 2000)], ok.' >/dev/null
+wait $recorder
+is 'full in the middle: exit' 1 $?
+is 'full in the middle: told' 'erltrace: cannot write f.events: File too large' "$(cat e)"
+
 # As many as are wanted, and then no more: it ends though nothing happens any more.
 erltrace record -N $node --events 3 -o m.events -n 'erlang*:lists:seq:function-entry' 2>e &
 recorder=$!

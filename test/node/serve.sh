@@ -25,6 +25,7 @@ echo "$leaf { @calls[probefunc] = count(); @arg = sum(7); @mean = avg(3); @least
 	@q = quantize(5); @l = lquantize(15, 0, 100, 10); @ll = llquantize(150, 10, 0, 3, 10);
 	@down = sum(-1); @sd = stddev(1); } END { @ends = count(); }" >scripts/calls.d
 printf 'BEGIN\n{\n\t@x = count(;\n}\n' >scripts/bad.d
+echo 'erlang*:demo_exact:burn/1:function-entry { @burns = count(); }' >scripts/rests.d
 serve() { # port
 	rm -f url
 	erltrace serve -N served --port "$1" --max-labels 100 --state totals scripts >url 2>log </dev/null &
@@ -127,6 +128,8 @@ rm -f served.in served.out
 start served
 at served 'code:ensure_loaded(demo_exact).' >/dev/null
 shows 'the node is back' '^erltrace_script_up\{script="calls",target="served"\} 1$'
+shows 'with all scripts' '^erltrace_script_up\{script="rests",target="served"\} 1$'
+is 'nobody says that something is lost which ticks have brought, or that never was' 0 "$(grep -cE 'is lost|aggregations' log)"
 calls 45
 shows 'counters go on' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} 345$"
 has 'distributions go on' "^erltrace_calls_q_bucket\{$n,le=\"7\"\} 345$"
@@ -278,6 +281,52 @@ ok 'totals that cannot be written: it runs' holds url metrics
 ok 'and ends' ends TERM
 server=''
 ok 'and it is told' holds log 'nosuch/totals: cannot be written: No such file or directory'
+
+# ---- two servers, one file of totals -----------------------------------------------------------
+
+two() { # log, arguments of the server; the exit code is printed if it ends at once
+	timeout 20 erltrace serve -N nobody --port 0 "${@:2}" scripts >/dev/null 2>"$1" </dev/null
+	echo $?
+}
+one() {
+	rm -f url
+	erltrace serve -N nobody --port 0 "$@" scripts >url 2>log </dev/null &
+	server=$!
+	disown
+}
+one --state two
+ok 'a server has a file of totals' holds url metrics
+is 'another one with the same: refused' 1 "$(two e --state two)"
+ok 'and told who has it' holds e "two: is the --state of another server, process $server: each needs its own"
+mkdir -p folder
+ln -s .. folder/up
+is 'by another path: refused' 1 "$(two e --state folder/up/two)"
+kill -9 "$server"
+for ((i = 0; i < 400; i++)); do gone "$server" && break; sleep 0.025; done
+one --state two
+ok 'the first is killed: no lock stays behind' holds url metrics
+ok 'it ends' ends TERM
+one --state two
+ok 'and another begins' holds url metrics
+ok 'which ends' ends TERM
+server=''
+
+# ---- folders of snapshots ----------------------------------------------------------------------
+
+is '--snapshots: a folder that cannot be made: refused' 1 "$(two e --snapshots nosuch/snapshots)"
+ok 'and told' holds e '--snapshots nosuch/snapshots: no file can be written there: No such file or directory'
+is '--snapshots: a file: refused' 1 "$(two e --snapshots two)"
+ok 'and told' holds e '--snapshots two: no file can be written there: Not a directory'
+if [ "$(id -u)" != 0 ]; then
+	mkdir -m 555 unwritable
+	is '--snapshots: a folder that cannot be written to: refused' 1 "$(two e --snapshots unwritable)"
+	ok 'and told' holds e '--snapshots unwritable: .*: Permission denied'
+fi
+one --snapshots made
+ok '--snapshots: no folder' holds url metrics
+ok 'it is made' test -d made
+ok 'it ends' ends TERM
+server=''
 
 # ---- a full disk -------------------------------------------------------------------------------
 

@@ -279,9 +279,6 @@ echo 'BEGIN { @ = count(); }' >$'bytes/na\xefme "q"\n.d'
 printf '#pragma D metric @some help="caf\xe9"\nBEGIN { @some["\\377\\001\\r"] = count(); }\n' >bytes/latin.d
 printf '#pragma D option strsize=65536\nBEGIN { @["%s"] = count(); }\n' "$(head -c 60000 /dev/zero | tr '\0' k)" >bytes/huge.d
 head -c 10000 /dev/urandom >bytes/random.d
-mkfifo bytes/fifo.d
-mkdir bytes/folder.d
-ln -s nowhere bytes/dangling.d
 serve -N served --state bytes.totals bytes
 up latin
 shows 'a long key is cut' '^erltrace_huge_total\{.*,key0="k{4096}\.\.\."\} 1$'
@@ -293,6 +290,72 @@ fi
 serve_ends TERM
 serve -N served --state bytes.totals bytes
 shows 'over a restart, too' '^erltrace_na_me__q___total\{.*\} 2$'
+serve_ends TERM
+
+# ---- what is named like a script and is none ------------------------------------------------------------------
+
+mkdir odd odd/folder.d
+mkfifo odd/fifo.d
+ln -s nowhere odd/dangling.d
+ln -s loop.d odd/loop.d
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("odd/socket.d")'
+echo 'BEGIN { @ = count(); }' >odd/good.d
+serve -N served odd
+up good
+left_out() { # name, what it is
+	ok "$1: told" holds log "odd/$1\.d: is left out: it is $2\$"
+	shows "$1: a metric" "^erltrace_script_left_out\{path=\"odd/$1\.d\"\} 1\$"
+}
+left_out folder 'a folder'
+left_out fifo 'a fifo'
+left_out socket 'a socket'
+left_out dangling 'a link that leads to no file'
+left_out loop 'a link that leads to no file'
+hasnt 'a script is not left out' 'path="odd/good'
+echo 'BEGIN { @ = count(); }' >odd/nowhere
+up dangling
+rm odd/fifo.d
+echo 'BEGIN { @ = count(); }' >odd/fifo.d
+up fifo
+hasnt 'what has become a script is not left out' 'path="odd/(fifo|dangling)'
+rm odd/good.d
+mkfifo odd/good.d
+left_out good 'a fifo'
+is 'each is told once' 6 "$(grep -c 'is left out' log)"
+serve_ends TERM
+
+# ---- what scripts print ------------------------------------------------------------------------------------------
+
+mkdir prints
+cat >prints/says.d <<EOC
+int n;
+BEGIN { printf("one "); printf("line \\033[2J\ttab\ncaf\303\251"); printf("%2000s\n", "long"); }
+$leaf { printf("line %d\n", n++); }
+EOC
+echo 'BEGIN { printf("no end of a line"); }' >prints/rest.d
+serve -N served --state prints.totals prints
+up says
+tab=$'\t'
+ok 'a line has the name of its script, and no control characters' holds url "^says: one line \\\\x1b\[2J${tab}tab\$"
+ok 'a long line becomes several, in UTF-8' holds url '^says: café *$'
+ok 'all of it is there' holds url '^says: +long$'
+ok 'what is no whole line is not held back' holds url '^rest: no end of a line$'
+calls 5000
+left=0
+for ((i = 0; i < 300; i++)); do
+	curl -s --max-time 10 "$url" >o
+	left=$(awk '/^erltrace_lines_left_out_total\{script="says",target="served"\}/ { print $2 }' o)
+	printed=$(grep -c '^says: line [0-9]' url)
+	[ $((left + printed)) = 5000 ] && break
+	sleep 0.1
+done
+is 'without end: each line is printed, or counted' 5000 $((left + printed))
+ok "so many are printed ($printed)" [ "$printed" -ge 100 -a "$printed" -le 700 ]
+ok 'and it is told' holds log 'prints/says\.d: served: [0-9]+ lines that it printed are left out: they are more than 10 a second'
+is 'once' 1 "$(grep -c 'are left out' log)"
+serve_ends TERM
+serve -N served --state prints.totals prints
+shows 'the counter goes on' "^erltrace_lines_left_out_total\{script=\"says\",target=\"served\"\} $left\$"
 serve_ends TERM
 becomes 'nothing is left in the node' false served 'code:is_loaded(erltrace_nif) =/= false.'
 finish

@@ -13,7 +13,7 @@ serve_begin 200
 
 leaf='erlang*:demo_exact:leaf/1:function-entry'
 mkdir scripts
-echo "$leaf { @calls = count(); alert(\"Leaf\", \"called\"); }" >scripts/calls.d
+echo "$leaf { @calls = count(); alert(\"Leaf\", \"called\"); } BEGIN { printf(\"begins\"); }" >scripts/calls.d
 calls() { at "$1" "demo_exact:calls($2)." >/dev/null; }
 member() { # name: it is connected with the first one, and has the module
 	start "$1"
@@ -30,6 +30,7 @@ member one
 serve -N seed --cluster --state totals scripts
 shows 'the node of -N' '^erltrace_script_up\{script="calls",target="seed"\} 1$'
 shows 'a member' "^erltrace_script_up\{script=\"calls\",target=\"one@$host\"\} 1\$"
+ok 'what it prints there is told with the node' holds url "^calls one@$host: begins$"
 hasnt 'the node of -N has one name' "target=\"seed@$host\""
 calls seed 10
 calls one 20

@@ -206,6 +206,15 @@ EOC
 	kill -USR1 "$command" # it ended the server
 	files served '*-waits-plane@*-signal.txt' 1
 	ok 'the server goes on' kill -0 "$command"
+	rm -r served
+	kill -USR1 "$command"
+	for ((i = 0; i < 600; i++)); do
+		curl -s --max-time 10 "$(grep -m1 metrics url)" >o
+		grep -q '^erltrace_snapshots_failed_total.* 1$' o && break
+		sleep 0.1
+	done
+	has 'one that cannot be written is counted' '^erltrace_snapshots_failed_total\{script="waits",target="plane"\} 1$'
+	ok 'and told' holds serve.log "waits\.d: plane: snapshot 'signal': couldn't write served/.*: No such file or directory"
 	untrace
 fi
 finish

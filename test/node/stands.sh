@@ -78,9 +78,15 @@ for sleep in 0 0 20 200; do
 		-qn 'erlang*:lists:zip3/3:function-entry { @ = count(); }' >o 2>e
 	is "ends at once, $sleep ms: exit" 0 $?
 	ok "ends at once, $sleep ms: how old the numbers are, or that there are none" \
-		grep -qE '^erltrace: (aggregations as they were [0-9.]+ s before it ended:|no aggregations have come from stands_c@.*: what it gathered in [0-9.]+ s, until it ended, is lost)$' e
+		grep -qE '^erltrace: (aggregations as they were [0-9.]+ s before it ended:|no aggregations have come from stands_c@.*, which ran for [0-9.]+ s: what it may have gathered is lost)$' e
 	ok "ends at once, $sleep ms: they are printed, if any" [ "$(grep -c 'as they were' e)" = "$(grep -cE '^ +[1-5]$' o)" ]
 done
+# A script that gathered nothing in all this time has not lost all of it.
+timeout 100 erltrace -c 'erl -noshell -start_epmd false -sname stands_c -eval stands:wait(),timer:sleep(1000),halt(0).' \
+	-qn 'erlang*:lists:zip3/3:function-entry { @ = count(); }' >o 2>e
+is 'ends, nothing was gathered: exit' 0 $?
+ok 'ends, nothing was gathered: no loss is told that was none' \
+	grep -qE '^erltrace: no aggregations have come from stands_c@.*, which ran for [0-9.]+ s: what it may have gathered is lost$' e
 # Without aggregations there is nothing to tell.
 timeout 100 erltrace -c 'erl -noshell -start_epmd false -sname stands_c -eval stands:wait(),stands:calls(5).' \
 	-qn 'erlang*:lists:zip3/3:function-entry { printf("."); }' >o 2>e
