@@ -25,6 +25,7 @@ import {
 } from "./drive.js";
 import { hands } from "./hands.js";
 import { kernel } from "./kernel.js";
+import { requests } from "./requests.js";
 import { seeds } from "./seeds.js";
 
 const URL = process.env.PAGE_URL;
@@ -73,90 +74,6 @@ for (const node of [demo, more, api]) await node.ask("code:ensure_loaded(demo_ex
 await watch(demo);
 
 const steps = {
-	// Requests of a known shape: a client, three messages through two servers.
-	async requests() {
-		const page = await open(browser, URL);
-		await ready(page);
-		const node = demo.name;
-		await page.evaluate((name) => {
-			const app = globalThis.erltrace;
-			for (const n of app.nodes) app.choose(n.name, n.name.startsWith(`${name}@`));
-		}, node);
-		await demo.ask(
-			"register(stage_two, spawn(fun F() -> receive {go, P} -> P ! back, F() end end)), " +
-				"register(stage_one, spawn(fun F() -> receive {go, P} -> stage_two ! {go, P}, F() end end)), ok.",
-		);
-		await page.locator("header.top").getByRole("button", { name: "Follow" }).click();
-		await page.getByLabel("Module").fill("demo_exact:leaf");
-		is("a function is pasted as a whole", await page.getByLabel("Function").inputValue(), "leaf");
-		await page.locator(".follow .primary").click();
-		await page.waitForFunction(() => globalThis.erltrace.run?.ticks > 0);
-		await demo.ask(
-			"[begin {_, M} = spawn_monitor(fun() -> demo_exact:leaf(1), stage_one ! {go, self()}, " +
-				"receive back -> ok end end), receive {'DOWN', M, _, _, _} -> ok end end || _ <- lists:seq(1, 5)], ok.",
-		);
-		await page.waitForFunction(() => globalThis.erltrace.run.flows?.list.length >= 5);
-		await page.locator(".flow-list tbody tr").nth(4).waitFor();
-		const rows = await page
-			.locator(".flow-list tbody tr")
-			.evaluateAll((list) => list.map((r) => [...r.children].map((c) => c.innerText.trim())));
-		is(
-			"the list: function, hops, messages, spawns, processes",
-			rows.map((r) => [r[0], ...r.slice(2, 6)]),
-			Array(5).fill(["demo_exact:leaf/1", "3", "3", "0", "3"]),
-		);
-		const took = await page.evaluate(() => globalThis.erltrace.run.flows.list.map((f) => f.elapsed));
-		const shown = () =>
-			page.evaluate(() => {
-				const all = (css) => [...document.querySelectorAll(`.flow-plot ${css}`)];
-				return {
-					rows: all(".who").map((t) => t.firstChild.data.trim()),
-					running: all(".bar.running").length,
-					arrows: all(".arrow").length,
-					critical: all(".arrow.critical").length,
-					title: document.querySelector(".flow-what b").innerText,
-				};
-			});
-		const picture = await shown();
-		is("the waterfall: rows", picture.rows.slice(1), ["stage_one", "stage_two"]);
-		is(
-			"the waterfall: bars and arrows, all critical",
-			[picture.running, picture.arrows, picture.critical, picture.title],
-			[4, 3, 3, "demo_exact:leaf/1"],
-		);
-		await page.mouse.move(700, 20); // under the pointer rows hold still
-		await page.waitForFunction(() => {
-			const of = [...document.querySelectorAll(".flow-list td.value")].map((c) => Number(c.title.replace(/[^\d.]/g, "")));
-			return of.every((n, i) => i === 0 || n <= of[i - 1]);
-		});
-		const order = await page
-			.locator(".flow-list td.value")
-			.evaluateAll((list) => list.map((c) => Number(c.title.replace(/[^\d.]/g, ""))));
-		is("the slowest first", order, [...order].sort((a, b) => b - a));
-		is("their times", order[0], Number((Math.max(...took) / 1000).toFixed(Math.max(...took) < 1e5 ? 2 : 1)));
-		// Zoom by a drag, and back.
-		const box = await page.locator(".flow-plot svg").boundingBox();
-		await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
-		await page.mouse.down();
-		await page.mouse.move(box.x + box.width * 0.7, box.y + 40, { steps: 4 });
-		await page.mouse.up();
-		await page.getByRole("button", { name: "All of it" }).waitFor();
-		await page.keyboard.press("Escape");
-		await page.waitForFunction(() => !document.querySelector(".flow-what button"));
-		ok("Esc goes back, and does not stop", await page.evaluate(() => globalThis.erltrace.running));
-		await page.locator(".flow-list .pick").nth(3).click();
-		is(
-			"another one is picked",
-			await page.evaluate(() => document.querySelector(".flow-list tr.picked td.value").title),
-			await page.locator(".flow-list td.value").nth(3).getAttribute("title"),
-		);
-		await page.locator(".flows").getByRole("button", { name: "table" }).click();
-		is("the table behind it", await page.locator(".flows .behind tbody tr").count(), 4);
-		await stop(page, "took_us");
-		is("no token is left", await demo.ask("[P || P <- processes(), {_, T} <- [process_info(P, sequential_trace_token)], T =/= []]."), "[]");
-		await demo.ask("[exit(whereis(P), kill) || P <- [stage_one, stage_two]], ok.");
-		return page;
-	},
 	async login() {
 		const page = await open(browser, URL);
 		await ready(page);
@@ -205,6 +122,7 @@ const steps = {
 	...seeds,
 	...kernel,
 	...hands,
+	...requests,
 
 	async "counts side by side"() {
 		const page = await open(browser, URL);
