@@ -18,6 +18,7 @@ enum {
 	MAX_FLOWS = 100000,
 	MAX_NODES = 1000,
 	GRACE_MS = 1000, /* what other nodes have still to say */
+	DROPS_MS = 1500, /* drops are told of by then: statusrate is a second */
 };
 
 struct flows *flows_new(size_t most, void (*done)(void *arg, struct flow *f), void *arg)
@@ -550,9 +551,17 @@ static void complete(struct flows *s, struct flow *f)
 	s->done(s->arg, f);
 }
 
+/*
+ * A message of a flow that is over was taken, or nobody will take it. If that was not seen, the event may have been
+ * dropped, and the node tells of drops a moment later.
+ */
 static bool is_complete(const struct flows *s, const struct flow *f, int64_t now_ms)
 {
-	return f->ended_at > 0 && (s->nnodes < 2 || now_ms - f->ended_at >= GRACE_MS);
+	const int64_t ago = now_ms - f->ended_at;
+
+	if (f->ended_at == 0 || (s->nnodes > 1 && ago < GRACE_MS))
+		return false;
+	return ago >= DROPS_MS || s->dropped || is_why(f, "waits") || !has_untaken(f);
 }
 
 void flows_look(struct flows *s, int64_t now_ms, bool all)
