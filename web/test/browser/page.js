@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
 	ErlangNode,
 	FLAGS,
+	closeTabs,
 	exported,
 	flags,
 	hasTotal,
@@ -529,7 +530,7 @@ async function ends(act) {
 		if ((await flags(demo)) === "[]") ok("it was traced", false);
 		best = Math.min(best, await offAfter(demo, () => act(page)));
 		faults.push(...page.faults);
-		if (browser.isConnected()) await page.context().close();
+		if (browser.isConnected()) await closeTabs(browser);
 	}
 	console.log(`info: ${name}: nothing is traced after ${best} ms`);
 	// Where three want each processor all the time, nothing takes the time that it takes.
@@ -567,10 +568,10 @@ async function start() {
 	}
 }
 
-// Closes all tabs. A browser that has not done so in time is not good for the next step: another.
+// Closes the tabs. A browser that has not done so in time is not good for the next step: another.
 async function tidy() {
 	try {
-		await within(Promise.all(browser.contexts().map((c) => c.close())), CLOSE, "closing the tabs");
+		await within(closeTabs(browser), CLOSE, "closing the tabs");
 		if (browser.isConnected()) return;
 	} catch (e) {
 		console.log(`info: ${e.message}; another browser`);
