@@ -36,6 +36,7 @@ export const COLUMNS = {
 	spawns: (f) => f.spawns,
 	processes: (f) => f.processes.length,
 	end: (f) => markOf(f),
+	most: (f) => mostOf(f)?.who ?? "",
 };
 
 export function sorted(list, column, down) {
@@ -197,6 +198,26 @@ export function shares(flow) {
 		} else if (placeOf(flow, h) !== null) mailbox += flow.elapsed - h.sent;
 	}
 	return { running, mailbox, rest: isOpen(flow) ? Math.max(0, flow.elapsed - running - mailbox) : 0 };
+}
+
+// The one part of the critical path that took most of it: {who, how, time}; null: it took no time.
+export function mostOf(flow) {
+	let most = null;
+	const part = (who, how, time) => {
+		if (time > (most?.time ?? 0)) most = { who, how, time };
+	};
+	for (const h of flow.hops) {
+		if (!h.critical || placeOf(flow, h) === null) continue;
+		const who = h.to >= 0 ? nameOf(flow.processes[h.to]) : h.receiver;
+		if (h.taken === undefined) part(who, "in the mailbox", flow.elapsed - h.sent);
+		else {
+			part(who, "in the mailbox", h.taken - h.sent);
+			part(who, "running", pathEnd(flow, h) - h.taken);
+		}
+	}
+	const last = lastHop(flow);
+	if (last?.taken !== undefined && last.to >= 0) part(nameOf(flow.processes[last.to]), "no more is known", shares(flow).rest);
+	return most;
 }
 
 // Until the path goes on: a visit may send more after that.

@@ -14,6 +14,7 @@ import {
 	labelOf,
 	lifeOf,
 	markOf,
+	mostOf,
 	nameOf,
 	secondsText,
 	shares,
@@ -52,7 +53,7 @@ export function FlowView({ app, run }) {
 		const on = by.column === column;
 		return html`<th class=${cls} aria-sort=${on ? (by.down ? "descending" : "ascending") : null}>
 			<button class="sort" title=${title}
-				onClick=${() => setBy({ column, down: on ? !by.down : column !== "function" })}>${text}<i
+				onClick=${() => setBy({ column, down: on ? !by.down : !["function", "most"].includes(column) })}>${text}<i
 				class=${on ? (by.down ? "down" : "up") : ""} aria-hidden="true"></i></button></th>`;
 	};
 	const keys = (e) => {
@@ -80,6 +81,7 @@ export function FlowView({ app, run }) {
 			${head("function", "request", "Sort by function", "name")}
 			${head("elapsed", "took", "Sort by time")}
 			${head("end", "end", "Sort by how it ended", "end")}
+			${head("most", "most of it in", "Sort by the process in which most of the time went", "most")}
 			${head("depth", "hops", "Sort by the longest chain of messages and spawns")}
 			${head("messages", "messages", "Sort by messages")}
 			${head("spawns", "spawns", "Sort by spawns")}
@@ -91,6 +93,7 @@ export function FlowView({ app, run }) {
 			<td class="num value" title=${`${exact(f.elapsed / 1000)} µs`}><span class="bar"
 				style=${{ width: `${(100 * f.elapsed) / most}%` }}></span><span>${took(f)}</span></td>
 			<td class="end" title=${endText(f)}><${Mark} flow=${f} /></td>
+			<td class="most" title=${mostText(f)}>${mostOf(f)?.who}</td>
 			<td class="num">${f.depth}</td><td class="num">${f.messages}</td><td class="num">${f.spawns}</td>
 			<td class="num">${f.processes.length}</td><td class="num">${clock(f.time)}</td></tr>`)}</tbody></table></div>
 		${!flow && html`<p class="dim pad">No request yet: one is shown when it is over${run.form &&
@@ -100,6 +103,11 @@ export function FlowView({ app, run }) {
 }
 
 const took = (flow, digits) => `${atLeast(flow) ? "≥ " : ""}${number(flow.elapsed, "ns", digits)}`;
+
+function mostText(flow) {
+	const most = mostOf(flow);
+	return most ? `${most.who}, ${most.how}: ${percent((100 * most.time) / flow.elapsed)}` : "";
+}
 
 function Mark({ flow }) {
 	const mark = markOf(flow);
@@ -173,7 +181,7 @@ function Waterfall({ app, run, flow, nodes }) {
 	return html`<div class="waterfall">
 		<p class="flow-what"><${Mark} flow=${flow} /><b>${flow.function}</b> took ${took(flow, 4)}:
 			running ${share(part.running)}, in mailboxes ${share(part.mailbox)}${part.rest > 0 && `, then nothing ${share(part.rest)}`}${" "}
-			of the critical path${nodes > 1 ? ` over ${nodes} nodes` : ""}. <span class="flow-end">${endText(flow)}</span>
+			of the critical path${nodes > 1 ? ` over ${nodes} nodes` : ""}. Most of it in ${mostText(flow)}. <span class="flow-end">${endText(flow)}</span>
 			${flow.end === "waits" && html`<${Longer} app=${app} form=${run.form} />`}
 			${range && html` <button class="small" onClick=${() => setRange(null)} title="Back to the whole request (Esc)">All of it</button>`}</p>
 		<div class="flow-plot" ref=${box} onPointerLeave=${() => setHover(null)}>

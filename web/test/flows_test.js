@@ -11,6 +11,7 @@ import {
 	formText,
 	isName,
 	markOf,
+	mostOf,
 	nameOf,
 	readForm,
 	shares,
@@ -95,6 +96,13 @@ test("how requests end: a mark for what is unusual, and sentences", () => {
 	for (const usual of ["normal", "shutdown", "{shutdown,done}"]) assert.equal(markOf({ ...exit(usual), end: "done" }), "");
 	assert.equal(atLeast(WAITS), true);
 	assert.equal(atLeast({ ...FLOW, end: "idle" }), false);
+});
+
+test("in which process most of the time went", () => {
+	assert.deepEqual(mostOf(FLOW), { who: "server", how: "running", time: 50 });
+	assert.deepEqual(mostOf(WAITS), { who: "server", how: "in the mailbox", time: 990 });
+	assert.deepEqual(mostOf(stuck("waits", { to: 1, sent: 10, taken: 30, until: 40 })), { who: "server", how: "no more is known", time: 960 });
+	assert.equal(mostOf({ ...FLOW, hops: [], elapsed: 0 }), null);
 });
 
 test("the slowest are kept, however many come", () => {

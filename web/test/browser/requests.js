@@ -67,6 +67,7 @@ async function ends(page, n) {
 		list.map((r) => ({
 			took: r.querySelector(".value").innerText.trim(),
 			mark: r.querySelector(".end").innerText.trim(),
+			most: r.querySelector(".most").title,
 			says: r.querySelector(".end").title,
 		})),
 	);
@@ -111,7 +112,7 @@ export const requests = {
 			.evaluateAll((list) => list.map((r) => [...r.children].map((c) => c.innerText.trim())));
 		is(
 			"the list: function, end, hops, messages, spawns, processes",
-			rows.map((r) => [r[0], ...r.slice(2, 7)]),
+			rows.map((r) => [r[0], r[2], ...r.slice(4, 8)]),
 			Array(5).fill(["demo_exact:leaf/1", "", "3", "3", "0", "3"]),
 		);
 		const took = await page.evaluate(() => globalThis.erltrace.run.flows.list.map((f) => f.elapsed));
@@ -184,6 +185,7 @@ export const requests = {
 			is("idle: no mark", [find(/^Then nothing happened in it for \d+ ms\.$/).mark, find(/^Then nothing/).took.startsWith("≥")], ["", false]);
 			is("waits: who has it", [find(/slow took \{go,.*, and did no more for/).mark, find(/slow took/).took.startsWith("≥")], ["waits", true]);
 			is("waits: who has not taken it", [find(/sent to deaf .* was not taken/).mark, find(/deaf/).took.startsWith("≥")], ["waits", true]);
+			is("where the time went", [/slow took/, /sent to deaf/].map((t) => find(t).most.replace(/: .*/, "")), ["slow, no more is known", "deaf, in the mailbox"]);
 			is("a crash", find(/^frail exited: oops\./).mark, "exit");
 			is("waits, drawn: the client waits, the server has it", await picked(page, "slow took"), {
 				mark: "waits",
