@@ -26,6 +26,7 @@ import {
 } from "./drive.js";
 import { hands } from "./hands.js";
 import { kernel } from "./kernel.js";
+import { lost } from "./lost.js";
 import { requests } from "./requests.js";
 import { seeds } from "./seeds.js";
 
@@ -66,15 +67,7 @@ setTimeout(() => {
 	finish();
 }, process.env.LIMIT * 1000);
 
-const demo = new ErlangNode(process.env.NODES, "page_demo");
-const more = new ErlangNode(process.env.NODES, "page_more");
-const api = new ErlangNode(process.env.NODES, "page_api");
-let { browser, pid } = await start();
-// Functions have probes once their module is loaded.
-for (const node of [demo, more, api]) await node.ask("code:ensure_loaded(demo_exact).");
-await watch(demo);
-
-const steps = {
+const own = {
 	async login() {
 		const page = await open(browser, URL);
 		await ready(page);
@@ -461,62 +454,16 @@ const steps = {
 			"browser killed": () => killed(),
 		}).map(([what, act]) => [`ends when looking ends: ${what}`, () => ends(act)]),
 	),
-
-	// A node that dies among others, and one that is there but does not answer.
-	async "a node goes away"() {
-		const page = await open(browser, URL);
-		await run(page, "erlang*:demo_exact::function-entry { @n = count(); }", {
-			nodes: ["page_demo", "page_more"],
-		});
-		await page.waitForFunction(() => globalThis.erltrace.run.nodeInfo.length === 2);
-		more.tell("erlang:halt().");
-		const message = page.locator(".banner .message");
-		await message.getByText(/page_more@\S+ has gone away/).waitFor();
-		ok("is said", true);
-		await page.locator(".log .lines").getByText(/page_more@\S+ has gone away/).waitFor();
-		ok("is in the log", true);
-		is("the other one goes on", await page.evaluate(() => globalThis.erltrace.run.phase), "running");
-		const pid = Number(await demo.ask("list_to_integer(os:getpid())."));
-		process.kill(pid, "SIGSTOP");
-		try {
-			await message.getByText(/nothing from page_demo@\S+ for \d+ s/).waitFor();
-			await page.locator(".banner .state").getByText("No data").waitFor();
-			ok("one that is silent is told", true);
-		} finally {
-			process.kill(pid, "SIGCONT");
-		}
-		await page.locator(".banner .state").getByText(/Running|Lost/).waitFor();
-		ok("and when it is no more", true);
-		return page;
-	},
-
-	// As when the cable is cut: nothing is closed, and nothing comes.
-	async "a dead link"() {
-		const page = await open(browser, URL);
-		await run(page, WORDS, { nodes: ["page_demo"] });
-		process.kill(Number(process.env.SERVER), "SIGSTOP");
-		try {
-			await page.locator(".banner").getByText("Lost", { exact: true }).waitFor();
-			ok("the page says so", true);
-		} finally {
-			process.kill(Number(process.env.SERVER), "SIGCONT");
-		}
-		await page.waitForFunction(() => globalThis.erltrace.link === "up");
-		is("it comes back", await page.locator(".strip").count(), 0);
-		is("nothing is traced", await off(), "[]");
-		return null;
-	},
-
-	async "the server is killed"() {
-		const page = await open(browser, URL);
-		await run(page, WORDS, { nodes: ["page_demo"] });
-		process.kill(Number(process.env.SERVER), "SIGKILL");
-		await page.locator(".banner").getByText("Lost", { exact: true }).waitFor();
-		ok("the page says so", true);
-		is("nothing is traced", await off(), "[]");
-		return null;
-	},
 };
+
+const steps = Object.entries(process.env.STEPS === "lost" ? lost : own).filter(([what]) => what.includes(only));
+if (!steps.length) finish();
+const names = process.env.STEPS === "lost" ? ["page_still", "page_gone"] : ["page_demo", "page_more", "page_api"];
+const [demo, more, api] = names.map((n) => new ErlangNode(process.env.NODES, n));
+let { browser, pid } = await start();
+// Functions have probes once their module is loaded.
+await Promise.all([demo, more, api].map((node) => node?.ask("code:ensure_loaded(demo_exact).")));
+await watch(demo);
 
 // How soon the node has no trace of a script left when somebody stops looking at it.
 async function ends(act) {
@@ -596,12 +543,11 @@ const told = async (page) =>
 		return JSON.stringify({ link, problem, phase, ticks, fired, end, lastSlot });
 	})}; ${page.lines?.length} lines, the last ${JSON.stringify(page.lines?.at(-1))?.slice(0, 400)} ${(page.faults ?? []).join("\n")}`;
 
-for (const [what, step] of Object.entries(steps)) {
-	if (!what.includes(only)) continue;
+for (const [what, step] of steps) {
 	name = what;
 	const began = Date.now();
 	try {
-		const page = await within(step({ browser, url: URL, demo, api, ok, is }), STEP, `step ${what}`);
+		const page = await within(step({ browser, url: URL, demo, more, api, ok, is, off }), STEP, `step ${what}`);
 		if (page) is("no complaints in the console", page.faults, []);
 		await tidy();
 	} catch (e) {

@@ -99,6 +99,7 @@ export const requests = {
 		await menu(page).click();
 		await page.getByLabel("Module").fill("demo_exact:leaf");
 		is("a function is pasted as a whole", await page.getByLabel("Function").inputValue(), "leaf");
+		await page.getByLabel("Over after").selectOption({ label: "0.5 s of silence" });
 		await page.locator(".follow .primary").click();
 		await hasRun(page, 0);
 		await demo.ask(
