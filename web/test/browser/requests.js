@@ -38,7 +38,7 @@ const SERVERS = {
 	slow: "receive answer -> P ! back end",
 	deaf: "P ! back", // and takes nothing before `listen`
 	frail: "exit(oops)",
-	chatty: "[P ! back || _ <- lists:seq(1, 9)]",
+	chatty: "[P ! more || _ <- lists:seq(1, 8)], P ! back",
 };
 
 async function served(demo, use) {
@@ -183,7 +183,7 @@ export const requests = {
 			await hasFlows(page, 4);
 			const list = await ends(page, 4);
 			const find = (text) => list.find((r) => text.test(r.says)) ?? list;
-			is("idle: no mark", [find(/^Then nothing happened in it for \d+ ms\.$/).mark, find(/^Then nothing/).took.startsWith("≥")], ["", false]);
+			is("idle: no mark", [find(/^Then nothing happened in it for [\d.]+ m?s\.$/).mark, find(/^Then nothing/).took.startsWith("≥")], ["", false]);
 			is("waits: who has it", [find(/slow took \{go,.*, and did no more for/).mark, find(/slow took/).took.startsWith("≥")], ["waits", true]);
 			is("waits: who has not taken it", [find(/sent to deaf .* was not taken/).mark, find(/deaf/).took.startsWith("≥")], ["waits", true]);
 			is("where the time went", [/slow took/, /sent to deaf/].map((t) => find(t).most.replace(/: .*/, "")), ["slow, no more is known", "deaf, in the mailbox"]);
