@@ -61,11 +61,33 @@ static void put_hop(const struct flow *f, const struct flow_hop *h, FILE *out)
 		fputs(",\"label\":", out);
 		flow_json_string(out, h->label);
 	}
+	if (h->exit != NULL) {
+		fputs(",\"exit\":", out);
+		flow_json_string(out, h->exit);
+	}
 	if (!h->taken) {
 		fputs(",\"receiver\":", out);
 		flow_json_string(out, h->peer != NULL ? h->peer : "");
 	}
 	fprintf(out, ",\"critical\":%s}", h->critical ? "true" : "false");
+}
+
+static void put_end(const struct flow *f, FILE *out)
+{
+	char lack[200];
+
+	flow_json_string(out, f->why != NULL ? f->why : "");
+	if (f->quiet > 0)
+		fprintf(out, ",\"quiet\":%llu", (unsigned long long)f->quiet);
+	if (!f->incomplete)
+		return;
+	fputs(",\"incomplete\":true", out);
+	if (f->why != NULL)
+		fprintf(out, ",\"all_messages\":%llu,\"all_spawns\":%llu", (unsigned long long)f->all_messages,
+			(unsigned long long)f->all_spawns);
+	flow_lack_text(f, lack, sizeof(lack));
+	fputs(",\"lacks\":", out);
+	flow_json_string(out, lack);
 }
 
 void flow_json(const struct flows *s, const struct flow *f, FILE *out)
@@ -75,12 +97,7 @@ void flow_json(const struct flows *s, const struct flow *f, FILE *out)
 	fprintf(out, ",\"time\":%llu,\"elapsed\":%llu,\"messages\":%u,\"spawns\":%u,\"depth\":%u,\"end\":",
 		(unsigned long long)(f->start / 1000000), (unsigned long long)(f->end - f->start),
 		f->messages, f->spawns, f->depth);
-	flow_json_string(out, f->why != NULL ? f->why : "");
-	if (f->incomplete)
-		fputs(",\"incomplete\":true", out);
-	if (f->incomplete && f->why != NULL)
-		fprintf(out, ",\"all_messages\":%llu,\"all_spawns\":%llu", (unsigned long long)f->all_messages,
-			(unsigned long long)f->all_spawns);
+	put_end(f, out);
 	put_processes(s, f, out);
 	fputs(",\"hops\":[", out);
 	for (int i = 0; i < f->nhops && i < MAX_HOPS; i++) {

@@ -18,6 +18,7 @@ enum {
 	MAX_FLOWS = 100000,
 	MAX_NODES = 1000,
 	GRACE_MS = 1000, /* what other nodes have still to say */
+	DROPS_MS = 1500, /* drops are told of by then: statusrate is a second */
 };
 
 struct flows *flows_new(size_t most, void (*done)(void *arg, struct flow *f), void *arg)
@@ -46,6 +47,7 @@ void flow_free(struct flow *f)
 	for (int i = 0; i < f->nhops; i++) {
 		free(f->hops[i].text);
 		free(f->hops[i].label);
+		free(f->hops[i].exit);
 		free(f->hops[i].peer);
 	}
 	free(f->procs);
@@ -232,6 +234,8 @@ static const char *behind_term(const char *p)
 	return NULL;
 }
 
+#define EXIT_BEGIN "{'EXIT',"
+
 /* What OTP puts around calls, casts and replies says less than its name. */
 static char *label_of(const char *text)
 {
@@ -239,7 +243,8 @@ static char *label_of(const char *text)
 		const char *begin, *name;
 		bool tag; /* who asks, or of which call, comes first */
 	} kinds[] = {{"{'$gen_call',", "call", true}, {"{'$gen_cast',", "cast", false},
-		{"{[alias|#Ref<", "reply", true}, {"{#Ref<", "reply", true}, {"{'DOWN',", "DOWN", true}};
+		{"{[alias|#Ref<", "reply", true}, {"{#Ref<", "reply", true}, {"{'DOWN',", "DOWN", true},
+		{EXIT_BEGIN, "exit", true}};
 	char *label = NULL;
 
 	for (size_t i = 0; text != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -259,6 +264,15 @@ static char *label_of(const char *text)
 		break;
 	}
 	return label != NULL ? label : text != NULL ? strdup(text) : NULL;
+}
+
+/* The reason of an exit signal: what its label has behind "exit "; NULL: it is another message. */
+static char *exit_of(const char *text, const char *label)
+{
+	if (text == NULL || label == NULL || strncmp(text, EXIT_BEGIN, strlen(EXIT_BEGIN)) != 0 ||
+		strncmp(label, "exit ", 5) != 0)
+		return NULL;
+	return strdup(label + 5);
 }
 
 /* ---- events ------------------------------------------------------------------------------ */
@@ -310,8 +324,10 @@ static void on_sent(struct flows *s, struct flow *f, const struct flow_event *e,
 	if (!h->taken)
 		h->start = h->until = at;
 	set_text(&h->text, e, FT_MESSAGE);
-	if (h->label == NULL)
+	if (h->label == NULL) {
 		h->label = label_of(h->text);
+		h->exit = h->spawn ? NULL : exit_of(h->text, h->label);
+	}
 	set_text(&h->peer, e, e->text[FT_PEER].len > 0 ? FT_PEER : FT_TO);
 }
 
@@ -535,9 +551,17 @@ static void complete(struct flows *s, struct flow *f)
 	s->done(s->arg, f);
 }
 
+/*
+ * A message of a flow that is over was taken, or nobody will take it. If that was not seen, the event may have been
+ * dropped, and the node tells of drops a moment later.
+ */
 static bool is_complete(const struct flows *s, const struct flow *f, int64_t now_ms)
 {
-	return f->ended_at > 0 && (s->nnodes < 2 || now_ms - f->ended_at >= GRACE_MS);
+	const int64_t ago = now_ms - f->ended_at;
+
+	if (f->ended_at == 0 || (s->nnodes > 1 && ago < GRACE_MS))
+		return false;
+	return ago >= DROPS_MS || s->dropped || is_why(f, "waits") || !has_untaken(f);
 }
 
 void flows_look(struct flows *s, int64_t now_ms, bool all)

@@ -62,6 +62,7 @@ struct flow_hop {
 	uint64_t words;
 	char *text; /* the message, or the function that is spawned; or NULL */
 	char *label; /* in short */
+	char *exit;  /* an exit signal: its reason; or NULL */
 	char *peer;  /* who the sender says it is for; or NULL */
 };
 

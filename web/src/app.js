@@ -4,7 +4,7 @@
 // one can read.
 import { options } from "preact";
 import { Connection, login, readFragment } from "./connection.js";
-import { followScript } from "./flows.js";
+import { followScript, formText, readForm } from "./flows.js";
 import { splitArgs } from "./format.js";
 import { Run } from "./model.js";
 import { loadSaved, storeSaved } from "./library.js";
@@ -84,6 +84,7 @@ export class App {
 		this.window = Number(load("erltrace.window")) || 60;
 		this.fast = load("erltrace.fast") === "1"; // function probes by hooks inside the VM, where a node can
 		this.notFast = new Map(); // nodes that cannot, as they said: why
+		this.form = readForm(load("erltrace.follow")); // of the menu `Follow`
 		this.run = null;
 		this.kept = null; // an earlier run, shown beside this one
 		this.looks = new Map(); // how views are set, by aggregation
@@ -401,11 +402,14 @@ export class App {
 		this.execute();
 	}
 
-	// Requests that begin with a function, by a form.
-	follow(module, fn, oneIn) {
+	// Requests that begin with a function, by a form (flows.js, readForm).
+	follow(form) {
 		if (this.link !== "up" || this.chosen?.size === 0) return;
-		this.load({ text: followScript(module, fn, oneIn) });
+		this.form = form;
+		store("erltrace.follow", formText(form));
+		this.load({ text: followScript(form) });
 		this.execute();
+		this.run.form = form;
 	}
 
 	stop() {
@@ -466,6 +470,7 @@ export class App {
 			onlyNode: { value: TOGETHER },
 			nodeShown: { value: () => true },
 			paint: { value: () => this.paint() },
+			follow: { value: (form) => this.follow(form) },
 			zoom: {
 				value: (range) => {
 					past.range = range;

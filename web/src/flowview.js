@@ -5,10 +5,24 @@ import { html } from "htm/preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Card } from "./card.js";
 import { fileName, save } from "./export.js";
-import { axisTicks, isName, labelOf, nameOf, shares, sorted, waterfall } from "./flows.js";
+import {
+	SILENCES,
+	atLeast,
+	axisTicks,
+	endText,
+	isName,
+	labelOf,
+	lifeOf,
+	markOf,
+	mostOf,
+	nameOf,
+	secondsText,
+	shares,
+	sorted,
+	waterfall,
+} from "./flows.js";
 import { clock, exact, number, percent } from "./format.js";
 import { Menu } from "./menu.js";
-import { load, store } from "./theme.js";
 
 const ROWS = 200; // of the list
 const TALL = 30; // px of a row of the waterfall
@@ -39,7 +53,7 @@ export function FlowView({ app, run }) {
 		const on = by.column === column;
 		return html`<th class=${cls} aria-sort=${on ? (by.down ? "descending" : "ascending") : null}>
 			<button class="sort" title=${title}
-				onClick=${() => setBy({ column, down: on ? !by.down : column !== "function" })}>${text}<i
+				onClick=${() => setBy({ column, down: on ? !by.down : !["function", "most"].includes(column) })}>${text}<i
 				class=${on ? (by.down ? "down" : "up") : ""} aria-hidden="true"></i></button></th>`;
 	};
 	const keys = (e) => {
@@ -66,6 +80,8 @@ export function FlowView({ app, run }) {
 		<table class="rows"><thead><tr>
 			${head("function", "request", "Sort by function", "name")}
 			${head("elapsed", "took", "Sort by time")}
+			${head("end", "end", "Sort by how it ended", "end")}
+			${head("most", "most of it in", "Sort by the process in which most of the time went", "most")}
 			${head("depth", "hops", "Sort by the longest chain of messages and spawns")}
 			${head("messages", "messages", "Sort by messages")}
 			${head("spawns", "spawns", "Sort by spawns")}
@@ -75,15 +91,37 @@ export function FlowView({ app, run }) {
 				class=${f === flow ? "picked" : ""} onClick=${() => setPicked(f)}>
 			<th scope="row" class="name"><button class="pick" aria-pressed=${f === flow}>${f.function}</button></th>
 			<td class="num value" title=${`${exact(f.elapsed / 1000)} µs`}><span class="bar"
-				style=${{ width: `${(100 * f.elapsed) / most}%` }}></span><span>${number(f.elapsed, "ns")}</span></td>
+				style=${{ width: `${(100 * f.elapsed) / most}%` }}></span><span>${took(f)}</span></td>
+			<td class="end" title=${endText(f)}><${Mark} flow=${f} /></td>
+			<td class="most" title=${mostText(f)}>${mostOf(f)?.who}</td>
 			<td class="num">${f.depth}</td><td class="num">${f.messages}</td><td class="num">${f.spawns}</td>
 			<td class="num">${f.processes.length}</td><td class="num">${clock(f.time)}</td></tr>`)}</tbody></table></div>
-		${!flow && html`<p class="dim pad">No request yet: one is shown when it is over.</p>`}
-		${flow && html`<${Waterfall} key=${flow.flow} app=${app} flow=${flow} nodes=${nodes} />`}
+		${!flow && html`<p class="dim pad">No request yet: one is shown when it is over${run.form &&
+			`, or when nothing has happened in it for ${secondsText(run.form.silence)}`}.</p>`}
+		${flow && html`<${Waterfall} key=${flow.flow} app=${app} run=${run} flow=${flow} nodes=${nodes} />`}
 	<//>`;
 }
 
-function Waterfall({ app, flow, nodes }) {
+const took = (flow, digits) => `${atLeast(flow) ? "≥ " : ""}${number(flow.elapsed, "ns", digits)}`;
+
+function mostText(flow) {
+	const most = mostOf(flow);
+	return most ? `${most.who}, ${most.how}: ${percent((100 * most.time) / flow.elapsed)}` : "";
+}
+
+function Mark({ flow }) {
+	const mark = markOf(flow);
+	return mark && html`<span class=${`mark ${mark === "exit" ? "bad" : "warn"}`}>${mark}</span>`;
+}
+
+// Follows again, and waits longer for answers.
+function Longer({ app, form }) {
+	const silence = form && SILENCES.find((s) => s > form.silence);
+	return silence && html` <button class="small" onClick=${() => app.follow({ ...form, silence })}
+		title=${`Follow again: a request is over after ${secondsText(silence)} of silence`}>Wait ${secondsText(silence)}</button>`;
+}
+
+function Waterfall({ app, run, flow, nodes }) {
 	const box = useRef(null);
 	const [wide, setWide] = useState(800);
 	const [range, setRange] = useState(null); // {from, to}: zoomed
@@ -139,12 +177,12 @@ function Waterfall({ app, flow, nodes }) {
 	const ticks = axisTicks(from, to, Math.floor(room / 110));
 	const line = path.map((p, i) => `${i ? "L" : "M"}${x(p.at).toFixed(1)} ${(y(p.row) + TALL / 2 + BAR / 2 + 2).toFixed(1)}`).join("");
 	const part = shares(flow);
+	const share = (time) => percent((100 * time) / Math.max(1, flow.elapsed));
 	return html`<div class="waterfall">
-		<p class="flow-what"><b>${flow.function}</b> took ${number(flow.elapsed, "ns", 4)}:
-			running ${percent((100 * part.running) / flow.elapsed)}, in mailboxes ${percent((100 * part.mailbox) / flow.elapsed)}${" "}
-			of the critical path${nodes > 1 ? ` over ${nodes} nodes` : ""}.
-			${flow.end === "" && " It has not ended."}${flow.end === "waits" && " It has not finished: who began it waits for an answer."}
-			${flow.incomplete && " It is incomplete: some of its events were dropped, or there were too many."}${flow.more > 0 && ` ${exact(flow.more)} later messages are not shown.`}
+		<p class="flow-what"><${Mark} flow=${flow} /><b>${flow.function}</b> took ${took(flow, 4)}:
+			running ${share(part.running)}, in mailboxes ${share(part.mailbox)}${part.rest > 0 && `, then nothing ${share(part.rest)}`}${" "}
+			of the critical path${nodes > 1 ? ` over ${nodes} nodes` : ""}. Most of it in ${mostText(flow)}. <span class="flow-end">${endText(flow)}</span>
+			${flow.end === "waits" && html`<${Longer} app=${app} form=${run.form} />`}
 			${range && html` <button class="small" onClick=${() => setRange(null)} title="Back to the whole request (Esc)">All of it</button>`}</p>
 		<div class="flow-plot" ref=${box} onPointerLeave=${() => setHover(null)}>
 		<svg width=${wide} height=${high} role="img" tabindex="0"
@@ -163,8 +201,8 @@ function Waterfall({ app, flow, nodes }) {
 			${rows.flatMap((r, i) => r.bars.filter((b) => inside(b.from, b.to)).map((b, k) => {
 				const left = clip(x(b.from)),
 					w = Math.max(b.kind === "running" ? LEAST : 0.75, clip(x(b.to)) - left);
-				const thin = b.kind === "running" ? BAR : b.kind === "mailbox" ? 8 : 2;
-				return html`<g key=${`${i} ${k}`} class=${`bar ${b.kind}${b.hop.critical && b.kind !== "waiting" ? " critical" : ""}`}
+				const thin = { running: BAR, holds: BAR, mailbox: 8, waiting: 2 }[b.kind];
+				return html`<g key=${`${i} ${k}`} class=${`bar ${b.kind}${b.open ? " open" : ""}${b.hop.critical && b.kind !== "waiting" ? " critical" : ""}`}
 					data-hop=${b.hop.hop} onPointerMove=${show(b)}>
 					<rect x=${left} y=${y(i) + (TALL - thin) / 2} width=${w} height=${thin} rx=${b.kind === "running" ? 3 : 1} />
 					${b.kind === "running" && w > 44 && html`<text x=${left + 6} y=${y(i) + TALL / 2 + 4}>
@@ -185,6 +223,7 @@ function Waterfall({ app, flow, nodes }) {
 		${hover && html`<${HopTip} flow=${flow} hover=${hover} wide=${wide} />`}</div>
 		<ul class="kinds" aria-label="Colours"><li><i class="running"></i>running</li>
 			<li><i class="mailbox"></i>in the mailbox</li><li><i class="wait"></i>waiting</li>
+			${rows.some((r) => r.bars.some((b) => b.kind === "holds")) && html`<li><i class="holds"></i>took it, no more is known</li>`}
 			<li><i class="path"></i>critical path: what the end had to wait for</li></ul>
 	</div>`;
 }
@@ -194,15 +233,16 @@ const fitText = (text, px) => (text.length * 6.4 <= px ? text : px < 24 ? "" : `
 const fitName = (text, px) => (text.length * 6.9 <= px - 20 ? text : `${text.slice(0, Math.floor((px - 20) / 6.9) - 1)}…`);
 
 function HopTip({ flow, hover, wide }) {
-	const { hop, kind, from, to } = hover.bar;
-	const who = (i) => (i >= 0 ? nameOf(flow.processes[i]) : "?");
+	const { hop, kind, from, to, open } = hover.bar;
+	const who = (i) => (i >= 0 ? nameOf(flow.processes[i]) : hop.receiver || "?");
+	const time = { mailbox: open ? "not taken for" : "in the mailbox", holds: "nothing more for" }[kind] ?? kind;
 	const side = hover.x > wide / 2 ? { right: `${wide - hover.x + 12}px` } : { left: `${hover.x + 12}px` };
 	return html`<div class="tip" style=${{ ...side, top: `${Math.max(0, hover.y + 14)}px` }}>
 		<div class="tip-head"><b>${kind === "waiting" ? `${who(hop.to)} waits` : labelOf(hop, flow)}</b></div>
 		<dl>${kind !== "waiting" && hop.kind !== "begin" && html`<dt>from</dt><dd>${who(hop.from)}</dd>`}
 			${kind !== "waiting" && html`<dt>${hop.kind === "begin" ? "in" : "to"}</dt><dd>${who(hop.to)}</dd>`}
 			<dt>at</dt><dd>${number(from, "ns", 5) || 0}</dd>
-			<dt>${kind === "mailbox" ? "in the mailbox" : kind}</dt><dd>${number(to - from, "ns", 4)}</dd>
+			<dt>${time}</dt><dd>${number(to - from, "ns", 4)}</dd>
 			${kind === "running" && hop.kind === "message" && html`<dt>in the mailbox before</dt><dd>${number(hop.taken - hop.sent, "ns", 4)}</dd>`}
 			${kind !== "waiting" && hop.critical && html`<dt>critical path</dt><dd>${percent((100 * (to - from)) / flow.elapsed)}</dd>`}</dl></div>`;
 }
@@ -219,31 +259,35 @@ function HopTable({ flow }) {
 			<td>${h.critical ? "yes" : ""}</td></tr>`)}</tbody></table>`;
 }
 
-// Which function begins a request: no D is needed.
+// Which function begins a request, and when it is over: no D is needed.
 export function FollowMenu({ app, disabled }) {
-	const [last, setLast] = useState(() => {
-		const [module = "", fn = "", oneIn = "1"] = (load("erltrace.follow") ?? "").split(" ");
-		return { module, fn, oneIn };
-	});
-	const ok = isName(last.module) && isName(last.fn) && Number(last.oneIn) >= 1;
+	const [written, setWritten] = useState(null); // and not followed yet
+	const form = written ?? app.form;
+	const ok = isName(form.module) && isName(form.fn) && Number(form.oneIn) >= 1;
 	const field = (key, label, hint, more = {}) => html`<label class="field"><span>${label}</span><input
-		value=${last[key]} placeholder=${hint} spellcheck="false" autocomplete="off" ...${more}
+		value=${form[key]} placeholder=${hint} spellcheck="false" autocomplete="off" ...${more}
 		onInput=${(e) => {
 			// "orders:put" may be pasted as a whole
 			const [module, fn] = e.target.value.trim().split(":");
-			setLast(key === "module" && fn !== undefined ? { ...last, module, fn: fn || last.fn } : { ...last, [key]: e.target.value.trim() });
+			setWritten(key === "module" && fn !== undefined ? { ...form, module, fn: fn || form.fn } : { ...form, [key]: e.target.value.trim() });
 		}} /></label>`;
 	return html`<${Menu} label="Follow" title="Follow requests: calls of a function, and whatever they cause in other processes" disabled=${disabled}>
 		${(close) => html`<form class="follow" onSubmit=${(e) => {
 			e.preventDefault();
 			if (!ok) return;
-			store("erltrace.follow", `${last.module} ${last.fn} ${last.oneIn}`);
+			setWritten(null);
 			close();
-			app.follow(last.module, last.fn, Math.floor(Number(last.oneIn)));
+			app.follow({ ...form, oneIn: Math.floor(Number(form.oneIn)) });
 		}}>
 			<p>A request begins where this function is called, and goes on in all processes that it sends to or spawns.</p>
 			${field("module", "Module", "orders")}
 			${field("fn", "Function", "put")}
 			${field("oneIn", "One in", "1", { inputmode: "numeric", title: "1: every call is followed; 100: one in a hundred" })}
+			<label class="field"><span>Over after</span><select value=${form.silence}
+				onChange=${(e) => setWritten({ ...form, silence: Number(e.target.value) })}>
+				${SILENCES.map((s) => html`<option key=${s} value=${s} selected=${s === form.silence}>${secondsText(s)} of silence</option>`)}</select></label>
+			<p>A server stays in a request until the next one comes to it. So many requests end by silence, and are shown so much
+				later. If the process that began it still waits for an answer then, it is marked: <b>waits</b>. Choose more than
+				slow answers take; none is followed for longer than ${secondsText(lifeOf(form.silence))}.</p>
 			<button class="primary" disabled=${!ok}>Follow</button></form>`}<//>`;
 }

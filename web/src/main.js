@@ -216,6 +216,7 @@ function Views({ app }) {
 			<p>Write a script, or choose one from <b>Scripts</b>, and press <b>Run</b> or <span class="together"><kbd>Ctrl</kbd> <kbd>Enter</kbd></span>.</p>
 			<p>Or look where the CPU time goes: <button disabled=${!!app.chosen && app.chosen.size === 0}
 				onClick=${() => app.profile()}>Flame graph</button></p>
+			<p>Or see what a request waits for, through all its processes: <b>Follow</b>.</p>
 			<p>Each quantize, lquantize, llquantize and percentile becomes a heat map, counts and sums become lists, stacks a flame graph, printf a log.</p>
 			<p>Close this page, and all probes are turned off.</p></div>`;
 	}

@@ -6,6 +6,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 // Arrows go from item to item, and up from the first one back to the field above them; Enter takes the
 // item: the one with the focus, or from that field the one that is marked as chosen.
 function menuKeys(e, body) {
+	if (e.target.matches("select")) return; // has arrows of its own
 	const text = e.target.matches("input:not([type=checkbox])");
 	const items = [...body.querySelectorAll(".item")].map((i) => i.querySelector("input") ?? i);
 	const at = items.indexOf(e.target);

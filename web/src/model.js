@@ -333,6 +333,7 @@ export class Run {
 		this.ticks = 0;
 		this.log = new Log();
 		this.flows = null; // requests; null: the script follows none
+		this.form = null; // of the menu `Follow`, if the script is of that
 		this.drops = new Map(); // kind -> {total, message}
 		this.compileErrors = [];
 		this.faults = new Map(); // "what in line n" -> {count, line, fault, message}

@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Flows, axisTicks, followScript, isName, shares, sorted, waterfall } from "../src/flows.js";
+import {
+	Flows,
+	SILENCE,
+	atLeast,
+	axisTicks,
+	endText,
+	followScript,
+	formText,
+	isName,
+	markOf,
+	mostOf,
+	nameOf,
+	readForm,
+	shares,
+	sorted,
+	waterfall,
+} from "../src/flows.js";
 import { Run } from "../src/model.js";
 
 // A client calls a server, which tells a log first and then answers.
@@ -27,7 +43,7 @@ test("a waterfall: rows by first appearance, bars, arrows, the critical path", (
 });
 
 test("the critical path fills the time", () => {
-	assert.deepEqual(shares(FLOW), { running: 70, mailbox: 30 });
+	assert.deepEqual(shares(FLOW), { running: 70, mailbox: 30, rest: 0 });
 });
 
 test("a message that nobody takes has no bar", () => {
@@ -35,6 +51,58 @@ test("a message that nobody takes has no bar", () => {
 	const { rows, arrows } = waterfall(lost);
 	assert.equal(rows.length, 1);
 	assert.equal(arrows.length, 0);
+});
+
+// One that has not finished: its last message, and who it is for.
+const stuck = (end, last) => ({ ...FLOW, end, elapsed: 1000, hops: [FLOW.hops[0], { hop: 1, cause: 0, kind: "message", from: 0, text: "x", critical: true, ...last }] });
+const WAITS = stuck("waits", { to: -1, sent: 10, receiver: "server" });
+
+test("who waits, and in whose mailbox the message is", () => {
+	const { rows, arrows, path } = waterfall(WAITS);
+	const bars = (i) => rows[i].bars.map((b) => [b.kind, b.from, b.to, !!b.open]);
+	assert.deepEqual(rows.map((r) => nameOf(r.process)), ["client", "server"]);
+	assert.deepEqual(bars(0), [["running", 0, 10, false], ["waiting", 10, 1000, true]]);
+	assert.deepEqual(bars(1), [["mailbox", 10, 1000, true]]);
+	assert.deepEqual([arrows.length, path.at(-1)], [1, { at: 1000, row: 1 }]);
+	assert.deepEqual(shares(WAITS), { running: 10, mailbox: 990, rest: 0 });
+	assert.match(endText(WAITS), /has not finished: .* x, sent to server 990 ns before, was not taken\.$/);
+	const port = stuck("waits", { to: -1, sent: 10, receiver: "#Port<0.5>" });
+	assert.equal(waterfall(port).rows.length, 1);
+});
+
+test("who has taken the message and has not gone on", () => {
+	const taken = stuck("waits", { to: 1, sent: 10, taken: 30, until: 40 });
+	const { rows } = waterfall(taken);
+	assert.deepEqual(rows[1].bars.map((b) => [b.kind, b.from, b.to]), [["mailbox", 10, 30], ["running", 30, 40], ["holds", 40, 1000]]);
+	assert.deepEqual(shares(taken), { running: 20, mailbox: 20, rest: 960 });
+	assert.match(endText(taken), / server took x, and did no more for 960 ns\.$/);
+});
+
+test("how requests end: a mark for what is unusual, and sentences", () => {
+	const exit = (reason) => ({ ...FLOW, hops: [...FLOW.hops, { hop: 9, cause: 1, kind: "message", from: 1, to: -1, sent: 95, text: "", exit: reason, critical: false }] });
+	for (const [flow, mark, text] of [
+		[{ ...FLOW, end: "done" }, "", /^$/],
+		[{ ...FLOW, end: "idle", quiet: 2e9 }, "", /^Then nothing happened in it for 2 s\.$/],
+		[WAITS, "waits", /^It has not finished/],
+		[stuck("aged", { to: 1, sent: 10, taken: 30, until: 40 }), "goes on", /^It goes on, and is followed no longer\. .*server took x/],
+		[stuck("", { to: 1, sent: 10, taken: 30, until: 40 }), "not ended", /^It had not ended when the script did\./],
+		[{ ...FLOW, end: "cut", incomplete: true, lacks: "it had more" }, "cut", /^It is incomplete: it had more\.$/],
+		[{ ...FLOW, end: "done", incomplete: true, lacks: "1 of 2" }, "incomplete", /^It is incomplete: 1 of 2\.$/],
+		[exit("{badarith,[]}"), "exit", /^server exited: \{badarith,\[\]\}\./],
+	]) {
+		assert.equal(markOf(flow), mark);
+		assert.match(endText(flow), text);
+	}
+	for (const usual of ["normal", "shutdown", "{shutdown,done}"]) assert.equal(markOf({ ...exit(usual), end: "done" }), "");
+	assert.equal(atLeast(WAITS), true);
+	assert.equal(atLeast({ ...FLOW, end: "idle" }), false);
+});
+
+test("in which process most of the time went", () => {
+	assert.deepEqual(mostOf(FLOW), { who: "server", how: "running", time: 50 });
+	assert.deepEqual(mostOf(WAITS), { who: "server", how: "in the mailbox", time: 990 });
+	assert.deepEqual(mostOf(stuck("waits", { to: 1, sent: 10, taken: 30, until: 40 })), { who: "server", how: "no more is known", time: 960 });
+	assert.equal(mostOf({ ...FLOW, hops: [], elapsed: 0 }), null);
 });
 
 test("the slowest are kept, however many come", () => {
@@ -73,6 +141,22 @@ test("round times on the axis", () => {
 test("names that may stand in a script", () => {
 	for (const good of ["orders", "put/2", "Elixir.Shop.Orders", "demo_*", "'odd-name'"]) assert.ok(isName(good), good);
 	for (const bad of ["", "a b", "x:y", "f { exit(0); }", "a\n"]) assert.ok(!isName(bad), bad);
-	assert.match(followScript("m", "f", 1), /erlang\*:m:f:function-entry\n\{\n\tfollow\(\);/);
-	assert.match(followScript("m", "f", 10), /calls\+\+ % 10 == 0/);
+});
+
+test("the script of a form", () => {
+	const script = (more) => followScript({ module: "m", fn: "f", oneIn: 1, silence: SILENCE, ...more });
+	assert.match(script(), /flowtime=2s\n\nerlang\*:m:f:function-entry\n\{\n\tfollow\(\);/);
+	assert.match(script({ oneIn: 10 }), /calls\+\+ % 10 == 0/);
+	assert.match(script({ silence: 0.5 }), /flowtime=500ms\n/);
+	assert.doesNotMatch(script(), /flowlife/);
+	// Nothing is cut off that is still waited for.
+	assert.match(script({ silence: 60 }), /flowtime=60s\n#pragma D option flowlife=600s\n/);
+});
+
+test("a form is stored", () => {
+	const form = { module: "m", fn: "f", oneIn: "5", silence: 30 };
+	assert.deepEqual(readForm(formText(form)), form);
+	assert.deepEqual(readForm("m f 5"), { ...form, silence: SILENCE });
+	assert.deepEqual(readForm(null), { module: "", fn: "", oneIn: "1", silence: SILENCE });
+	assert.equal(readForm("m f 5 7").silence, SILENCE);
 });

@@ -103,7 +103,42 @@ export async function launch() {
 
 // Opens the page; what its console complains of is collected in page.faults, the lines of its scripts
 // in page.lines: {id, line}.
-export async function open(browser, url, options = {}) {
+export async function open(browser, url, options) {
+	const kept = spare && !options && !spare.isClosed() && spare.context().browser() === browser;
+	const page = kept ? spare : await newTab(browser, options);
+	if (kept) spare = null;
+	page.faults = [];
+	page.lines = [];
+	await page.goto(url);
+	return page;
+}
+
+// A tab that is as a new one, for the next open(): a new one with its process is most of what a step would take.
+let spare = null;
+
+// Closes all tabs but one, which is kept if it can be made as new.
+export async function closeTabs(browser) {
+	const [first, ...others] = browser.contexts();
+	await Promise.all(others.map((c) => c.close()));
+	spare = first ? await emptied(first) : null;
+	if (!spare) await first?.close();
+}
+
+async function emptied(context) {
+	const [page, ...others] = context.pages();
+	await Promise.all(others.map((p) => p.close()));
+	// One that is somewhere else has no storage that could be cleared.
+	if (!page || !/^http:/.test(page.url())) return null;
+	await page.evaluate(() => {
+		localStorage.clear();
+		sessionStorage.clear();
+	});
+	await context.clearCookies();
+	await page.goto("about:blank");
+	return page;
+}
+
+async function newTab(browser, options = {}) {
 	const context = await browser.newContext({
 		viewport: { width: 1440, height: 900 },
 		acceptDownloads: true,
@@ -111,8 +146,6 @@ export async function open(browser, url, options = {}) {
 	});
 	context.setDefaultTimeout(40000);
 	const page = await context.newPage();
-	page.faults = [];
-	page.lines = [];
 	page.on("console", (m) => {
 		if (["error", "warning"].includes(m.type())) page.faults.push(m.text());
 	});
@@ -128,7 +161,6 @@ export async function open(browser, url, options = {}) {
 			for (const line of m.lines ?? []) page.lines.push({ id: m.id, line });
 		}),
 	);
-	await page.goto(url);
 	return page;
 }
 

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
 	ErlangNode,
 	FLAGS,
+	closeTabs,
 	exported,
 	flags,
 	hasTotal,
@@ -25,6 +26,8 @@ import {
 } from "./drive.js";
 import { hands } from "./hands.js";
 import { kernel } from "./kernel.js";
+import { lost } from "./lost.js";
+import { requests } from "./requests.js";
 import { seeds } from "./seeds.js";
 
 const URL = process.env.PAGE_URL;
@@ -64,99 +67,7 @@ setTimeout(() => {
 	finish();
 }, process.env.LIMIT * 1000);
 
-const demo = new ErlangNode(process.env.NODES, "page_demo");
-const more = new ErlangNode(process.env.NODES, "page_more");
-const api = new ErlangNode(process.env.NODES, "page_api");
-let { browser, pid } = await start();
-// Functions have probes once their module is loaded.
-for (const node of [demo, more, api]) await node.ask("code:ensure_loaded(demo_exact).");
-await watch(demo);
-
-const steps = {
-	// Requests of a known shape: a client, three messages through two servers.
-	async requests() {
-		const page = await open(browser, URL);
-		await ready(page);
-		const node = demo.name;
-		await page.evaluate((name) => {
-			const app = globalThis.erltrace;
-			for (const n of app.nodes) app.choose(n.name, n.name.startsWith(`${name}@`));
-		}, node);
-		await demo.ask(
-			"register(stage_two, spawn(fun F() -> receive {go, P} -> P ! back, F() end end)), " +
-				"register(stage_one, spawn(fun F() -> receive {go, P} -> stage_two ! {go, P}, F() end end)), ok.",
-		);
-		await page.locator("header.top").getByRole("button", { name: "Follow" }).click();
-		await page.getByLabel("Module").fill("demo_exact:leaf");
-		is("a function is pasted as a whole", await page.getByLabel("Function").inputValue(), "leaf");
-		await page.locator(".follow .primary").click();
-		await page.waitForFunction(() => globalThis.erltrace.run?.ticks > 0);
-		await demo.ask(
-			"[begin {_, M} = spawn_monitor(fun() -> demo_exact:leaf(1), stage_one ! {go, self()}, " +
-				"receive back -> ok end end), receive {'DOWN', M, _, _, _} -> ok end end || _ <- lists:seq(1, 5)], ok.",
-		);
-		await page.waitForFunction(() => globalThis.erltrace.run.flows?.list.length >= 5);
-		await page.locator(".flow-list tbody tr").nth(4).waitFor();
-		const rows = await page
-			.locator(".flow-list tbody tr")
-			.evaluateAll((list) => list.map((r) => [...r.children].map((c) => c.innerText.trim())));
-		is(
-			"the list: function, hops, messages, spawns, processes",
-			rows.map((r) => [r[0], ...r.slice(2, 6)]),
-			Array(5).fill(["demo_exact:leaf/1", "3", "3", "0", "3"]),
-		);
-		const took = await page.evaluate(() => globalThis.erltrace.run.flows.list.map((f) => f.elapsed));
-		const shown = () =>
-			page.evaluate(() => {
-				const all = (css) => [...document.querySelectorAll(`.flow-plot ${css}`)];
-				return {
-					rows: all(".who").map((t) => t.firstChild.data.trim()),
-					running: all(".bar.running").length,
-					arrows: all(".arrow").length,
-					critical: all(".arrow.critical").length,
-					title: document.querySelector(".flow-what b").innerText,
-				};
-			});
-		const picture = await shown();
-		is("the waterfall: rows", picture.rows.slice(1), ["stage_one", "stage_two"]);
-		is(
-			"the waterfall: bars and arrows, all critical",
-			[picture.running, picture.arrows, picture.critical, picture.title],
-			[4, 3, 3, "demo_exact:leaf/1"],
-		);
-		await page.mouse.move(700, 20); // under the pointer rows hold still
-		await page.waitForFunction(() => {
-			const of = [...document.querySelectorAll(".flow-list td.value")].map((c) => Number(c.title.replace(/[^\d.]/g, "")));
-			return of.every((n, i) => i === 0 || n <= of[i - 1]);
-		});
-		const order = await page
-			.locator(".flow-list td.value")
-			.evaluateAll((list) => list.map((c) => Number(c.title.replace(/[^\d.]/g, ""))));
-		is("the slowest first", order, [...order].sort((a, b) => b - a));
-		is("their times", order[0], Number((Math.max(...took) / 1000).toFixed(Math.max(...took) < 1e5 ? 2 : 1)));
-		// Zoom by a drag, and back.
-		const box = await page.locator(".flow-plot svg").boundingBox();
-		await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
-		await page.mouse.down();
-		await page.mouse.move(box.x + box.width * 0.7, box.y + 40, { steps: 4 });
-		await page.mouse.up();
-		await page.getByRole("button", { name: "All of it" }).waitFor();
-		await page.keyboard.press("Escape");
-		await page.waitForFunction(() => !document.querySelector(".flow-what button"));
-		ok("Esc goes back, and does not stop", await page.evaluate(() => globalThis.erltrace.running));
-		await page.locator(".flow-list .pick").nth(3).click();
-		is(
-			"another one is picked",
-			await page.evaluate(() => document.querySelector(".flow-list tr.picked td.value").title),
-			await page.locator(".flow-list td.value").nth(3).getAttribute("title"),
-		);
-		await page.locator(".flows").getByRole("button", { name: "table" }).click();
-		is("the table behind it", await page.locator(".flows .behind tbody tr").count(), 4);
-		await stop(page, "took_us");
-		is("no token is left", await demo.ask("[P || P <- processes(), {_, T} <- [process_info(P, sequential_trace_token)], T =/= []]."), "[]");
-		await demo.ask("[exit(whereis(P), kill) || P <- [stage_one, stage_two]], ok.");
-		return page;
-	},
+const own = {
 	async login() {
 		const page = await open(browser, URL);
 		await ready(page);
@@ -205,6 +116,7 @@ const steps = {
 	...seeds,
 	...kernel,
 	...hands,
+	...requests,
 
 	async "counts side by side"() {
 		const page = await open(browser, URL);
@@ -542,62 +454,16 @@ const steps = {
 			"browser killed": () => killed(),
 		}).map(([what, act]) => [`ends when looking ends: ${what}`, () => ends(act)]),
 	),
-
-	// A node that dies among others, and one that is there but does not answer.
-	async "a node goes away"() {
-		const page = await open(browser, URL);
-		await run(page, "erlang*:demo_exact::function-entry { @n = count(); }", {
-			nodes: ["page_demo", "page_more"],
-		});
-		await page.waitForFunction(() => globalThis.erltrace.run.nodeInfo.length === 2);
-		more.tell("erlang:halt().");
-		const message = page.locator(".banner .message");
-		await message.getByText(/page_more@\S+ has gone away/).waitFor();
-		ok("is said", true);
-		await page.locator(".log .lines").getByText(/page_more@\S+ has gone away/).waitFor();
-		ok("is in the log", true);
-		is("the other one goes on", await page.evaluate(() => globalThis.erltrace.run.phase), "running");
-		const pid = Number(await demo.ask("list_to_integer(os:getpid())."));
-		process.kill(pid, "SIGSTOP");
-		try {
-			await message.getByText(/nothing from page_demo@\S+ for \d+ s/).waitFor();
-			await page.locator(".banner .state").getByText("No data").waitFor();
-			ok("one that is silent is told", true);
-		} finally {
-			process.kill(pid, "SIGCONT");
-		}
-		await page.locator(".banner .state").getByText(/Running|Lost/).waitFor();
-		ok("and when it is no more", true);
-		return page;
-	},
-
-	// As when the cable is cut: nothing is closed, and nothing comes.
-	async "a dead link"() {
-		const page = await open(browser, URL);
-		await run(page, WORDS, { nodes: ["page_demo"] });
-		process.kill(Number(process.env.SERVER), "SIGSTOP");
-		try {
-			await page.locator(".banner").getByText("Lost", { exact: true }).waitFor();
-			ok("the page says so", true);
-		} finally {
-			process.kill(Number(process.env.SERVER), "SIGCONT");
-		}
-		await page.waitForFunction(() => globalThis.erltrace.link === "up");
-		is("it comes back", await page.locator(".strip").count(), 0);
-		is("nothing is traced", await off(), "[]");
-		return null;
-	},
-
-	async "the server is killed"() {
-		const page = await open(browser, URL);
-		await run(page, WORDS, { nodes: ["page_demo"] });
-		process.kill(Number(process.env.SERVER), "SIGKILL");
-		await page.locator(".banner").getByText("Lost", { exact: true }).waitFor();
-		ok("the page says so", true);
-		is("nothing is traced", await off(), "[]");
-		return null;
-	},
 };
+
+const steps = Object.entries(process.env.STEPS === "lost" ? lost : own).filter(([what]) => what.includes(only));
+if (!steps.length) finish();
+const names = process.env.STEPS === "lost" ? ["page_still", "page_gone"] : ["page_demo", "page_more", "page_api"];
+const [demo, more, api] = names.map((n) => new ErlangNode(process.env.NODES, n));
+let { browser, pid } = await start();
+// Functions have probes once their module is loaded.
+await Promise.all([demo, more, api].map((node) => node?.ask("code:ensure_loaded(demo_exact).")));
+await watch(demo);
 
 // How soon the node has no trace of a script left when somebody stops looking at it.
 async function ends(act) {
@@ -611,7 +477,7 @@ async function ends(act) {
 		if ((await flags(demo)) === "[]") ok("it was traced", false);
 		best = Math.min(best, await offAfter(demo, () => act(page)));
 		faults.push(...page.faults);
-		if (browser.isConnected()) await page.context().close();
+		if (browser.isConnected()) await closeTabs(browser);
 	}
 	console.log(`info: ${name}: nothing is traced after ${best} ms`);
 	// Where three want each processor all the time, nothing takes the time that it takes.
@@ -649,10 +515,10 @@ async function start() {
 	}
 }
 
-// Closes all tabs. A browser that has not done so in time is not good for the next step: another.
+// Closes the tabs. A browser that has not done so in time is not good for the next step: another.
 async function tidy() {
 	try {
-		await within(Promise.all(browser.contexts().map((c) => c.close())), CLOSE, "closing the tabs");
+		await within(closeTabs(browser), CLOSE, "closing the tabs");
 		if (browser.isConnected()) return;
 	} catch (e) {
 		console.log(`info: ${e.message}; another browser`);
@@ -677,12 +543,11 @@ const told = async (page) =>
 		return JSON.stringify({ link, problem, phase, ticks, fired, end, lastSlot });
 	})}; ${page.lines?.length} lines, the last ${JSON.stringify(page.lines?.at(-1))?.slice(0, 400)} ${(page.faults ?? []).join("\n")}`;
 
-for (const [what, step] of Object.entries(steps)) {
-	if (!what.includes(only)) continue;
+for (const [what, step] of steps) {
 	name = what;
 	const began = Date.now();
 	try {
-		const page = await within(step({ browser, url: URL, demo, api, ok, is }), STEP, `step ${what}`);
+		const page = await within(step({ browser, url: URL, demo, more, api, ok, is, off }), STEP, `step ${what}`);
 		if (page) is("no complaints in the console", page.faults, []);
 		await tidy();
 	} catch (e) {

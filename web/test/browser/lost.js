@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of page.js that wait most of the time: a node, the link or the server is lost. They have a server and nodes
+// of their own, page_still and page_gone, so that they run beside the others.
+import { open, run } from "./drive.js";
+
+const WORDS = "erlang*:::message-send /arg2 == 206/ { @words[arg2] = lquantize(arg2, 200, 264, 4); }";
+
+export const lost = {
+	// A node that dies among others, and one that is there but does not answer.
+	async "a node goes away"({ browser, url, demo, more, ok, is }) {
+		const page = await open(browser, url);
+		await run(page, "erlang*:demo_exact::function-entry { @n = count(); }", {
+			nodes: ["page_still", "page_gone"],
+		});
+		await page.waitForFunction(() => globalThis.erltrace.run.nodeInfo.length === 2);
+		more.tell("erlang:halt().");
+		const message = page.locator(".banner .message");
+		await message.getByText(/page_gone@\S+ has gone away/).waitFor();
+		ok("is said", true);
+		await page.locator(".log .lines").getByText(/page_gone@\S+ has gone away/).waitFor();
+		ok("is in the log", true);
+		is("the other one goes on", await page.evaluate(() => globalThis.erltrace.run.phase), "running");
+		const pid = Number(await demo.ask("list_to_integer(os:getpid())."));
+		process.kill(pid, "SIGSTOP");
+		try {
+			await message.getByText(/nothing from page_still@\S+ for \d+ s/).waitFor();
+			await page.locator(".banner .state").getByText("No data").waitFor();
+			ok("one that is silent is told", true);
+		} finally {
+			process.kill(pid, "SIGCONT");
+		}
+		await page.locator(".banner .state").getByText(/Running|Lost/).waitFor();
+		ok("and when it is no more", true);
+		return page;
+	},
+
+	// As when the cable is cut: nothing is closed, and nothing comes.
+	async "a dead link"({ browser, url, ok, is, off }) {
+		const page = await open(browser, url);
+		await run(page, WORDS, { nodes: ["page_still"] });
+		process.kill(Number(process.env.SERVER), "SIGSTOP");
+		try {
+			await page.locator(".banner").getByText("Lost", { exact: true }).waitFor();
+			ok("the page says so", true);
+		} finally {
+			process.kill(Number(process.env.SERVER), "SIGCONT");
+		}
+		await page.waitForFunction(() => globalThis.erltrace.link === "up");
+		is("it comes back", await page.locator(".strip").count(), 0);
+		is("nothing is traced", await off(), "[]");
+		return null;
+	},
+
+	async "the server is killed"({ browser, url, ok, is, off }) {
+		const page = await open(browser, url);
+		await run(page, WORDS, { nodes: ["page_still"] });
+		process.kill(Number(process.env.SERVER), "SIGKILL");
+		await page.locator(".banner").getByText("Lost", { exact: true }).waitFor();
+		ok("the page says so", true);
+		is("nothing is traced", await off(), "[]");
+		return null;
+	},
+};
