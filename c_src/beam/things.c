@@ -484,9 +484,8 @@ static bool enter(struct thing *t, const ERL_NIF_TERM argv[])
 
 	if (!enif_get_uint(t->env, argv[0], &number) || !enif_get_uint(t->env, argv[1], &probe))
 		return false;
-	b = beam_enter_slot(number % BEAM_HANDLES);
-	if (b == NULL || b->number != number || probe >= b->nstates ||
-		!atomic_load_explicit(&b->live, memory_order_acquire)) {
+	b = beam_enter_live(number);
+	if (b == NULL || probe >= b->nstates) {
 		beam_leave();
 		return false;
 	}
