@@ -493,7 +493,10 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 	}
 }
 
-/* An event of the process that the layout of stacks is found out with, whose words are asked for, or that loses its token. */
+/*
+ * An event of the process that the layout of stacks is found out with, whose words are asked for, or
+ * that loses its token.
+ */
 static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
@@ -526,7 +529,7 @@ static inline bool asks(struct beam_event *ev)
 	return beam_asks_for(ev->b, kinds_of(ev->argv[0]));
 }
 
-/* Whatever calls.c does not do: all but calls and returns, and most messages sent. */
+/* Whatever calls.c and sends.c do not do: all but calls and returns, and most messages sent. */
 __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
