@@ -261,7 +261,7 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct beam_handle *b = beam_get(env, argv[0]);
-	ERL_NIF_TERM state = atom_running, text;
+	ERL_NIF_TERM state = atom_running;
 	unsigned schedulers = 1, cost, ms = 0;
 	char buf[256] = "";
 	uint64_t now = en_now();
@@ -305,8 +305,7 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (state == atom_running)
 		return enif_make_tuple3(
 			env, state, enif_make_uint(env, cost), enif_make_uint(env, in_time(b, ms)));
-	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
-	return enif_make_tuple3(env, state, enif_make_uint(env, cost), text);
+	return enif_make_tuple3(env, state, enif_make_uint(env, cost), beam_make_text(env, buf));
 }
 
 /*
