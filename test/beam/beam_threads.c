@@ -414,7 +414,7 @@ static void counts(ErlNifEnv *env, struct open *o, long *fired, long *lost)
 static void attend(ErlNifEnv *env, struct open *o)
 {
 	CALL(env, "clean", o->term);
-	CALL(env, "watch", o->term, enif_make_uint(env, THREADS));
+	CALL(env, "watch", o->term, enif_make_uint(env, THREADS), enif_make_uint(env, 0));
 	CALL(env, "walk", o->term, atom_false);
 	CALL(env, "work", o->term, atom_text);
 	sched_yield();
