@@ -34,19 +34,19 @@ echo "the command to the first event in a node: $best ms"
 row 'the command to the first event it prints' "$best" ms 250
 
 start bench_rest
-spent() { awk '{ ns += $1 } END { printf "%.0f\n", ns }' "/proc/${pid[bench_rest]}/task/"*/schedstat; } # ns
-# name, "that rests" or "that rest", the most it may spend: what the node does in a second, in us.
+spent() { awk '{ ns += $1 } END { printf "%.0f\n", ns }' "/proc/${pid[$1]}/task/"*/schedstat; } # node: ns
+# node, name, "that rests" or "that rest", the most it may spend: what the node does in a second, in us.
 measure() {
 	local i from ns us='' now
 	for ((i = 0; i < ${ROUNDS:-5}; i++)); do
-		ns=$(spent) from=$(date +%s%N)
+		ns=$(spent "$1") from=$(date +%s%N)
 		sleep 2
 		now=$(date +%s%N)
-		ns=$((($(spent) - ns) * 1000000 / (now - from)))
+		ns=$((($(spent "$1") - ns) * 1000000 / (now - from)))
 		[[ -z $us || $ns -lt $us ]] && us=$ns
 	done
-	echo "$1: $us us of processor time a second"
-	row "$1, $2: processor time in a second" "$us" us "$3"
+	echo "$2: $us us of processor time a second"
+	row "$2, $3: processor time in a second" "$us" us "$4"
 }
 rests() { # name, script
 	local i
@@ -57,7 +57,7 @@ rests() { # name, script
 		sleep 0.025
 	done
 	sleep 2
-	measure "$1" 'that rests' 5000
+	measure bench_rest "$1" 'that rests' 5000
 	kill "$command"
 	wait "$command"
 }
@@ -69,6 +69,9 @@ rests 'a script of samples' 'BEGIN { printf("armed\n"); } profile-97 { @[ustack(
 names=(atoms births busy connections crashes dist ets gc gencall heap hibernate late mailbox
 	memory msgs ports queues restarts runq spawners spawns sysmon tables timers)
 files=$(printf ", \"$root/scripts/%s.d\"" "${names[@]}")
-at bench_rest "application:load(erltrace), application:set_env(erltrace, scripts, [${files#, }]), application:ensure_all_started(erltrace)." >/dev/null
+start bench_release -pa "$ebin"
+at bench_release "application:load(erltrace), application:set_env(erltrace, scripts, [${files#, }]), application:ensure_all_started(erltrace)." >/dev/null
 sleep 20
-measure "${#names[@]} scripts of a release" 'that rest' 20000
+up=$(at bench_release 'length([up || {_, #{up := 1}} <- erltrace:scripts()]).')
+[[ $up == "${#names[@]}" ]] || { echo "of ${#names[@]} scripts these run: $up"; exit 1; }
+measure bench_release "${#names[@]} scripts of a release" 'that rest' 20000
