@@ -290,7 +290,7 @@ ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
 $(BUILD)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 endif
 # What every event runs: no stack is walked from there.
-$(addprefix $(BUILD)/c_src/,beam/calls.o beam/fast_calls.o engine/dyn.o engine/agg.o): \
+$(addprefix $(BUILD)/c_src/,beam/calls.o beam/fast_calls.o beam/sends.o engine/dyn.o engine/agg.o): \
 	BASEFLAGS += -fomit-frame-pointer
 
 # The engine's probe path for BPF, as files of this program.

@@ -12,11 +12,12 @@
 %% not all. Busy is what processor time the node used, half of one scheduler at least (c_src/beam/watchdog.c
 %% has the same).
 %%
-%% A bucket holds the share of R seconds, 1 to 12, so that arming the script pays. Arming is paid for, and so a
-%% script then stays armed for some seconds at least, unless it spends another bucket, or more than arming it takes, in them: else one that costs
-%% little could be paused for what it took to start it, and nobody would ever know how little. The bucket is
-%% filled with 1 - 2R/60 of the share: so in any minute no more than the share of that minute is spent. What is
-%% overdrawn is paid back before the script is armed again.
+%% A bucket holds the share of R seconds, 1 to 12, so that arming the script pays. Arming is paid for,
+%% and so a script then stays armed for some seconds at least, unless it spends another bucket in them,
+%% and more than arming it takes: else one that costs little could be paused for what it took to start
+%% it, and nobody would ever know how little. The bucket is filled with 1 - 2R/60 of the share: so in any
+%% minute no more than the share of that minute is spent. What is overdrawn is paid back before the
+%% script is armed again.
 -module(erltrace_budget).
 -export([new/2, pass/4, pay/3, is_empty/1, is_full/1, next/2, demand/1, share/1, level/2, keep/2, base/3]).
 -export_type([budget/0, clock/0]).

@@ -21,15 +21,9 @@
 prepare() ->
     case erltrace_nif:code_ask(get) of
         undefined ->
-            %% In a process of its own, which survives if this one is killed.
-            {P, M} = spawn_monitor(fun() ->
-                                           erltrace_vm:leave_application(),
-                                           process_flag(sensitive, true),
-                                           erltrace_vm:locked(fun check/0)
-                                   end),
-            receive
-                {'DOWN', M, process, P, normal} -> ok;
-                {'DOWN', M, process, P, Reason} -> refuse(io_lib:format("~0P", [Reason, 10]))
+            case erltrace_vm:locked_apart(fun check/0) of
+                normal -> ok;
+                Reason -> refuse(io_lib:format("~0P", [Reason, 10]))
             end,
             erltrace_nif:code_ask(get);
         known ->

@@ -12,12 +12,13 @@
 %%
 %% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
 %% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
-%% else uses tokens in this node: those are never touched. Then processes lose ours one by one, each at an event
-%% of its own, and those in messages as they are received. What still waits in a mailbox when that is over is left, which is told.
+%% else uses tokens in this node: those are never touched. Then processes lose ours one by one, each at
+%% an event of its own, and messages lose theirs as they are received. What still waits in a mailbox when
+%% that is over is left, which is told.
 %%
-%% Others may take the system tracer, or remove it, while the script runs. That is told, also to the other nodes of the
-%% script. Nothing is followed from then on in any of them, and our tokens are taken away: whoever has the tracer now
-%% would be told of them.
+%% Others may take the system tracer, or remove it, while the script runs. That is told, also to the
+%% other nodes of the script. Nothing is followed from then on in any of them, and our tokens are taken
+%% away: whoever has the tracer now would be told of them.
 -module(erltrace_flows).
 -behaviour(gen_server).
 -export([start/3, stop/1]).
@@ -419,7 +420,6 @@ layout() ->
     erltrace_vm:find_out(fun erltrace_nif:token_layout/1, fun check/1).
 
 check(ok) ->
-    process_flag(sensitive, true),
     erltrace_nif:token_layout(get) =:= undefined andalso begin
         erltrace_nif:token_layout(start),
         [look_at_token(Label) || Label <- [erltrace_1, erltrace_2, ?LABEL, erltrace_3]],

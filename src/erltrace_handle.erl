@@ -309,7 +309,7 @@ aborted(Reply, _) ->
 
 about(#data{nif = Nif, arming = Arming}) ->
     {Fired, Lost, Unnamed, NoArgs, Cut, BufSize, Prints} = erltrace_nif:counts(Nif),
-    {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online)),
+    {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online), 0),
     State = erltrace_nif:status(Nif),
     Armed = case Arming of
                 undefined -> #{armed => [], counted => [], skipped => 0, left => 0,

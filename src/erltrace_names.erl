@@ -160,7 +160,6 @@ layout() ->
     erltrace_vm:find_out(fun erltrace_nif:name_layout/1, fun check/1).
 
 check(ok) ->
-    process_flag(sensitive, true),
     erltrace_nif:name_layout(get) =:= undefined andalso begin
         erltrace_nif:name_layout(start),
         %% The lock is a name: another process is looked at.

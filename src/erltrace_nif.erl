@@ -195,10 +195,11 @@ ticks(_, _) -> erlang:nif_error(not_loaded).
           {Spent :: non_neg_integer(), Node :: non_neg_integer(), Fired :: non_neg_integer()} | closed.
 spent(_) -> erlang:nif_error(not_loaded).
 
--spec watch(nif(), pos_integer()) ->
+%% Rest: ms that the caller would wait in any case; Ms: as long as it may wait.
+-spec watch(nif(), Schedulers :: pos_integer(), Rest :: non_neg_integer()) ->
           {running, CostPermille :: non_neg_integer(), Ms :: non_neg_integer()} |
           {done | aborted, CostPermille :: non_neg_integer(), binary()} | failure().
-watch(_, _) -> erlang:nif_error(not_loaded).
+watch(_, _, _) -> erlang:nif_error(not_loaded).
 
 -spec forbid(nif()) -> ok | failure().
 forbid(_) -> erlang:nif_error(not_loaded).

@@ -13,12 +13,8 @@
 find() ->
     case erltrace_nif:run_state(get) of
         undefined ->
-            %% In a process of its own, which survives if this one is killed.
-            {P, M} = spawn_monitor(fun() ->
-                                           erltrace_vm:leave_application(),
-                                           erltrace_vm:locked(fun() -> try_to(?TRIES) end)
-                                   end),
-            receive {'DOWN', M, process, P, _} -> erltrace_nif:run_state(get) =:= true end;
+            _ = erltrace_vm:locked_apart(fun() -> try_to(?TRIES) end),
+            erltrace_nif:run_state(get) =:= true;
         IsKnown ->
             IsKnown
     end.
@@ -26,7 +22,6 @@ find() ->
 try_to(0) ->
     false;
 try_to(N) ->
-    process_flag(sensitive, true),
     erltrace_nif:run_state(get) =:= true orelse begin
         samples(),
         erltrace_nif:run_state(find) orelse try_to(N - 1)

@@ -18,6 +18,7 @@
          layout/0, leave_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
 -export([find_out/2]). % for erltrace_flows, erltrace_names
+-export([locked_apart/1]). % for erltrace_code, erltrace_run_state
 -export([gc_session/1, gc_trace/2, attempt/3]). % for erltrace_gc
 -export([end_session/1, sessions/0]). % for erltrace_rearm
 -export([layout_body/1, layout_tail/1, layout_raise/1]). % traced by the layout check
@@ -333,12 +334,9 @@ find_out(Layout, Check) ->
     case Layout(get) of
         undefined ->
             Known = layout(), % takes the lock
-            {P, M} = spawn_monitor(fun() ->
-                                           leave_application(),
-                                           locked(fun() -> Check(Known) end)
-                                   end),
-            receive {'DOWN', M, process, P, normal} -> Layout(get);
-                    {'DOWN', M, process, P, _} -> Layout(refuse)
+            case locked_apart(fun() -> Check(Known) end) of
+                normal -> Layout(get);
+                _ -> Layout(refuse)
             end;
         Found ->
             Found
@@ -351,6 +349,16 @@ locked(Fun) ->
     try Fun()
     after unlock(Lock)
     end.
+
+%% @doc The same in a process of its own, which survives if this one is killed. Returns why it ended.
+-spec locked_apart(fun(() -> term())) -> Reason :: term().
+locked_apart(Fun) ->
+    {P, M} = spawn_monitor(fun() ->
+                                   leave_application(),
+                                   process_flag(sensitive, true),
+                                   locked(Fun)
+                           end),
+    receive {'DOWN', M, process, P, Reason} -> Reason end.
 
 lock() ->
     try register(?LOCK, self())
@@ -682,17 +690,15 @@ attempt(M, F, Args) ->
 layout() ->
     case erltrace_nif:layout(get) of
         undefined ->
-            %% In a process of its own, which survives if this one is killed.
-            {P, M} = spawn_monitor(fun() -> leave_application(), locked(fun first_check/0) end),
-            receive {'DOWN', M, process, P, normal} -> erltrace_nif:layout(get);
-                    {'DOWN', M, process, P, _} -> erltrace_nif:layout(names)
+            case locked_apart(fun first_check/0) of
+                normal -> erltrace_nif:layout(get);
+                _ -> erltrace_nif:layout(names)
             end;
         Known ->
             Known
     end.
 
 first_check() ->
-    process_flag(sensitive, true),
     erltrace_nif:layout(get) =:= undefined andalso begin
         erltrace_nif:layout(start),
         check()

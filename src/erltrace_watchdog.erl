@@ -3,8 +3,8 @@
 %% @doc The second process behind a handle. It never waits for a dirty scheduler, so it can act
 %% when the handle's process cannot:
 %%
-%% - some times a second, as often as there are events, it checks the script (c_src/beam/watchdog.c), and tells the handle's
-%%   process when the script must end or has ended by itself;
+%% - it checks the script (c_src/beam/watchdog.c), ten times a second if there are many events, and tells
+%%   the handle's process when the script must end or has ended by itself;
 %% - if the owner dies while the handle's process is inside a long call, the watchdog turns the
 %%   probes off;
 %% - if the handle's process is killed, the watchdog takes back what it armed.
@@ -19,7 +19,7 @@
              owner :: pid(),
              nif :: reference(),
              number :: pos_integer(),
-             tick = 0 :: non_neg_integer(), % ms between two checks, at least
+             rest = 0 :: non_neg_integer(), % ms between two checks, if that is not too seldom
              watching = false :: boolean()}).
 
 %% @doc Started by the handle's process.
@@ -35,10 +35,10 @@ stop({Pid, Mon}) ->
     gen_server:cast(Pid, done),
     receive {'DOWN', Mon, process, Pid, _} -> ok end.
 
-%% @doc The script runs: start checking it, every so many ms at least.
--spec watch({pid(), reference()}, non_neg_integer()) -> ok.
-watch({Pid, _}, Tick) ->
-    gen_server:cast(Pid, {watch, Tick}).
+%% @doc The script runs: start checking it, so many ms apart, unless it has to be more often.
+-spec watch({pid(), reference()}, Rest :: non_neg_integer()) -> ok.
+watch({Pid, _}, Rest) ->
+    gen_server:cast(Pid, {watch, Rest}).
 
 %% @doc Does this node forbid destructive actions? By erltrace's setting `destructive' = false.
 -spec is_harmless() -> boolean().
@@ -64,11 +64,11 @@ init(#st{handle = Handle, owner = Owner} = St) ->
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
--spec handle_cast(done | {watch, pos_integer()}, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+-spec handle_cast(done | {watch, non_neg_integer()}, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_cast(done, St) ->
     {stop, normal, St};
-handle_cast({watch, Tick}, St) ->
-    {noreply, tick(St#st{tick = Tick, watching = true})}.
+handle_cast({watch, Rest}, St) ->
+    {noreply, tick(St#st{rest = Rest, watching = true})}.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_info(tick, #st{watching = true} = St) ->
@@ -96,10 +96,10 @@ format_status(#{state := #st{} = St} = Status) ->
 format_status(Status) ->
     Status.
 
-tick(#st{nif = Nif, tick = Tick} = St) ->
-    case check(Nif) of
+tick(St) ->
+    case check(St) of
         {running, _, Ms} ->
-            _ = erltrace_beat:send_after(max(Tick, Ms), tick),
+            _ = erltrace_beat:send_after(Ms, tick),
             St;
         {done, _, _} ->
             tell(done, St);
@@ -113,8 +113,8 @@ tell(What, #st{handle = Handle} = St) ->
     Handle ! {watchdog, self(), What},
     St#st{watching = false}.
 
-check(Nif) ->
-    try erltrace_nif:watch(Nif, erlang:system_info(schedulers_online))
+check(#st{nif = Nif, rest = Rest}) ->
+    try erltrace_nif:watch(Nif, erlang:system_info(schedulers_online), Rest)
     catch error:_ -> {aborted, 0, <<"erltrace's library has been replaced by another one">>}
     end.
 

@@ -21,6 +21,7 @@
 #include "fast_core.h"
 #include "flows.h"
 #include "layout.h"
+#include "nif.h"
 #include "own_name.h"
 #include "sampler_wall.h"
 #include "things.h"
@@ -94,12 +95,9 @@ static void need_pattern(struct needs *n, const struct beam_fn *fn)
 /* {traced, M, F, A, Why}: a function that the fast way cannot serve, while others go it. */
 static void need_traced(struct needs *n, const struct beam_fn *fn, const char *why)
 {
-	ERL_NIF_TERM text;
-
-	memcpy(enif_make_new_binary(n->env, strlen(why), &text), why, strlen(why));
 	n->list = enif_make_list_cell(n->env,
 		enif_make_tuple5(n->env, atom_traced, fn->mod, fn->fun,
-			enif_make_uint(n->env, fn->arity), text),
+			enif_make_uint(n->env, fn->arity), beam_make_text(n->env, why)),
 		n->list);
 }
 
@@ -688,13 +686,13 @@ static void need_monitor(const struct beam_handle *b, struct needs *n)
 static void need_only(const struct beam_handle *b, struct needs *n)
 {
 	const char *name = api_text_option(b->h, OPT_PROCESSES);
-	ERL_NIF_TERM text;
 
 	if (name[0] == '\0')
 		return;
-	memcpy(enif_make_new_binary(n->env, strlen(name), &text), name, strlen(name));
 	n->list = enif_make_list_cell(n->env,
-		enif_make_tuple2(n->env, enif_make_atom(n->env, "processes"), text), n->list);
+		enif_make_tuple2(n->env, enif_make_atom(n->env, "processes"),
+			beam_make_text(n->env, name)),
+		n->list);
 }
 
 static void need_others(struct beam_handle *b, struct needs *n)

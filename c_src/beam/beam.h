@@ -18,6 +18,7 @@
  *   counters.c         functions that the VM counts for us
  *   tracer.c           THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
  *   calls.c            its half for calls and returns, with a fast path
+ *   sends.c            the fast path of messages sent
  *   special_calls.c    calls that mean more than a call: user probes, drivers, hibernation, labels
  *   fast_calls.c       calls and returns by the fast way: from the hooks of core/core.h (probe path)
  *   fast_core.c        these hooks in this node: loaded, pointed to, tested, taken away
@@ -74,6 +75,8 @@
  *
  * What others need of a file is in the header of its name. Besides there are beam_handle.h, a
  * handle; vm_event.h, an event of the VM; erl_probes.h, the table of probes; vtime.h, running
- * times; term_words.h, the parts of a term; and nif.h, what the NIFs share. All symbols are hidden
- * (visibility): what events read is read without a detour by the global offset table.
+ * times; term_words.h, the parts of a term; event_path.h, what fast paths share; free_list.h, entries
+ * of tables, taken and given back; pages.h, the memory of these; and nif.h, what the NIFs share. All
+ * symbols are hidden (visibility): what events read is read without a detour by the global offset
+ * table.
  */

@@ -17,6 +17,7 @@
 #include "beam_handle.h"
 #include "call_probes.h"
 #include "nif.h"
+#include "pages.h"
 #include "peek.h"
 #include "term_words.h"
 
@@ -36,12 +37,9 @@ struct beam_tables {
 
 int beam_tables_init(struct beam_tables **t)
 {
-	void *p = mmap(NULL, sizeof(**t), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
+	*t = beam_pages(sizeof(**t));
+	if (*t == NULL)
 		return -1;
-	*t = p;
 	(*t)->first = UINT64_MAX;
 	return 0;
 }

@@ -7,16 +7,12 @@
  * are: one handle, the process that the thread ran last, few frames, one clause to run. It checks
  * all of that first, and writes nothing before. Whatever does not fit jumps to the slow path and
  * starts there from the beginning, so that next to nothing has to be kept across calls. Messages
- * sent have a fast path of that kind too. Every event runs every instruction here: look at the
- * machine code when you change it, and measure (make bench).
- *
- * The fast path does not enter the engine's slot: the thread is inside a handle, and attach() has
- * told the engine to look at that.
+ * sent have a fast path of that kind too (sends.c). Every event runs every instruction here: look at
+ * the machine code when you change it, and measure (make bench).
  */
 #include "compiler.h"
 #include "engine/clock.h"
 #include "engine/fire.h"
-#include "engine/fire_path.h"
 #include "engine/probe.h"
 #include "engine/slot.h"
 #include "engine/state.h"
@@ -27,6 +23,7 @@
 #include "calls.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "event_path.h"
 #include "flows.h"
 #include "kept_args.h"
 #include "nif.h"
@@ -40,8 +37,7 @@
 
 static struct beam_proc no_proc; /* of no pid */
 
-/* Once for each thread and handle. */
-static __attribute__((noinline)) void attach(
+__attribute__((noinline)) void beam_attach(
 	struct beam_thread *t, struct beam_tstate *s, struct beam_handle *b)
 {
 	s->slot = en_slot_get(b->en);
@@ -54,21 +50,6 @@ static __attribute__((noinline)) void attach(
 		return;
 	atomic_store(&s->slot->outer, &t->seq);
 	atomic_thread_fence(memory_order_seq_cst); /* before it looks at what others take away */
-}
-
-/* The handle of an event, and its index; NULL: none, or it is not live. Between enter and leave. */
-static inline struct beam_handle *handle_of(ERL_NIF_TERM state, uint64_t *index)
-{
-	struct beam_handle *b;
-
-	*index = state == BEAM_ALL_STATE ? atomic_load_explicit(&beam_only, memory_order_relaxed)
-					 : state >> 4;
-	*index %= BEAM_HANDLES;
-	b = atomic_load_explicit(&beam_table[*index], memory_order_acquire);
-	return likely(b != NULL && atomic_load_explicit(&b->live, memory_order_acquire) &&
-		       (state == BEAM_ALL_STATE || b->state == state))
-		       ? b
-		       : NULL;
 }
 
 /* ---- which function it is -------------------------------------------------------------- */
@@ -433,7 +414,7 @@ static inline __attribute__((always_inline)) void attach_event(
 	struct beam_thread *t = beam_self;
 
 	if (unlikely(ts->number != ev->b->number))
-		attach(t, ts, ev->b);
+		beam_attach(t, ts, ev->b);
 	call_event(ev->env, ev->argv, t, ts, kind);
 }
 
@@ -474,7 +455,7 @@ void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thr
 	struct beam_tstate *ts, struct beam_handle *b, struct beam_tail tail)
 {
 	if (unlikely(ts->number != b->number))
-		attach(t, ts, b);
+		beam_attach(t, ts, b);
 	beam_cost_begin(ts);
 	ts->ev.tail = tail;
 	ts->ev.fast = true;
@@ -492,7 +473,7 @@ static unsigned end_of_call(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct be
 	unsigned depth = 0;
 
 	if (unlikely(ts->number != b->number))
-		attach(t, ts, b);
+		beam_attach(t, ts, b);
 	beam_cost_begin(ts);
 	ev->cur.key = argv[2];
 	ev->env = env;
@@ -561,26 +542,6 @@ static __attribute__((noinline)) ERL_NIF_TERM slow_return(
 }
 
 /* ---- the fast path --------------------------------------------------------------------- */
-
-/* The clause runs; the slot is this thread's, which is inside the handle. */
-static inline __attribute__((always_inline)) void go(struct en_thread *slot, ebpf_entry entry)
-{
-	entry(&slot->fire);
-	if (unlikely(slot->faulted))
-		en_fire_error(&slot->fire);
-}
-
-/* All but the arguments. */
-static inline __attribute__((always_inline)) struct fire *fill(struct en_thread *slot,
-	struct beam_event *ev, const uint32_t *ids, const struct prog_clause *clause,
-	struct en_probe *p, unsigned strings, ErlNifEnv *env, const ERL_NIF_TERM argv[])
-{
-	ev->cur.key = argv[2];
-	ev->env = env;
-	ev->argv = argv;
-	fire_fill(slot, ids, clause, p, strings, &ev->cur, argv[2]);
-	return &slot->fire;
-}
 
 /*
  * The same in the simple case: first each step is looked at, then all are done. level: words on the
@@ -657,7 +618,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 		struct en_thread *slot = ts->slot;
 
 		ts->ev.ended = fn;
-		f = fill(slot, &ts->ev, &sole->id, clause->prog, sole->probe,
+		f = beam_event_fill(slot, &ts->ev, &sole->id, clause->prog, sole->probe,
 			STRINGS(FUNCTION_ENTRY), env, argv);
 		f->ts = began;
 		if (vts) {
@@ -672,7 +633,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 			f->arg[ARG(FUNCTION_ENTRY, tail)] = 0; /* it lies deeper than the last */
 		if (vts)
 			proc->turn -= t->cost;
-		go(slot, clause->entry);
+		beam_event_go(slot, clause->entry);
 	} else if (vts) {
 		proc->turn -= t->cost;
 	}
@@ -706,7 +667,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM on_event(
 	if (unlikely(t == NULL))
 		return each_call(env, argv);
 	beam_thread_enter(t);
-	b = handle_of(argv[1], &index);
+	b = beam_event_handle(argv[1], &index);
 	ts = &t->tstates[index];
 	if (unlikely(b == NULL || ts->number != b->number)) {
 		beam_thread_leave(t);
@@ -730,69 +691,6 @@ static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_return(
 	return on_event(env, argv, false);
 }
 
-static __attribute__((noinline)) ERL_NIF_TERM send_slow(ErlNifEnv *env, const ERL_NIF_TERM argv[])
-{
-	struct beam_thread *t = beam_self;
-	struct beam_handle *b;
-	uint64_t index;
-
-	beam_thread_enter(t);
-	b = handle_of(argv[1], &index);
-	if (b != NULL && t->tstates[index].number != b->number)
-		attach(t, &t->tstates[index], b);
-	beam_thread_leave(t);
-	return beam_trace_any(env, argv);
-}
-
-/* A message to a process of this node, of which at most the two pids are read. */
-static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_send(
-	ErlNifEnv *env, const ERL_NIF_TERM argv[])
-{
-	struct beam_thread *t = beam_self;
-	const struct et_str *from = NULL, *to = NULL;
-	const struct en_ecb *ecb;
-	struct beam_handle *b;
-	struct beam_tstate *ts;
-	struct en_thread *slot;
-	struct en_probe *p;
-	ERL_NIF_TERM dest;
-	uint64_t index;
-	struct fire *f;
-
-	if (unlikely(t == NULL))
-		return beam_trace_any(env, argv);
-	beam_thread_enter(t);
-	b = handle_of(argv[1], &index);
-	ts = &t->tstates[index];
-	if (unlikely(b == NULL || ts->number != b->number || b->procs.tab != NULL ||
-		     !beam_extra_fast(argv[4], &dest) || (dest & 15) != beam_vm.pid_tag))
-		goto slow;
-	p = b->probe[BP_MESSAGE_SEND];
-	slot = ts->slot;
-	if (unlikely(p == NULL || (p->argmask & ~STRINGS(MESSAGE_SEND)) != 0 ||
-		     (ecb = fire_only(p, slot)) == NULL))
-		goto slow;
-	if ((p->argmask & ARG_BIT(MESSAGE_SEND, sender)) &&
-		unlikely((from = beam_text_cached(t, argv[2])) == NULL))
-		goto slow;
-	if ((p->argmask & ARG_BIT(MESSAGE_SEND, receiver)) &&
-		unlikely((to = beam_text_cached(t, dest)) == NULL))
-		goto slow;
-	if (unlikely(!beam_cost_untimed(ts)))
-		goto slow;
-	f = fill(slot, &ts->ev, &ecb->id, ecb->clause, p, STRINGS(MESSAGE_SEND), env, argv);
-	if (from != NULL)
-		f->arg[ARG(MESSAGE_SEND, sender)] = beam_str(from);
-	if (to != NULL)
-		f->arg[ARG(MESSAGE_SEND, receiver)] = beam_str(to);
-	go(slot, ecb->entry);
-	beam_thread_leave(t);
-	return atom_ok;
-slow:
-	beam_thread_leave(t);
-	return send_slow(env, argv);
-}
-
 /* trace(Tag, State, Tracee, Term, Opts) */
 ERL_NIF_TERM nif_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -802,6 +700,6 @@ ERL_NIF_TERM nif_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (argv[0] == atom_return_to)
 		return on_return(env, argv);
 	if (argv[0] == atom_send)
-		return on_send(env, argv);
+		return beam_trace_send(env, argv);
 	return beam_trace_any(env, argv);
 }

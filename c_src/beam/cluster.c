@@ -55,10 +55,7 @@ ERL_NIF_TERM nif_export(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
 		return failure(env, ET_NOMEM, "out of memory");
-	if (len > 0)
-		memcpy(enif_make_new_binary(env, len, &t), bytes, len);
-	else
-		enif_make_new_binary(env, 0, &t);
+	t = beam_make_binary(env, bytes, len);
 	free(bytes);
 	return enif_make_tuple2(env, atom_ok, t);
 }

@@ -34,19 +34,6 @@ static void reads_end(const sigset_t *was)
 	safe_fini();
 }
 
-static ERL_NIF_TERM text_term(ErlNifEnv *env, const char *text)
-{
-	ERL_NIF_TERM t;
-
-	memcpy(enif_make_new_binary(env, strlen(text), &t), text, strlen(text));
-	return t;
-}
-
-static ERL_NIF_TERM refused(ErlNifEnv *env, const char *why)
-{
-	return enif_make_tuple2(env, enif_make_atom(env, "refused"), text_term(env, why));
-}
-
 /*
  * code_table([{Module, fun Module:module_info/0, HasOldCode}]) -> {Modules, Functions,
  * NotUnderstood, Why} | {refused, Why}: bring the table up to date.
@@ -62,17 +49,17 @@ ERL_NIF_TERM nif_code_table(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_is_list(env, argv[0]))
 		return enif_make_badarg(env);
 #ifndef __x86_64__
-	return refused(env, "only on x86-64"); /* elsewhere a safe read is a system call */
+	return beam_refused(env, "only on x86-64"); /* elsewhere a safe read is a system call */
 #endif
 	if (!reads_begin(&mask))
-		return refused(env, "memory cannot be read safely");
+		return beam_refused(env, "memory cannot be read safely");
 	known = code_refresh(env, argv[0], &sum, why);
 	reads_end(&mask);
 	if (!known)
-		return refused(env, why);
+		return beam_refused(env, why);
 	return enif_make_tuple4(env, enif_make_uint(env, sum.modules),
 		enif_make_uint(env, sum.functions), enif_make_uint(env, sum.nfailed),
-		text_term(env, why));
+		beam_make_text(env, why));
 }
 
 /* {M, F, Arity}, {M, F, Arity, File, Line} or, if it is not known, the address. */
@@ -87,7 +74,7 @@ static ERL_NIF_TERM frame_term(ErlNifEnv *env, uint64_t frame)
 	if (file == NULL)
 		return enif_make_tuple3(env, f.mod, f.fun, enif_make_uint(env, f.arity));
 	return enif_make_tuple5(env, f.mod, f.fun, enif_make_uint(env, f.arity),
-		text_term(env, file), enif_make_uint(env, line));
+		beam_make_text(env, file), enif_make_uint(env, line));
 }
 
 /* The caller's own stack, the newest frame first. */
@@ -135,14 +122,15 @@ static ERL_NIF_TERM read_term(ErlNifEnv *env, const ERL_NIF_TERM *t)
 	uint64_t sum;
 
 	return code_read(env, t[1], t[2], &sum, why) ? enif_make_uint64(env, sum)
-						     : refused(env, why);
+						     : beam_refused(env, why);
 }
 
 static ERL_NIF_TERM state_term(ErlNifEnv *env)
 {
 	if (!code_checked())
 		return atom_undefined;
-	return beam_code_known() ? enif_make_atom(env, "known") : refused(env, beam_code_refusal());
+	return beam_code_known() ? enif_make_atom(env, "known")
+				 : beam_refused(env, beam_code_refusal());
 }
 
 static ERL_NIF_TERM counts_term(ErlNifEnv *env)
@@ -197,7 +185,7 @@ ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return atom_ok;
 	}
 	if (!reads_begin(&mask))
-		return refused(env, "memory cannot be read safely");
+		return beam_refused(env, "memory cannot be read safely");
 	if (n == 2 && strcmp(what, "due") == 0 && enif_get_uint(env, t[1], &modules))
 		ret = code_due(modules) ? atom_true : atom_false;
 	else if (n == 3 && strcmp(what, "at") == 0)

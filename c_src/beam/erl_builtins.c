@@ -293,12 +293,10 @@ ERL_NIF_TERM nif_print(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char buf[4096];
 	unsigned size, steps;
-	ERL_NIF_TERM text;
 
 	(void)argc;
 	if (!enif_get_uint(env, argv[1], &size) || size == 0 || size > sizeof(buf))
 		return enif_make_badarg(env);
 	steps = beam_print(env, argv[0], argv[2] == atom_true, buf, size);
-	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
-	return enif_make_tuple2(env, text, enif_make_uint(env, steps));
+	return enif_make_tuple2(env, beam_make_text(env, buf), enif_make_uint(env, steps));
 }

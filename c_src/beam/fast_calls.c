@@ -489,8 +489,6 @@ static __attribute__((noinline)) void return_slow(struct beam_thread *t, struct 
 	ft->argv[4] = make_extra(ft, reg[0]);
 	if (!fn->keep && beam_nprobes(&fn->nret) == 1 && simple(t, b, ts, fn, proc, false))
 		return;
-	ft->argv[3] = make_mfa(ft, fn, NULL);
-	ft->argv[4] = make_extra(ft, reg[0]);
 	beam_fast_ended(env, ft->argv, t, ts, b, fn,
 		(unsigned)beam_level_of(proc) - fast_core->vm.frame);
 }

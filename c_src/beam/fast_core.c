@@ -211,17 +211,9 @@ void fast_core_leave(unsigned slot)
 
 /* ---- what erltrace_fastcalls.erl calls ------------------------------------------------- */
 
-static ERL_NIF_TERM refused(ErlNifEnv *env, const char *why)
-{
-	ERL_NIF_TERM text;
-
-	memcpy(enif_make_new_binary(env, strlen(why), &text), why, strlen(why));
-	return enif_make_tuple2(env, enif_make_atom(env, "refused"), text);
-}
-
 static ERL_NIF_TERM step_done(ErlNifEnv *env, bool ok)
 {
-	return ok ? atom_ok : refused(env, found.why);
+	return ok ? atom_ok : beam_refused(env, found.why);
 }
 
 /* A core that an older library has left here is taken over as it is. */
@@ -231,7 +223,7 @@ static ERL_NIF_TERM adopt(ErlNifEnv *env)
 	struct core *c = loaded_core(&why);
 
 	if (why != NULL)
-		return refused(env, why);
+		return beam_refused(env, why);
 	if (c == NULL || !atomic_load(&c->installed))
 		return atom_undefined;
 	fast_core = c;
@@ -254,7 +246,7 @@ static ERL_NIF_TERM test(ErlNifEnv *env, bool begin)
 	bool ok;
 
 	if (fast_core == NULL)
-		return refused(env, "not installed");
+		return beam_refused(env, "not installed");
 	enif_mutex_lock(lock);
 	if (begin) {
 		ok = atomic_load(&fast_slots) == 0 && take_charge(&fast_test_ops);
@@ -264,7 +256,7 @@ static ERL_NIF_TERM test(ErlNifEnv *env, bool begin)
 			give_back();
 	}
 	enif_mutex_unlock(lock);
-	return ok ? atom_ok : refused(env, "somebody else takes calls");
+	return ok ? atom_ok : beam_refused(env, "somebody else takes calls");
 }
 
 /* What tests change of what the finder sees: {flip, N}, {spoil, N}, {missing, Perms} and the like. */
@@ -313,17 +305,13 @@ static ERL_NIF_TERM word_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg
  */
 ERL_NIF_TERM nif_fastcalls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	char step[16] = "";
-	const ERL_NIF_TERM *t;
+	char step[BEAM_STEP];
 	const char *why;
-	int n;
+	ERL_NIF_TERM arg;
 
 	(void)argc;
-	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2) {
-		enif_get_atom(env, t[0], step, sizeof(step), ERL_NIF_LATIN1);
-		return word_step(env, step, t[1]);
-	}
-	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
+	if (beam_get_step(env, argv[0], step, &arg))
+		return word_step(env, step, arg);
 	if (strcmp(step, "adopt") == 0)
 		return adopt(env);
 	if (strcmp(step, "code") == 0)
@@ -332,12 +320,8 @@ ERL_NIF_TERM nif_fastcalls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return step_done(env, fast_find_return(&found, env));
 	if (strcmp(step, "words") == 0)
 		return step_done(env, fast_find_words(&found));
-	if (strcmp(step, "facts") == 0) { /* what was found, to be compared */
-		ERL_NIF_TERM facts;
-
-		memcpy(enif_make_new_binary(env, sizeof(found), &facts), &found, sizeof(found));
-		return facts;
-	}
+	if (strcmp(step, "facts") == 0) /* what was found, to be compared */
+		return beam_make_binary(env, &found, sizeof(found));
 	if (strcmp(step, "state") == 0)
 		return state(env);
 	if (strcmp(step, "bytes") == 0)
@@ -346,7 +330,7 @@ ERL_NIF_TERM nif_fastcalls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return enif_make_uint64(env, fast_find_words_read());
 	if (strcmp(step, "install") == 0) {
 		why = install();
-		return why == NULL ? atom_ok : refused(env, why);
+		return why == NULL ? atom_ok : beam_refused(env, why);
 	}
 	if (strcmp(step, "forget") == 0) { /* the self-test failed: nobody may join */
 		fast_core = NULL;

@@ -27,15 +27,20 @@ static ERL_NIF_TERM report(ErlNifEnv *env, const struct flow_table *t, const str
 	return enif_make_tuple_from_array(env, member, e->why == FLOW_CUT ? 8 : 7);
 }
 
-/* The handle of this number, between beam_enter_slot() and beam_leave(), if it follows. */
-static struct beam_handle *enter(unsigned number)
+/*
+ * The handle of this number, which stays until beam_leave(); NULL: it is gone, or does not follow. False:
+ * this is no number, and there is nothing to leave.
+ */
+static bool enter(ErlNifEnv *env, ERL_NIF_TERM term, struct beam_handle **b)
 {
-	struct beam_handle *b = beam_enter_slot(number % BEAM_HANDLES);
+	unsigned number;
 
-	return b != NULL && b->number == number && b->flows != NULL &&
-			       atomic_load_explicit(&b->live, memory_order_acquire)
-		       ? b
-		       : NULL;
+	if (!enif_get_uint(env, term, &number))
+		return false;
+	*b = beam_enter_live(number);
+	if (*b != NULL && (*b)->flows == NULL)
+		*b = NULL;
+	return true;
 }
 
 /*
@@ -51,22 +56,21 @@ ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	struct flow_times times;
 	struct flow_ended e;
 	uint64_t at = 0;
-	unsigned number;
 
 	(void)argc;
-	if (!enif_get_uint(env, argv[0], &number))
+	if (!enter(env, argv[0], &b))
 		return enif_make_badarg(env);
-	b = enter(number);
 	if (b != NULL) {
 		flow_table_bury(b->flows);
 		times = (struct flow_times){en_now(), b->flow_time, b->flow_life};
 		while (flow_end_next(b->flows, &at, &times, &e)) {
-			if (!e.part)
+			if (!e.part) {
 				beam_flow_end(b, env, &e);
-			else if (!e.early)
+				continue;
+			}
+			if (!e.early)
 				en_flow_free(b->en, e.id);
-			if (e.part)
-				reports = enif_make_list_cell(env, report(env, b->flows, &e), reports);
+			reports = enif_make_list_cell(env, report(env, b->flows, &e), reports);
 		}
 		answer = enif_make_tuple3(env,
 			enif_make_atom(env, atomic_load(&b->foreign_tokens) ? "foreign" : "ours"),
@@ -108,12 +112,10 @@ ERL_NIF_TERM nif_flow_reports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 {
 	ERL_NIF_TERM list = argv[1], one;
 	struct beam_handle *b;
-	unsigned number;
 
 	(void)argc;
-	if (!enif_get_uint(env, argv[0], &number))
+	if (!enter(env, argv[0], &b))
 		return enif_make_badarg(env);
-	b = enter(number);
 	while (b != NULL && enif_get_list_cell(env, list, &one, &list))
 		take_report(b->flows, env, one);
 	beam_leave();
@@ -129,12 +131,10 @@ ERL_NIF_TERM nif_flow_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	ERL_NIF_TERM answer = enif_make_atom(env, "gone");
 	struct beam_handle *b;
 	ErlNifSInt64 offset;
-	unsigned number;
 
 	(void)argc;
-	if (!enif_get_uint(env, argv[0], &number))
+	if (!enter(env, argv[0], &b))
 		return enif_make_badarg(env);
-	b = enter(number);
 	if (b != NULL) {
 		struct flow_clock *c = &b->flows->clock;
 
@@ -157,12 +157,10 @@ ERL_NIF_TERM nif_flow_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM nif_drain_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct beam_handle *b;
-	unsigned number;
 
 	(void)argc;
-	if (!enif_get_uint(env, argv[0], &number))
+	if (!enter(env, argv[0], &b))
 		return enif_make_badarg(env);
-	b = enter(number);
 	if (b != NULL)
 		atomic_store(&b->flows->draining, true);
 	beam_leave();

@@ -15,6 +15,7 @@
 
 #include "compiler.h"
 #include "flow_table.h"
+#include "pages.h"
 
 #define AGAIN  64 /* against other threads */
 #define WINDOW 16 /* places that a message may have */
@@ -29,14 +30,6 @@
 enum { MSG_FREE, MSG_BUSY, MSG_SENT };
 enum { ALIVE, DEAD_NEW, DEAD_SEEN, TAKEN };
 
-static void *map(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 int flow_table_init(struct flow_table *t, uint64_t flows, uint64_t process_limit)
 {
 	uint64_t n = 64;
@@ -47,9 +40,9 @@ int flow_table_init(struct flow_table *t, uint64_t flows, uint64_t process_limit
 	t->flow_mask = n - 1;
 	t->msg_mask = 4 * n - 1;
 	beam_pid_slots_init(&t->slots, process_limit);
-	t->flows = map(n * sizeof(*t->flows));
-	t->msgs = map(4 * n * sizeof(*t->msgs));
-	t->procs = map((t->slots.mask + 1) * sizeof(*t->procs));
+	t->flows = beam_pages(n * sizeof(*t->flows));
+	t->msgs = beam_pages(4 * n * sizeof(*t->msgs));
+	t->procs = beam_pages((t->slots.mask + 1) * sizeof(*t->procs));
 	if (t->flows != NULL && t->msgs != NULL && t->procs != NULL)
 		return 0;
 	flow_table_fini(t);

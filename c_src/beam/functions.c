@@ -15,6 +15,7 @@
 #include "call_probes.h"
 #include "erlang_provider.h"
 #include "functions.h"
+#include "pages.h"
 
 /* ---- memory ---------------------------------------------------------------------------- */
 
@@ -38,9 +39,8 @@ static void *huge_new(size_t size, void **map)
 		*map = aligned_alloc(64, (size + 63) & ~63UL);
 		return *map != NULL ? memset(*map, 0, size) : NULL;
 	}
-	*map = mmap(NULL, with_room(size), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (*map == MAP_FAILED)
+	*map = beam_pages(with_room(size));
+	if (*map == NULL)
 		return NULL;
 	at = ((uintptr_t)*map + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 	madvise((void *)at, with_room(size) - HUGE_PAGE, MADV_HUGEPAGE);

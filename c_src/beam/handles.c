@@ -63,6 +63,16 @@ void beam_halt(struct beam_handle *b)
 	tell_all();
 }
 
+struct beam_handle *beam_enter_live(unsigned number)
+{
+	struct beam_handle *b = beam_enter_slot(number % BEAM_HANDLES);
+
+	return b != NULL && b->number == number &&
+			       atomic_load_explicit(&b->live, memory_order_acquire)
+		       ? b
+		       : NULL;
+}
+
 /* Another library of ours may have been here before: its numbers are not ours. */
 static unsigned next_number(void)
 {

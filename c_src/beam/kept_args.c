@@ -23,26 +23,21 @@
 #include "atoms.h"
 #include "functions.h"
 #include "kept_args.h"
+#include "pages.h"
 #include "peek.h"
 #include "processes.h"
 #include "term_print.h"
 #include "term_words.h"
 
-#define AGAIN 64 /* against other threads, for room; then there is none */
 #define DEEP  32 /* calls of C: schedulers' stacks are small */
 #define TEXT  64 /* bytes of a text instead of a term, if there is room */
 #define TYPE  3  /* the word behind such a tuple of two: a name */
 
 int beam_kept_init(struct beam_kept_pool *pool)
 {
-	void *p = mmap(NULL, BEAM_KEPT * sizeof(*pool->tab), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
 	_Static_assert(sizeof(struct beam_kept) == 8192, "two pages");
-	if (p == MAP_FAILED)
-		return -1;
-	pool->tab = p;
-	return 0;
+	pool->tab = beam_pages(BEAM_KEPT * sizeof(*pool->tab));
+	return pool->tab != NULL ? 0 : -1;
 }
 
 void beam_kept_fini(struct beam_kept_pool *pool)
@@ -56,36 +51,15 @@ void beam_kept_fini(struct beam_kept_pool *pool)
 
 static struct beam_kept *room_get(struct beam_kept_pool *pool)
 {
-	uint64_t head = atomic_load_explicit(&pool->free, memory_order_acquire);
-	uint32_t i;
+	uint32_t n = free_list_get(&pool->free, &pool->tab->next, sizeof(*pool->tab), BEAM_KEPT);
 
-	for (int n = 0; (uint32_t)head != 0 && n <= AGAIN; n++) {
-		struct beam_kept *k = &pool->tab[(uint32_t)head - 1];
-		uint64_t to = atomic_load_explicit(&k->next, memory_order_relaxed) |
-			      ((head >> 32) + 1) << 32;
-
-		if (atomic_compare_exchange_weak_explicit(
-			    &pool->free, &head, to, memory_order_acquire, memory_order_acquire))
-			return k;
-	}
-	if ((uint32_t)head != 0 || atomic_load_explicit(&pool->n, memory_order_relaxed) >= BEAM_KEPT)
-		return NULL;
-	i = atomic_fetch_add_explicit(&pool->n, 1, memory_order_relaxed);
-	return i < BEAM_KEPT ? &pool->tab[i] : NULL;
+	return n != 0 ? &pool->tab[n - 1] : NULL;
 }
 
 static void room_put(struct beam_kept_pool *pool, struct beam_kept *k)
 {
-	uint64_t head = atomic_load_explicit(&pool->free, memory_order_relaxed), to;
-
-	for (int n = 0; n <= AGAIN; n++) {
-		atomic_store_explicit(&k->next, (uint32_t)head, memory_order_relaxed);
-		to = (uint64_t)(k - pool->tab + 1) | ((head >> 32) + 1) << 32;
-		if (atomic_compare_exchange_weak_explicit(
-			    &pool->free, &head, to, memory_order_release, memory_order_relaxed))
-			return;
-	}
-	/* it is lost until the handle is closed */
+	/* or it is lost until the handle is closed */
+	free_list_put(&pool->free, &pool->tab->next, sizeof(*k), (uint32_t)(k - pool->tab + 1));
 }
 
 /* ---- copies ---------------------------------------------------------------------------- */

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "free_list.h"
+
 #pragma GCC visibility push(hidden)
 
 struct beam_fn;
@@ -35,8 +37,7 @@ struct beam_kept {
 struct beam_kept_pool {
 	struct beam_kept *tab; /* NULL: no clause of a return reads arguments */
 	char pad[64];
-	_Atomic uint64_t free; /* tag and index + 1 */
-	_Atomic uint32_t n;    /* handed out for the first time */
+	struct free_list free;
 	_Atomic uint64_t lost; /* calls whose arguments are not there at their return */
 	_Atomic uint64_t cut;  /* calls where a clause has met a part that was left out */
 	char pad2[64];

@@ -15,15 +15,6 @@
 #include "prog/hist.h"
 #include "prog/prog.h"
 
-static ERL_NIF_TERM text(ErlNifEnv *env, const char *s)
-{
-	size_t len = strlen(s);
-	ERL_NIF_TERM t;
-
-	memcpy(enif_make_new_binary(env, len, &t), s, len);
-	return t;
-}
-
 static const char *function_of(const struct prog_agg *a)
 {
 	static const char *const names[AGG_COUNT_] = {
@@ -50,7 +41,7 @@ static ERL_NIF_TERM labels(ErlNifEnv *env, const struct prog_metric *m)
 	ERL_NIF_TERM list = enif_make_list(env, 0);
 
 	for (unsigned i = m != NULL ? m->nlabels : 0; i-- > 0;)
-		list = enif_make_list_cell(env, text(env, m->labels[i]), list);
+		list = enif_make_list_cell(env, beam_make_text(env, m->labels[i]), list);
 	return list;
 }
 
@@ -61,7 +52,7 @@ static ERL_NIF_TERM samples(ErlNifEnv *env, const char *name, const char *type)
 
 	for (const char *const *s = metric_suffixes(type); *s != NULL; s++) {
 		snprintf(full, sizeof(full), "%s%s", name, *s);
-		list = enif_make_list_cell(env, text(env, full), list);
+		list = enif_make_list_cell(env, beam_make_text(env, full), list);
 	}
 	return list;
 }
@@ -76,12 +67,12 @@ static ERL_NIF_TERM one(ErlNifEnv *env, const struct prog_agg *a, const char *sc
 
 	if (type == NULL || metric_name_of(&n, script, a->name, m != NULL ? m->name : NULL,
 				    m != NULL ? m->unit : NULL) < 0)
-		return enif_make_tuple2(env, text(env, a->name), atom_undefined);
+		return enif_make_tuple2(env, beam_make_text(env, a->name), atom_undefined);
 	metric_help(help, script, a->name, function);
-	t = enif_make_tuple2(env, text(env, a->name),
+	t = enif_make_tuple2(env, beam_make_text(env, a->name),
 		enif_make_tuple9(env, enif_make_atom(env, function), enif_make_atom(env, type),
-			text(env, n.name),
-			text(env, m != NULL && m->help != NULL ? m->help : help),
+			beam_make_text(env, n.name),
+			beam_make_text(env, m != NULL && m->help != NULL ? m->help : help),
 			enif_make_uint(env, n.decimals), enif_make_uint(env, a->nkeys),
 			labels(env, m), percents(env, a), samples(env, n.name, type)));
 	metric_name_free(&n);

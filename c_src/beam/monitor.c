@@ -62,9 +62,8 @@ ERL_NIF_TERM nif_fire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		get_arg(env, head, texts[i], sizeof(texts[i]));
 		arg[i] = (uint64_t)(uintptr_t)texts[i];
 	}
-	ev.b = beam_enter_slot(number % BEAM_HANDLES);
-	if (ev.b != NULL && ev.b->number == number &&
-		atomic_load_explicit(&ev.b->live, memory_order_acquire))
+	ev.b = beam_enter_live(number);
+	if (ev.b != NULL)
 		p = by_name(ev.b, name);
 	if (p != NULL && en_enabled(p))
 		en_fire(p, arg, 0, &ev.cur);

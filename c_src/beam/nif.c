@@ -44,6 +44,39 @@ struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t)
 	return enif_get_resource(env, t, handle_type, &p) ? p : NULL;
 }
 
+ERL_NIF_TERM beam_make_binary(ErlNifEnv *env, const void *bytes, size_t len)
+{
+	ERL_NIF_TERM t;
+	unsigned char *to = enif_make_new_binary(env, len, &t);
+
+	if (len > 0)
+		memcpy(to, bytes, len);
+	return t;
+}
+
+ERL_NIF_TERM beam_make_text(ErlNifEnv *env, const char *text)
+{
+	return beam_make_binary(env, text, strlen(text));
+}
+
+ERL_NIF_TERM beam_refused(ErlNifEnv *env, const char *why)
+{
+	return enif_make_tuple2(env, enif_make_atom(env, "refused"), beam_make_text(env, why));
+}
+
+bool beam_get_step(ErlNifEnv *env, ERL_NIF_TERM t, char step[BEAM_STEP], ERL_NIF_TERM *arg)
+{
+	const ERL_NIF_TERM *e;
+	int n;
+	bool with = enif_get_tuple(env, t, &n, &e) && n == 2;
+
+	step[0] = '\0';
+	enif_get_atom(env, with ? e[0] : t, step, BEAM_STEP, ERL_NIF_LATIN1);
+	if (with)
+		*arg = e[1];
+	return with;
+}
+
 char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len)
 {
 	ErlNifBinary bin;
@@ -294,14 +327,6 @@ ERL_NIF_TERM nif_add_ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return atom_ok;
 }
 
-static ERL_NIF_TERM text_of(ErlNifEnv *env, const char *text)
-{
-	ERL_NIF_TERM t;
-
-	memcpy(enif_make_new_binary(env, strlen(text), &t), text, strlen(text));
-	return t;
-}
-
 #define MOST_FIELDS 254 /* of a tuple as a pattern */
 
 /* set_record(Handle, Name, [Field]): texts, for patterns and erlfield(). */
@@ -414,7 +439,8 @@ ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		else if (rc < 0)
 			ret = beam_error(env, &e);
 		if (rc < 0 && !b->new_wants && api_no_record(b->h) != NULL)
-			ret = enif_make_tuple3(env, atom_record, text_of(env, api_no_record(b->h)), ret);
+			ret = enif_make_tuple3(
+				env, atom_record, beam_make_text(env, api_no_record(b->h)), ret);
 		memcpy(b->file, e.file, sizeof(b->file));
 		memcpy(b->source, e.source, sizeof(b->source));
 	}

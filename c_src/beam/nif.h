@@ -4,6 +4,7 @@
 #define BEAM_NIF_H
 
 #include <erl_nif.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "erltrace.h"
@@ -15,6 +16,12 @@
 struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t);
 char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len); /* to be freed; NULL: no text */
 ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e);
+ERL_NIF_TERM beam_make_binary(ErlNifEnv *env, const void *bytes, size_t len);
+ERL_NIF_TERM beam_make_text(ErlNifEnv *env, const char *text); /* as a binary */
+ERL_NIF_TERM beam_refused(ErlNifEnv *env, const char *why); /* {refused, Why} */
+/* Of a NIF that does one step after the other: {Step, Argument}; false: Step alone. */
+#define BEAM_STEP 16
+bool beam_get_step(ErlNifEnv *env, ERL_NIF_TERM t, char step[BEAM_STEP], ERL_NIF_TERM *arg);
 
 /* In a NIF whose first argument is a handle: the handle, locked; it is open. */
 #define WITH_HANDLE(b)                                                                             \

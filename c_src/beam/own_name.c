@@ -200,20 +200,17 @@ static void start(void)
  */
 ERL_NIF_TERM nif_name_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	char step[16] = "";
-	const ERL_NIF_TERM *t;
-	int n;
+	char step[BEAM_STEP];
+	ERL_NIF_TERM arg;
 
 	(void)argc;
-	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2) {
-		enif_get_atom(env, t[0], step, sizeof(step), ERL_NIF_LATIN1);
+	if (beam_get_step(env, argv[0], step, &arg)) {
 		if (strcmp(step, "look") == 0)
-			look_at_entry(env, t[1]);
+			look_at_entry(env, arg);
 		else
-			take_sample(env, t[1] != atom_undefined);
+			take_sample(env, arg != atom_undefined);
 		return atom_ok;
 	}
-	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
 	if (strcmp(step, "start") == 0)
 		start();
 	else if (strcmp(step, "words") == 0)

@@ -25,6 +25,7 @@
 #include <sys/mman.h>
 
 #include "nif.h"
+#include "pages.h"
 #include "proc_names.h"
 #include "term_print.h"
 #include "texts.h"
@@ -33,24 +34,15 @@
 #define BUSY	 1
 enum { NOT_ASKED, WRITING, KNOWN, ASKED }; /* ASKED: or to be asked; it need not have an answer */
 #define BY_EVENT 0x80000000u
-#define AGAIN	 64 /* against other threads, for a label's text; then it is lost, and counted */
 #define READS	 4  /* of a label that changes meanwhile */
 #define TEXT	 (BEAM_LABEL_WORDS * 8)
-
-static void *map(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
 
 int beam_proc_names_init(struct beam_proc_names *t, uint64_t process_limit)
 {
 	_Static_assert(sizeof(struct beam_label) == 128, "two cache lines");
 	beam_pid_slots_init(&t->slots, process_limit);
-	t->tab = map((t->slots.mask + 1) * sizeof(*t->tab));
-	t->labels = map(BEAM_LABELS * sizeof(*t->labels));
+	t->tab = beam_pages((t->slots.mask + 1) * sizeof(*t->tab));
+	t->labels = beam_pages(BEAM_LABELS * sizeof(*t->labels));
 	if (t->tab == NULL || t->labels == NULL) {
 		beam_proc_names_fini(t);
 		return -1;
@@ -78,41 +70,15 @@ static void lose(struct beam_proc_names *t)
 /* Index + 1; 0: no room. */
 static uint32_t label_get(struct beam_proc_names *t)
 {
-	uint64_t head = atomic_load_explicit(&t->free, memory_order_acquire);
-	uint32_t i;
-
-	for (int n = 0; (uint32_t)head != 0 && n <= AGAIN; n++) {
-		struct beam_label *l = &t->labels[(uint32_t)head - 1];
-		uint64_t to = atomic_load_explicit(&l->next, memory_order_relaxed) |
-			      ((head >> 32) + 1) << 32;
-
-		if (atomic_compare_exchange_weak_explicit(
-			    &t->free, &head, to, memory_order_acquire, memory_order_acquire))
-			return (uint32_t)head;
-	}
-	if ((uint32_t)head != 0 ||
-		atomic_load_explicit(&t->used, memory_order_relaxed) >= BEAM_LABELS)
-		return 0;
-	i = atomic_fetch_add_explicit(&t->used, 1, memory_order_relaxed);
-	return i < BEAM_LABELS ? i + 1 : 0;
+	return free_list_get(&t->free, &t->labels->next, sizeof(*t->labels), BEAM_LABELS);
 }
 
 static void label_put(struct beam_proc_names *t, uint64_t label)
 {
 	uint32_t index = (uint32_t)label & ~BY_EVENT;
-	uint64_t head = atomic_load_explicit(&t->free, memory_order_relaxed);
 
-	if (index == 0)
-		return;
-	for (int n = 0; n <= AGAIN; n++) {
-		atomic_store_explicit(
-			&t->labels[index - 1].next, (uint32_t)head, memory_order_relaxed);
-		if (atomic_compare_exchange_weak_explicit(&t->free, &head,
-			    index | ((head >> 32) + 1) << 32, memory_order_release,
-			    memory_order_relaxed))
-			return;
-	}
-	lose(t);
+	if (index != 0 && !free_list_put(&t->free, &t->labels->next, sizeof(*t->labels), index))
+		lose(t);
 }
 
 /* The text of a label: index + 1; 0: it has none, or there is no room. */
@@ -422,7 +388,7 @@ const struct et_str *beam_proc_name(
 bool beam_proc_names_sweep(struct beam_proc_names *t, uint64_t *at,
 	bool (*is_dead)(void *arg, uint64_t pid), void *arg)
 {
-	if (t->slots.exact && atomic_load(&t->used) == 0)
+	if (t->slots.exact && atomic_load(&t->free.used) == 0)
 		return true; /* there are no labels: a slot may wait for the next process */
 	for (unsigned n = 0; n < BEAM_SWEPT && *at <= t->slots.mask; n++, ++*at) {
 		uint64_t pid = atomic_load_explicit(&t->tab[*at].pid, memory_order_acquire);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "engine/str.h"
+#include "free_list.h"
 #include "pid_slots.h"
 
 #pragma GCC visibility push(hidden)
@@ -44,8 +45,7 @@ struct beam_proc_names {
 	struct beam_pid_slots slots;
 	struct beam_label *labels;
 	char pad[64];
-	_Atomic uint64_t free; /* labels: tag and index + 1 */
-	_Atomic uint32_t used; /* labels handed out for the first time */
+	struct free_list free; /* labels */
 	_Atomic uint64_t lost; /* names without room */
 	_Atomic uint32_t nwanted;
 	_Atomic uint64_t wanted[BEAM_WANTED]; /* pids, for erltrace_names.erl to ask; 0: free */

@@ -9,6 +9,7 @@
  */
 #include <sys/mman.h>
 
+#include "pages.h"
 #include "processes.h"
 #include "shadow_stack.h"
 #include "vm_threads.h"
@@ -19,21 +20,13 @@
 #define EMPTY	1
 #define RETIRED 2 /* not free yet */
 
-static void *map(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 int beam_procs_init(struct beam_procs *t, uint64_t process_limit)
 {
 	_Static_assert(sizeof(struct beam_proc) == 128, "two cache lines");
 	beam_pid_slots_init(&t->slots, process_limit);
 	t->nchunks = BEAM_CHUNKS;
-	t->tab = map((t->slots.mask + 1) * sizeof(*t->tab));
-	t->chunks = map(BEAM_CHUNKS * sizeof(*t->chunks));
+	t->tab = beam_pages((t->slots.mask + 1) * sizeof(*t->tab));
+	t->chunks = beam_pages(BEAM_CHUNKS * sizeof(*t->chunks));
 	if (t->tab == NULL || t->chunks == NULL) {
 		beam_procs_fini(t);
 		return -1;
@@ -198,7 +191,8 @@ bool beam_procs_sweep(
 {
 	struct retired r = {.n = 0};
 
-	if (t->slots.exact && atomic_load(&t->used) == 0 && atomic_load(&t->kept.n) == 0)
+	if (t->slots.exact && atomic_load(&t->free.used) == 0 &&
+		atomic_load(&t->kept.free.used) == 0)
 		return true;
 	for (unsigned n = 0; n < BEAM_SWEPT && *at <= t->slots.mask; n++, ++*at)
 		retire(t, *at, &r, is_dead, arg);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "free_list.h"
 #include "kept_args.h"
 #include "pid_slots.h"
 
@@ -61,8 +62,7 @@ struct beam_procs {
 	struct beam_chunk *chunks;
 	unsigned nchunks;
 	char pad[64];
-	_Atomic uint64_t free; /* chunks: tag and index + 1 */
-	_Atomic uint32_t used; /* chunks handed out for the first time */
+	struct free_list free; /* chunks */
 	_Atomic uint64_t lost; /* frames and processes without room */
 	char pad2[64];
 };

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "nif.h"
+#include "pages.h"
 #include "registered.h"
 #include "vm_event.h"
 
@@ -17,13 +18,8 @@
 
 int beam_names_init(struct beam_names *t)
 {
-	void *p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return -1;
-	t->tab = p;
-	return 0;
+	t->tab = beam_pages(SIZE);
+	return t->tab != NULL ? 0 : -1;
 }
 
 void beam_names_fini(struct beam_names *t)

@@ -18,19 +18,9 @@
 
 /* ---- terms ----------------------------------------------------------------------------- */
 
-static ERL_NIF_TERM binary(ErlNifEnv *env, const void *bytes, size_t len)
-{
-	ERL_NIF_TERM t;
-	unsigned char *p = enif_make_new_binary(env, len, &t);
-
-	memcpy(p, bytes, len);
-	return t;
-}
-
-static ERL_NIF_TERM text(ErlNifEnv *env, const char *s)
-{
-	return binary(env, s, strlen(s));
-}
+/* Short names: much here is made of them. */
+#define binary(env, bytes, len) beam_make_binary(env, bytes, len)
+#define text(env, s)		beam_make_text(env, s)
 
 /* {error, {Tag, Line, Column, Text}}; without a tag it was memory that was out. */
 ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e)
@@ -360,7 +350,7 @@ static ERL_NIF_TERM work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 static bool rests(ErlNifEnv *env, ERL_NIF_TERM handle, bool (*is_idle)(const erltrace_t *h))
 {
 	struct beam_handle *b = beam_get(env, handle);
-	bool idle = false;
+	bool idle;
 
 	if (b == NULL || enif_mutex_trylock(b->lock) != 0)
 		return false;

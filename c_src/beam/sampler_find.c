@@ -285,14 +285,6 @@ struct told {
 	ERL_NIF_TERM list;
 };
 
-static ERL_NIF_TERM text_term(ErlNifEnv *env, const char *text)
-{
-	ERL_NIF_TERM t;
-
-	memcpy(enif_make_new_binary(env, strlen(text), &t), text, strlen(text));
-	return t;
-}
-
 /* {State, Pid, Scheduler, Times, [Frame]} */
 static void tell(
 	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uint64_t *frames)
@@ -306,10 +298,10 @@ static void tell(
 		if (!beam_frame_text(frames[i], text, sizeof(text)) &&
 			!sampler_frame_text(frames[i], text, sizeof(text)))
 			snprintf(text, sizeof(text), "0x%llx", (unsigned long long)frames[i]);
-		list = enif_make_list_cell(env, text_term(env, text), list);
+		list = enif_make_list_cell(env, beam_make_text(env, text), list);
 	}
 	told->list = enif_make_list_cell(env,
-		enif_make_tuple5(env, text_term(env, h->state),
+		enif_make_tuple5(env, beam_make_text(env, h->state),
 			h->pid != 0 ? (ERL_NIF_TERM)h->pid : atom_undefined,
 			enif_make_uint(env, t->sched), enif_make_uint(env, h->times), list),
 		told->list);
@@ -353,7 +345,7 @@ static void forge(unsigned n)
 static ERL_NIF_TERM done(ErlNifEnv *env, bool ok)
 {
 	return ok ? atom_ok
-		  : enif_make_tuple2(env, enif_make_atom(env, "refused"), text_term(env, why));
+		  : beam_refused(env, why);
 }
 
 static void start_again(void)
@@ -424,8 +416,7 @@ static ERL_NIF_TERM about(ErlNifEnv *env)
 	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
 		drops += atomic_load(&sampler_threads[i]->drops);
 	if (!sampler_known())
-		return enif_make_tuple2(
-			env, enif_make_atom(env, "refused"), text_term(env, sampler_refusal()));
+		return beam_refused(env, sampler_refusal());
 	enif_make_map_put(env, map, enif_make_atom(env, "signal"),
 		enif_make_int(env, sampler_signal()), &map);
 	enif_make_map_put(env, map, enif_make_atom(env, "threads"),
@@ -443,16 +434,12 @@ static ERL_NIF_TERM about(ErlNifEnv *env)
  */
 ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	char step[16] = "";
-	const ERL_NIF_TERM *t;
-	int n;
+	char step[BEAM_STEP];
+	ERL_NIF_TERM arg;
 
 	(void)argc;
-	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2) {
-		enif_get_atom(env, t[0], step, sizeof(step), ERL_NIF_LATIN1);
-		return step_with(env, step, argv, t[1]);
-	}
-	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
+	if (beam_get_step(env, argv[0], step, &arg))
+		return step_with(env, step, argv, arg);
 	if (strcmp(step, "start") == 0) {
 		start_again();
 	} else if (strcmp(step, "code") == 0) {
@@ -473,10 +460,8 @@ ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	} else if (strcmp(step, "about") == 0) {
 		return about(env);
 	} else if (strcmp(step, "facts") == 0) { /* for tests */
-		ERL_NIF_TERM facts;
-
-		memcpy(enif_make_new_binary(env, sizeof(found), &facts), &found, sizeof(found));
-		return enif_make_tuple2(env, facts, enif_make_uint64(env, nwords));
+		return enif_make_tuple2(env, beam_make_binary(env, &found, sizeof(found)),
+			enif_make_uint64(env, nwords));
 	} else {
 		return enif_make_badarg(env);
 	}

@@ -16,13 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "engine/safe.h"
 #include "error.h"
 #include "erl_builtins.h"
+#include "pages.h"
 #include "sampler.h"
 
 #ifndef sigev_notify_thread_id
@@ -172,9 +172,8 @@ static int add_thread(pid_t tid, struct et_error *e)
 	sched = beam_scheduler_of_name(name);
 	if (n == SAMPLER_THREADS)
 		return et_err(e, ET_SAMPLES, "more than %d schedulers", SAMPLER_THREADS);
-	t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (t == MAP_FAILED)
+	t = beam_pages(sizeof(*t));
+	if (t == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for samples");
 	t->tid = tid;
 	t->type = type;

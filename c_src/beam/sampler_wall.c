@@ -122,9 +122,8 @@ ERL_NIF_TERM nif_wall(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	(void)argc;
 	if (!enif_get_uint(env, argv[0], &number) || !enif_get_uint64(env, argv[1], &elapsed))
 		return enif_make_badarg(env);
-	b = beam_enter_slot(number % BEAM_HANDLES);
-	live = b != NULL && b->number == number &&
-	       atomic_load_explicit(&b->live, memory_order_acquire);
+	b = beam_enter_live(number);
+	live = b != NULL;
 	for (unsigned i = 0; live && i < b->nwalls; i++) {
 		b->walls[i].full += elapsed;
 		times[i] = b->walls[i].full / b->walls[i].period;

@@ -15,46 +15,21 @@
 #include "shadow_stack.h"
 #include "vm_event.h"
 
-#define AGAIN 64 /* against other threads, for a chunk; then it is lost, and counted */
-
 _Static_assert(sizeof(struct beam_chunk) == 256, "a power of two");
 
 /* ---- chunks ---------------------------------------------------------------------------- */
 
 static struct beam_chunk *chunk_get(struct beam_procs *t)
 {
-	uint64_t head = atomic_load_explicit(&t->free, memory_order_acquire);
-	uint32_t i;
+	uint32_t n = free_list_get(&t->free, &t->chunks->next, sizeof(*t->chunks), t->nchunks);
 
-	for (int n = 0; (uint32_t)head != 0; n++) {
-		struct beam_chunk *c = &t->chunks[(uint32_t)head - 1];
-		uint64_t to = atomic_load_explicit(&c->next, memory_order_relaxed) |
-			      ((head >> 32) + 1) << 32;
-
-		if (atomic_compare_exchange_weak_explicit(
-			    &t->free, &head, to, memory_order_acquire, memory_order_acquire))
-			return c;
-		if (n == AGAIN)
-			return NULL;
-	}
-	if (atomic_load_explicit(&t->used, memory_order_relaxed) >= t->nchunks)
-		return NULL;
-	i = atomic_fetch_add_explicit(&t->used, 1, memory_order_relaxed);
-	return i < t->nchunks ? &t->chunks[i] : NULL;
+	return n != 0 ? &t->chunks[n - 1] : NULL;
 }
 
 static void chunk_put(struct beam_procs *t, struct beam_chunk *c)
 {
-	uint64_t head = atomic_load_explicit(&t->free, memory_order_relaxed), to;
-
-	for (int n = 0; n <= AGAIN; n++) {
-		atomic_store_explicit(&c->next, (uint32_t)head, memory_order_relaxed);
-		to = (uint64_t)(c - t->chunks + 1) | ((head >> 32) + 1) << 32;
-		if (atomic_compare_exchange_weak_explicit(
-			    &t->free, &head, to, memory_order_release, memory_order_relaxed))
-			return;
-	}
-	beam_procs_lose(t);
+	if (!free_list_put(&t->free, &t->chunks->next, sizeof(*c), (uint32_t)(c - t->chunks + 1)))
+		beam_procs_lose(t);
 }
 
 /* ---- frames ---------------------------------------------------------------------------- */

@@ -53,9 +53,9 @@ static bool sweep_names(struct beam_handle *b, uint64_t *at, ErlNifEnv *env)
 /* Has most of some memory been handed out? It may have been given back since. */
 static bool is_scarce(const struct beam_handle *b)
 {
-	return en_dyn_scarce(b->en) || atomic_load(&b->procs.used) > BEAM_CHUNKS / 4 * 3 ||
-	       atomic_load(&b->procs.kept.n) > BEAM_KEPT / 4 * 3 ||
-	       atomic_load(&b->proc_names.used) > BEAM_LABELS / 4 * 3;
+	return en_dyn_scarce(b->en) || atomic_load(&b->procs.free.used) > BEAM_CHUNKS / 4 * 3 ||
+	       atomic_load(&b->procs.kept.free.used) > BEAM_KEPT / 4 * 3 ||
+	       atomic_load(&b->proc_names.free.used) > BEAM_LABELS / 4 * 3;
 }
 
 /* ms until it goes on. */

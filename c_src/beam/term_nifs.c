@@ -188,14 +188,6 @@ ERL_NIF_TERM nif_match(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 /* ---- questions -------------------------------------------------------------------------- */
 
-static ERL_NIF_TERM text_term(ErlNifEnv *env, const char *text)
-{
-	ERL_NIF_TERM t;
-
-	memcpy(enif_make_new_binary(env, strlen(text), &t), text, strlen(text));
-	return t;
-}
-
 static ERL_NIF_TERM ask_text(
 	const struct beam_event *ev, uint64_t of, enum term_text what, unsigned size)
 {
@@ -204,7 +196,7 @@ static ERL_NIF_TERM ask_text(
 
 	if (!beam_term_ops.text(&ev->cur, of, what, buf, size, &s))
 		return atom_undefined;
-	return text_term(ev->env, s != NULL ? s->text : buf);
+	return beam_make_text(ev->env, s != NULL ? s->text : buf);
 }
 
 static ERL_NIF_TERM ask_number(const struct beam_event *ev, uint64_t of, enum term_fact fact)

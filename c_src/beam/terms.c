@@ -8,7 +8,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "prog/builtins.h"
 #include "atom_text.h"
@@ -17,6 +16,7 @@
 #include "erl_builtins.h"
 #include "kept_args.h"
 #include "match.h"
+#include "pages.h"
 #include "same.h"
 #include "term_chars.h"
 #include "term_print.h"
@@ -41,13 +41,8 @@ static struct beam_slots *pool; /* mapped at load, touched as threads come */
 
 int beam_slots_init(unsigned n)
 {
-	void *p = mmap(NULL, n * sizeof(*pool), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return -1;
-	pool = p;
-	return 0;
+	pool = beam_pages(n * sizeof(*pool));
+	return pool != NULL ? 0 : -1;
 }
 
 struct beam_slots *beam_slots_nth(unsigned n)

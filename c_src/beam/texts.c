@@ -8,11 +8,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "atom_text.h"
 #include "beam_utf8.h"
 #include "functions.h"
+#include "pages.h"
 #include "texts.h"
 
 #define CACHED	 (sizeof(((struct beam_text_cache *)0)->of) / sizeof(struct beam_text))
@@ -42,14 +42,9 @@ static struct beam_texts *pool; /* mapped at load, touched as threads come */
 
 int beam_texts_init(unsigned n)
 {
-	void *p = mmap(NULL, n * sizeof(*pool), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
 	_Static_assert(SMALL % 8 == 0, "aligned");
-	if (p == MAP_FAILED)
-		return -1;
-	pool = p;
-	return 0;
+	pool = beam_pages(n * sizeof(*pool));
+	return pool != NULL ? 0 : -1;
 }
 
 struct beam_texts *beam_texts_nth(unsigned n)

@@ -19,8 +19,8 @@
 #include "engine/probe.h"
 #include "engine/state.h"
 #include "prog/builtins.h"
-#include "prog/erlang_has.h"
 #include "prog/prog.h"
+#include "prog/state_has.h"
 #include "nif.h"
 #include "period.h"
 #include "term_print.h"
@@ -34,24 +34,14 @@
 #define MOST_TIME   300000ULL /* ns that a call fires for; then the scheduler is for others */
 #define ROWS_A_LOOK 8	      /* rows between two looks at the clock */
 
-enum kind {
-#define KIND(ID, name) KIND_##ID,
-#define NUMBER(...)
-#define TEXT(...)
-#include "state.def"
-	KIND_ROUND,
-	KIND_KEY,
-	KIND_COUNT_
-};
-
-static const char *const kinds[KIND_COUNT_] = {
+static const char *const kinds[STATE_COUNT_] = {
 #define KIND(ID, name) name,
 #define NUMBER(...)
 #define TEXT(...)
 #include "state.def"
 	"round", "key"};
 
-static const char *const types[KIND_COUNT_] = {
+static const char *const types[STATE_COUNT_] = {
 #define KIND(ID, name) "state_" name "_t *",
 #define NUMBER(...)
 #define TEXT(...)
@@ -59,22 +49,22 @@ static const char *const types[KIND_COUNT_] = {
 	"int64_t", "int64_t"};
 
 static const struct {
-	enum kind kind;
+	enum state_kind kind;
 	const char *name;
 } members[] = {
 #define KIND(ID, name)
-#define NUMBER(ID, member, meaning) {KIND_##ID, #member},
-#define TEXT(ID, member, meaning) {KIND_##ID, #member},
+#define NUMBER(ID, member, meaning) {STATE_##ID, #member},
+#define TEXT(ID, member, meaning) {STATE_##ID, #member},
 #include "state.def"
 };
 
 /* For -lv. */
-static const char *const notes[KIND_COUNT_] = {
-	[KIND_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are all or 0, "
+static const char *const notes[STATE_COUNT_] = {
+	[STATE_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are all or 0, "
 		       "1 if with these all have been seen or 0",
-	[KIND_KEY] = "a key is pressed where the script has a terminal: its byte, and the terminal's rows and "
+	[STATE_KEY] = "a key is pressed where the script has a terminal: its byte, and the terminal's rows and "
 		     "columns; a byte of 0: there is a terminal, or it has another size"
-#define KIND(ID, name) , [KIND_##ID] = "members of args[0]:"
+#define KIND(ID, name) , [STATE_##ID] = "members of args[0]:"
 #define NUMBER(ID, member, meaning) " " #member
 #define TEXT(ID, member, meaning) " " #member
 #include "state.def"
@@ -88,7 +78,7 @@ struct layout {
 
 struct state_probe {
 	struct en_probe *probe;
-	enum kind kind;
+	enum state_kind kind;
 	uint64_t period; /* ns; 0: one round, at the start */
 	struct layout rows;
 	struct layout gates; /* of rows that only predicates read */
@@ -97,30 +87,18 @@ struct state_probe {
 /* ---- names ---------------------------------------------------------------------------- */
 
 /* "process-5s" or "process"; false: it is no such name. */
-static bool parse(const char *name, enum kind *kind, uint64_t *period)
+static bool parse(const char *name, enum state_kind *kind, uint64_t *period)
 {
-	for (unsigned i = 0; i < KIND_COUNT_; i++) {
+	for (unsigned i = 0; i < STATE_COUNT_; i++) {
 		size_t len = strlen(kinds[i]);
 
 		if (strncmp(name, kinds[i], len) != 0)
 			continue;
 		*kind = i;
 		*period = name[len] == '-' ? et_period(name + len + 1) : 0;
-		return name[len] == '\0' || (*period != 0 && i != KIND_KEY);
+		return name[len] == '\0' || (*period != 0 && i != STATE_KEY);
 	}
 	return false;
-}
-
-/* The process that firings are about: itself, or who owns the thing. */
-static uint32_t builtins_of(enum kind kind)
-{
-	uint32_t not_here = 1u << PBI_ERLSCHED | 1u << PBI_ERLSTATE | 1u << PBI_USDT;
-	uint32_t process = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLPROC;
-
-	if (kind != KIND_PROCESS)
-		not_here |= kind > KIND_SOCKET ? process : 1u << PBI_ERLNAME;
-	return (~prog_pbis_of_events() & ~not_here) |
-	       (kind < KIND_ROUND ? 1u << PBI_STATE_NUMBER | 1u << PBI_STATE_TEXT : 0);
 }
 
 static struct beam_handle *handle_of(const struct en *en)
@@ -128,7 +106,7 @@ static struct beam_handle *handle_of(const struct en *en)
 	return ((const struct beam_event *)(const void *)en->host)->b;
 }
 
-static int add(struct en *en, const char *name, enum kind kind, uint64_t period, struct et_error *e)
+static int add(struct en *en, const char *name, enum state_kind kind, uint64_t period, struct et_error *e)
 {
 	static const char *const thing[] = {"uintptr_t"};
 	static const char *const numbers[] = {"int64_t", "int64_t", "int64_t", "int64_t"};
@@ -145,10 +123,10 @@ static int add(struct en *en, const char *name, enum kind kind, uint64_t period,
 	if (p == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
 	b->states[b->nstates++] = (struct state_probe){.probe = p, .kind = kind, .period = period};
-	p->has = builtins_of(kind);
-	p->nargs = kind == KIND_ROUND ? 4 : kind == KIND_KEY ? 3 : 1;
-	p->argtypes = kind >= KIND_ROUND ? numbers : thing;
-	p->xargtypes = kind >= KIND_ROUND ? NULL : &types[kind];
+	p->has = prog_state_pbis(kind);
+	p->nargs = kind == STATE_ROUND ? 4 : kind == STATE_KEY ? 3 : 1;
+	p->argtypes = kind >= STATE_ROUND ? numbers : thing;
+	p->xargtypes = kind >= STATE_ROUND ? NULL : &types[kind];
 	p->note = notes[kind];
 	return 0;
 }
@@ -156,7 +134,7 @@ static int add(struct en *en, const char *name, enum kind kind, uint64_t period,
 static int init(struct en *en, void **data, struct et_error *e)
 {
 	*data = NULL;
-	for (unsigned i = 0; i < KIND_COUNT_; i++)
+	for (unsigned i = 0; i < STATE_COUNT_; i++)
 		if (add(en, kinds[i], i, 0, e) < 0)
 			return -1;
 	return 0;
@@ -164,7 +142,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 
 static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et_error *e)
 {
-	enum kind kind;
+	enum state_kind kind;
 	uint64_t period;
 
 	(void)data;
@@ -176,7 +154,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 
 static const char *why_none(const struct d_pdesc *d)
 {
-	enum kind kind;
+	enum state_kind kind;
 	uint64_t period;
 
 	if (d->name == NULL || strcmp(d->prov, "state") != 0)
@@ -232,7 +210,7 @@ bool things_only(const struct prog_clause *c)
 }
 
 /* Index of a member in its kind, or -1. */
-static int member_index(enum kind kind, const char *name)
+static int member_index(enum state_kind kind, const char *name)
 {
 	int n = 0;
 
@@ -245,9 +223,9 @@ static int member_index(enum kind kind, const char *name)
 	return -1;
 }
 
-static const char *called_member(enum kind kind)
+static const char *called_member(enum state_kind kind)
 {
-	return kind <= KIND_WAIT ? "name" : "owner";
+	return kind <= STATE_WAIT ? "name" : "owner";
 }
 
 /* What clauses read of it: members by name, and those that stand for erlname and erlproc. */
@@ -293,8 +271,8 @@ static ERL_NIF_TERM lay_out(const struct state_probe *s, struct layout *l, uint6
 		index++;
 	}
 	l->size = (uint8_t)(n + 1);
-	l->name = s->kind == KIND_PROCESS ? l->at[member_index(s->kind, "registered")] : 0;
-	l->called = s->kind <= KIND_SOCKET ? l->at[member_index(s->kind, called_member(s->kind))] : 0;
+	l->name = s->kind == STATE_PROCESS ? l->at[member_index(s->kind, "registered")] : 0;
+	l->called = s->kind <= STATE_SOCKET ? l->at[member_index(s->kind, called_member(s->kind))] : 0;
 	return enif_make_list_from_array(env, names, n);
 }
 
@@ -391,7 +369,7 @@ static const struct et_str *text_of(ErlNifEnv *env, ERL_NIF_TERM term, char *buf
 /* What a port is called is the command that it runs: with payload=off the program, without its arguments. */
 static void cut_command(const struct thing *t, char *buf)
 {
-	if (t->probe->kind == KIND_PORT && api_option(t->b->h, OPT_PAYLOAD) == 0)
+	if (t->probe->kind == STATE_PORT && api_option(t->b->h, OPT_PAYLOAD) == 0)
 		buf[strcspn(buf, " ")] = '\0';
 }
 
@@ -422,7 +400,7 @@ static const struct et_str *answer_str(
 static bool process_of(const struct en_current *cur, struct rec_process *p)
 {
 	const struct thing *t = thing_of(cur);
-	bool has = t->probe->kind <= KIND_SOCKET;
+	bool has = t->probe->kind <= STATE_SOCKET;
 	unsigned at = has ? t->layout->name : 0;
 
 	*p = (struct rec_process){.id = cur->key};
@@ -443,7 +421,7 @@ static void fire(struct thing *t, ERL_NIF_TERM row)
 
 	if (!enif_get_tuple(t->env, row, &n, &t->row) || n < 1 || !enif_is_pid(t->env, t->row[0]))
 		return;
-	if (t->probe->kind >= KIND_ROUND)
+	if (t->probe->kind >= STATE_ROUND)
 		for (int i = 1; i < n && i <= 4; i++)
 			arg[i - 1] = enif_get_int64(t->env, t->row[i], &v) ? (uint64_t)v : 0;
 	else if (n != t->layout->size)
@@ -484,9 +462,8 @@ static bool enter(struct thing *t, const ERL_NIF_TERM argv[])
 
 	if (!enif_get_uint(t->env, argv[0], &number) || !enif_get_uint(t->env, argv[1], &probe))
 		return false;
-	b = beam_enter_slot(number % BEAM_HANDLES);
-	if (b == NULL || b->number != number || probe >= b->nstates ||
-		!atomic_load_explicit(&b->live, memory_order_acquire)) {
+	b = beam_enter_live(number);
+	if (b == NULL || probe >= b->nstates) {
 		beam_leave();
 		return false;
 	}

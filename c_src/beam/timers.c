@@ -27,6 +27,7 @@
 #include "beam_handle.h"
 #include "erl_builtins.h"
 #include "kept_args.h"
+#include "pages.h"
 #include "peek.h"
 #include "registered.h"
 #include "term_print.h"
@@ -45,7 +46,7 @@ enum { FREE, BUSY }; /* keys that are none */
 
 struct timer {
 	_Atomic uint64_t key;
-	_Atomic int64_t due;	/* ns, as en_now(); 0: not known, such go first where there is no room */
+	_Atomic int64_t due;	/* ns, as en_now(); 0: not known, and its slot is anybody's */
 	_Atomic uint64_t other; /* the key of its other entry; 0: it has none */
 	_Atomic uint64_t by;	/* the pid of who started it */
 };
@@ -56,13 +57,8 @@ struct beam_timers {
 
 int beam_timers_init(struct beam_timers **t)
 {
-	void *p = mmap(NULL, sizeof(**t), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return -1;
-	*t = p;
-	return 0;
+	*t = beam_pages(sizeof(**t));
+	return *t != NULL ? 0 : -1;
 }
 
 void beam_timers_fini(struct beam_timers **t)
@@ -314,8 +310,8 @@ void beam_timer_message(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM op
 		return;
 	now = (int64_t)en_now();
 	known = by_reference(ev, msg, &timer) || by_message(ev, msg, &timer);
-	/* one that expires before it is due is another one, which was started before the script was */
 	BEAM_MAKE_ARG(p, arg, TIMER_EXPIRE, process, beam_str(beam_term_text(ev->cur.key)));
+	/* one that expires before it is due is another one, started before the script */
 	BEAM_MAKE_ARG(p, arg, TIMER_EXPIRE, late,
 		(uint64_t)(timer.due != 0 && now >= timer.due ? now - timer.due : -1));
 	BEAM_MAKE_ARG(p, arg, TIMER_EXPIRE, starter,

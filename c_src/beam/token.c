@@ -150,23 +150,19 @@ static void start(void)
  */
 ERL_NIF_TERM nif_token_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	char step[16] = "";
-	const ERL_NIF_TERM *t;
-	int n;
+	char step[BEAM_STEP];
+	ERL_NIF_TERM arg;
+	ErlNifPid self;
 
 	(void)argc;
-	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2) {
-		ErlNifPid self;
-
-		enif_get_atom(env, t[0], step, sizeof(step), ERL_NIF_LATIN1);
+	if (beam_get_step(env, argv[0], step, &arg)) {
 		if (strcmp(step, "sample") == 0)
-			take_sample(env, t[1]);
+			take_sample(env, arg);
 		else if (enif_self(env, &self) != NULL)
 			beam_token_set(env, self.pid,
-				strcmp(step, "flags") == 0 ? TOKEN_FLAGS : TOKEN_LABEL, t[1]);
+				strcmp(step, "flags") == 0 ? TOKEN_FLAGS : TOKEN_LABEL, arg);
 		return atom_ok;
 	}
-	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
 	if (strcmp(step, "start") == 0)
 		start();
 	else if (strcmp(step, "check") == 0)

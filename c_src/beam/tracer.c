@@ -103,24 +103,28 @@ static const struct et_str *mfa_text(ErlNifEnv *env, ERL_NIF_TERM mfa)
 	return beam_mfa_text(t[0], t[1], arity);
 }
 
+/* A function as an argument of a probe; false: it is none, and the argument a text "". */
+static bool function_arg(const struct beam_event *ev, ERL_NIF_TERM mfa, uint64_t *arg)
+{
+	const struct et_str *function = mfa_text(ev->env, mfa);
+
+	*arg = function != NULL ? beam_str(function) : (uint64_t)(uintptr_t)"\0";
+	return function != NULL;
+}
+
 /* process-spawn, process-scheduled. */
 static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM mfa)
 {
 	struct en_probe *p = ev->b->probe[id];
 	unsigned strings = STRINGS(PROCESS_SPAWN);
-	const struct et_str *function;
 	uint64_t arg[2];
 
 	if (!en_enabled(p))
 		return;
 	BEAM_MAKE_ARG(p, arg, PROCESS_SPAWN, process, pid_arg(ev));
-	if (p->argmask & ARG_BIT(PROCESS_SPAWN, function)) {
-		function = mfa_text(ev->env, mfa);
-		arg[ARG(PROCESS_SPAWN, function)] =
-			function != NULL ? beam_str(function) : (uint64_t)(uintptr_t)"\0";
-		if (function == NULL)
-			strings &= ~ARG_BIT(PROCESS_SPAWN, function);
-	}
+	if ((p->argmask & ARG_BIT(PROCESS_SPAWN, function)) &&
+		!function_arg(ev, mfa, &arg[ARG(PROCESS_SPAWN, function)]))
+		strings &= ~ARG_BIT(PROCESS_SPAWN, function);
 	en_fire(p, arg, strings, &ev->cur);
 }
 BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_SCHEDULED, process);
@@ -192,19 +196,14 @@ static void on_unscheduled(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	struct en_probe *p = ev->b->probe[BP_PROCESS_UNSCHEDULED];
 	unsigned strings = STRINGS(PROCESS_UNSCHEDULED);
-	const struct et_str *function;
 	uint64_t arg[3];
 
 	if (!en_enabled(p))
 		return;
 	BEAM_MAKE_ARG(p, arg, PROCESS_UNSCHEDULED, process, pid_arg(ev));
-	if (p->argmask & ARG_BIT(PROCESS_UNSCHEDULED, function)) {
-		function = mfa_text(ev->env, mfa);
-		arg[ARG(PROCESS_UNSCHEDULED, function)] =
-			function != NULL ? beam_str(function) : (uint64_t)(uintptr_t)"\0";
-		if (function == NULL)
-			strings &= ~ARG_BIT(PROCESS_UNSCHEDULED, function);
-	}
+	if ((p->argmask & ARG_BIT(PROCESS_UNSCHEDULED, function)) &&
+		!function_arg(ev, mfa, &arg[ARG(PROCESS_UNSCHEDULED, function)]))
+		strings &= ~ARG_BIT(PROCESS_UNSCHEDULED, function);
 	BEAM_MAKE_ARG(p, arg, PROCESS_UNSCHEDULED, runnable,
 		(uint64_t)(int64_t)beam_is_runnable(ev->env, ev->cur.key));
 	en_fire(p, arg, strings, &ev->cur);
@@ -493,7 +492,10 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 	}
 }
 
-/* An event of the process that the layout of stacks is found out with, whose words are asked for, or that loses its token. */
+/*
+ * An event of the process that the layout of stacks is found out with, whose words are asked for, or
+ * that loses its token.
+ */
 static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
@@ -526,7 +528,7 @@ static inline bool asks(struct beam_event *ev)
 	return beam_asks_for(ev->b, kinds_of(ev->argv[0]));
 }
 
-/* Whatever calls.c does not do: all but calls and returns, and most messages sent. */
+/* Whatever calls.c and sends.c do not do: all but calls and returns, and most messages sent. */
 __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has calls and returns, and
+ * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has calls and returns, sends.c
  * the fast path of messages; tracer.c all other events.
  */
 #ifndef BEAM_TRACER_H
@@ -34,6 +34,7 @@ static inline bool beam_extra_fast(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
 /* The same of any options: the VM's extra argument of an event; undefined: there is none. */
 ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
 ERL_NIF_TERM beam_trace_any(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM beam_trace_send(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
 /* return_from, exception_from: a call tells of its end itself (calls.c). */
 void beam_told_end(const struct beam_event *ev, struct beam_tstate *ts);
 /* An exception, ev->class and ev->reason, ends a call of fn: its probes fire. */

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pages.h"
 #include "terms.h"
 #include "texts.h"
 #include "vm_threads.h"
@@ -28,9 +29,8 @@ int beam_threads_init(unsigned n, bool fence)
 
 	if (threads != NULL)
 		return 0;
-	p = mmap(NULL, n * sizeof(*threads), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED)
+	p = beam_pages(n * sizeof(*threads));
+	if (p == NULL)
 		return -1;
 	if (beam_texts_init(n) < 0 || beam_slots_init(n) < 0) {
 		munmap(p, n * sizeof(*threads));

@@ -76,8 +76,10 @@ static unsigned sharers(ERL_NIF_TERM state)
 	return state != BEAM_ALL_STATE || running == 0 ? 1 : (unsigned)__builtin_popcountll(running);
 }
 
-/* argv: what the VM's tracing passes, of the event and of those that it stands for, on the whole; NULL: it
- * is not the VM's. */
+/*
+ * argv: what the VM's tracing passes, of the event and of those that it stands for, on the whole;
+ * NULL: it is not the VM's.
+ */
 __attribute__((noinline)) void beam_cost_timed(
 	struct beam_handle *b, struct beam_tstate *s, const ERL_NIF_TERM argv[])
 {
@@ -90,7 +92,10 @@ __attribute__((noinline)) void beam_cost_timed(
 			atomic_load_explicit(&s->off, memory_order_relaxed) + ns - LONGEST,
 			memory_order_relaxed);
 	if (argv != NULL)
-		all += n * (argv[0] == atom_call ? VM_CALL : argv[0] == atom_return_to ? VM_RETURN : VM_OTHER) /
+		all += n *
+		       (argv[0] == atom_call	    ? VM_CALL
+			       : argv[0] == atom_return_to ? VM_RETURN
+							   : VM_OTHER) /
 		       sharers(argv[1]);
 	atomic_store_explicit(&s->ns, all, memory_order_relaxed);
 	s->left = s->batch = ns > COSTLY ? 0 : 127 + (uint32_t)(s->timed >> 4) % 128;
@@ -199,21 +204,25 @@ static void look_at_reader(struct beam_handle *b, uint64_t now)
 		atomic_store(&b->ended, ENDED_SILENCE);
 }
 
-/*
- * ms that the process may rest: few events cost little, and if very many begin to come it is time enough to see
- * that then.
- */
-static unsigned rest(struct beam_handle *b, uint64_t now)
+/* ms until the next look: as many as are given, but it must come by in time. */
+static unsigned in_time(const struct beam_handle *b, unsigned ms)
+{
+	uint64_t most = b->patience / BEATS / 1000000;
+
+	if (most < LOOK_MS)
+		return LOOK_MS;
+	return most < ms ? (unsigned)most : ms;
+}
+
+/* Few events cost little, and if very many begin to come it is time enough to see that then. */
+static bool are_few(struct beam_handle *b, uint64_t now)
 {
 	struct beam_watchdog *w = &b->watchdog;
 	uint64_t fired = en_fired(b->en), n = fired - w->fired, ns = now - w->looked;
-	uint64_t most = b->patience / BEATS / 1000000;
 
 	w->fired = fired;
 	w->looked = now;
-	if (n * 1000000000 >= FEW * ns || most < LOOK_MS)
-		return LOOK_MS;
-	return most < REST_MS ? (unsigned)most : REST_MS;
+	return n * 1000000000 < FEW * ns;
 }
 
 static void why(struct beam_handle *b, char *buf, size_t size)
@@ -244,15 +253,16 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 }
 
 /*
- * watch(Handle, Schedulers) -> {running, CostPermille, Ms} | {done | aborted, CostPermille, Text}: to
- * be called again within so many ms while a script runs. On a normal scheduler: it waits for nobody.
- * done: the script has exited or filled its buffers; there is no need for events any more.
+ * watch(Handle, Schedulers, Rest) -> {running, CostPermille, Ms} | {done | aborted, CostPermille, Text}:
+ * to be called again within so many ms while a script runs. Rest: ms that the caller would wait in any
+ * case. On a normal scheduler: it waits for nobody. done: the script has exited or filled its buffers;
+ * there is no need for events any more.
  */
 ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct beam_handle *b = beam_get(env, argv[0]);
-	ERL_NIF_TERM state = atom_running, text;
-	unsigned schedulers = 1, cost, ms = LOOK_MS;
+	ERL_NIF_TERM state = atom_running;
+	unsigned schedulers = 1, cost, ms = 0;
 	char buf[256] = "";
 	uint64_t now = en_now();
 
@@ -261,6 +271,8 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return enif_make_badarg(env);
 	if (!enif_get_uint(env, argv[1], &schedulers) || schedulers == 0)
 		schedulers = 1;
+	if (!enif_get_uint(env, argv[2], &ms) || ms < LOOK_MS)
+		ms = LOOK_MS;
 	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live))
 		atomic_store(&b->beat, now);
 	/* without the lock of the handle: whoever has it may hold it long */
@@ -269,7 +281,8 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		en_rate_tick(b->en);
 	beam_leave();
 	if (enif_mutex_trylock(b->lock) != 0) /* somebody is at work: the next time */
-		return enif_make_tuple3(env, atom_running, enif_make_uint(env, 0), enif_make_uint(env, ms));
+		return enif_make_tuple3(
+			env, atom_running, enif_make_uint(env, 0), enif_make_uint(env, in_time(b, ms)));
 	if (b->h == NULL) {
 		enif_mutex_unlock(b->lock);
 		return enif_make_tuple2(env, atom_error, atom_closed);
@@ -277,7 +290,8 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live)) {
 		look_at_cost(b, now, schedulers);
 		look_at_reader(b, now);
-		ms = rest(b, now);
+		if (are_few(b, now) && ms < REST_MS)
+			ms = REST_MS;
 	}
 	if (atomic_load(&b->ended) != ENDED_NOT) {
 		beam_set_live(b, false);
@@ -289,9 +303,9 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	cost = b->watchdog.permille;
 	enif_mutex_unlock(b->lock);
 	if (state == atom_running)
-		return enif_make_tuple3(env, state, enif_make_uint(env, cost), enif_make_uint(env, ms));
-	memcpy(enif_make_new_binary(env, strlen(buf), &text), buf, strlen(buf));
-	return enif_make_tuple3(env, state, enif_make_uint(env, cost), text);
+		return enif_make_tuple3(
+			env, state, enif_make_uint(env, cost), enif_make_uint(env, in_time(b, ms)));
+	return enif_make_tuple3(env, state, enif_make_uint(env, cost), beam_make_text(env, buf));
 }
 
 /*

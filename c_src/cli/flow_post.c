@@ -90,7 +90,7 @@ static void put_end(FILE *f, const struct flow *flow)
 	put_text(f, "erltrace.incomplete_why", lack);
 }
 
-static void put_attributes(FILE *f, const struct flow *flow, const struct flow_hop *h)
+static void put_attributes(FILE *f, const struct flow *flow, const struct flow_hop *h, bool first)
 {
 	const struct flow_proc *p = &flow->procs[h->to];
 
@@ -106,7 +106,7 @@ static void put_attributes(FILE *f, const struct flow *flow, const struct flow_h
 		fputs(",", f);
 		put_text(f, "erlang.message", h->label);
 	}
-	if (h->number == 0)
+	if (first)
 		put_end(f, flow);
 	fprintf(f, ",{\"key\":\"erltrace.hop\",\"value\":{\"intValue\":\"%lld\"}}", (long long)h->number);
 	fprintf(f, ",{\"key\":\"erltrace.mailbox_ns\",\"value\":{\"intValue\":\"%llu\"}}",
@@ -115,7 +115,8 @@ static void put_attributes(FILE *f, const struct flow *flow, const struct flow_h
 		h->critical ? "true" : "false");
 }
 
-static void put_span(const struct flow_post *p, const struct flow *f, const struct flow_hop *h, FILE *out)
+static void put_span(
+	const struct flow_post *p, const struct flow *f, const struct flow_hop *h, bool first, FILE *out)
 {
 	enum { INTERNAL = 1, SERVER = 2, CONSUMER = 5 }; /* of opentelemetry.proto.trace.v1.Span.SpanKind */
 	bool root = h->number == 0;
@@ -132,7 +133,7 @@ static void put_span(const struct flow_post *p, const struct flow *f, const stru
 	fprintf(out, ",\"kind\":%d,\"startTimeUnixNano\":\"%llu\",\"endTimeUnixNano\":\"%llu\"",
 		root ? SERVER : h->spawn ? INTERNAL : CONSUMER, (unsigned long long)h->start,
 		(unsigned long long)(root ? f->end : h->until));
-	put_attributes(out, f, h);
+	put_attributes(out, f, h, first);
 	fputs("}", out);
 }
 
@@ -150,6 +151,9 @@ static struct batch *batch_of(struct flow_post *p, int node)
 
 void flow_post_add(struct flow_post *p, const struct flows *s, const struct flow *f)
 {
+	int root = flow_hop_of(f, 0); /* it may be missing */
+	bool first = true;
+
 	p->flows = s;
 	for (int i = 0; i < f->nhops; i++) {
 		const struct flow_hop *h = &f->hops[i];
@@ -159,7 +163,8 @@ void flow_post_add(struct flow_post *p, const struct flows *s, const struct flow
 			continue;
 		fputs(b->more ? "," : "", b->f);
 		b->more = true;
-		put_span(p, f, h, b->f);
+		put_span(p, f, h, root >= 0 ? i == root : first, b->f);
+		first = false;
 		p->spans++;
 	}
 }

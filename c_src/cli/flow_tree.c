@@ -112,9 +112,10 @@ void flow_tree(const struct flows *s, const struct flow *f, FILE *out)
 	fprintf(out, "%s %s %.1f us: %u message%s, %u spawn%s%s\n", f->function != NULL ? f->function : "?",
 		waits ? "has not finished after" : "took", us(f->end - f->start), f->messages,
 		f->messages == 1 ? "" : "s", f->spawns, f->spawns == 1 ? "" : "s", end);
-	flow_lack_text(f, lack, sizeof(lack));
-	if (f->incomplete)
+	if (f->incomplete) {
+		flow_lack_text(f, lack, sizeof(lack));
 		fprintf(out, "  incomplete: %s\n", lack);
+	}
 	fprintf(out, " %13s %9s %9s  (us; * critical path)\n", "AT", "MAILBOX", "RUNNING");
 	if (f->hops[0].number == 0)
 		put_row(&t, &f->hops[0], 0);

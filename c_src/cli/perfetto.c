@@ -249,9 +249,10 @@ static void put_request(struct trace *t, size_t flow, unsigned long long id)
 	fprintf(t->out, ",\"args\":{\"flow\":\"%llu\",\"messages\":%u,\"spawns\":%u,\"depth\":%u",
 		(unsigned long long)f->id, f->messages, f->spawns, f->depth);
 	text(t, "end", f->why != NULL ? f->why : "not ended");
-	flow_lack_text(f, lack, sizeof(lack));
-	if (f->incomplete)
+	if (f->incomplete) {
+		flow_lack_text(f, lack, sizeof(lack));
 		text(t, "incomplete", lack);
+	}
 	fputs("}}", t->out);
 	put_point(t, "e", pid, tid, f->end > f->start ? f->end : f->start + 1, "request", id);
 	text(t, "name", f->function);

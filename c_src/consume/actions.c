@@ -217,10 +217,34 @@ static void act_snapshot(struct co *co, const struct prog_action *a, const struc
 	}
 }
 
+/* trace(), and what prints as if it were an argument of that. */
+static bool is_trace(const struct prog_action *a)
+{
+	switch (a->act) {
+	case ACT_TRACE:
+	case ACT_STACK:
+	case ACT_USTACK:
+	case ACT_JSTACK:
+	case ACT_SYM:
+	case ACT_MOD:
+	case ACT_FUNC:
+	case ACT_USYM:
+	case ACT_UMOD:
+	case ACT_UFUNC:
+	case ACT_UADDR: return true;
+	default: return false;
+	}
+}
+
+static bool only_prints(const struct prog_action *a)
+{
+	return a->act == ACT_PRINTF || a->act == ACT_PRINTA || a->act == ACT_PRINT ||
+	       a->act == ACT_TRACEMEM || is_trace(a);
+}
+
 static int perform(struct co_rec *r, const struct prog_action *a, const struct co_val *v)
 {
 	struct co *co = r->co;
-	unsigned i;
 
 	switch (a->act) {
 	case ACT_PRINTF:
@@ -243,21 +267,10 @@ static int perform(struct co_rec *r, const struct prog_action *a, const struct c
 	case ACT_TRUNC:
 	case ACT_NORMALIZE:
 	case ACT_DENORMALIZE: return ac_agg(co, a, v);
-	case ACT_TRACE:
-	case ACT_STACK:
-	case ACT_USTACK:
-	case ACT_JSTACK:
-	case ACT_SYM:
-	case ACT_MOD:
-	case ACT_FUNC:
-	case ACT_USYM:
-	case ACT_UMOD:
-	case ACT_UFUNC:
-	case ACT_UADDR:
-		for (i = 0; i < a->nvals; i++)
+	default: /* exit and what the engine did have nothing to print */
+		for (unsigned i = 0; is_trace(a) && i < a->nvals; i++)
 			da_trace(co, &co->out, &v[i], co_opt(co, OPT_QUIET) != 0);
 		return 0;
-	default: return 0; /* exit and what the engine did: nothing to print */
 	}
 }
 
@@ -288,28 +301,6 @@ static bool was_reached(const struct co_rec *r, const struct prog_action *a)
 	if (a->present < 0)
 		return true;
 	return at < r->head->size && ((const uint8_t *)r->head)[at] != 0;
-}
-
-static bool only_prints(const struct prog_action *a)
-{
-	switch (a->act) {
-	case ACT_PRINTF:
-	case ACT_PRINTA:
-	case ACT_PRINT:
-	case ACT_TRACEMEM:
-	case ACT_TRACE:
-	case ACT_STACK:
-	case ACT_USTACK:
-	case ACT_JSTACK:
-	case ACT_SYM:
-	case ACT_MOD:
-	case ACT_FUNC:
-	case ACT_USYM:
-	case ACT_UMOD:
-	case ACT_UFUNC:
-	case ACT_UADDR: return true;
-	default: return false;
-	}
 }
 
 /* What a snapshot shows again has been done before; what acts at once is not done again at the end. */

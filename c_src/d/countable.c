@@ -98,12 +98,18 @@ static bool is_invariant(const struct d_node *n)
 	}
 }
 
-/* @a[keys] = f(values), with a function that can take n equal values at once. */
+/* @a[keys] = f(values) */
+static bool is_update(const struct d_node *n)
+{
+	return n->kind == N_EXPR && n->a->kind == N_OP2 && n->a->op == OP_ASG &&
+	       n->a->a->kind == N_AGG && n->a->b->kind == N_FUNC &&
+	       n->a->b->ident->kind == ID_AGGFUNC;
+}
+
+/* The same with a function that can take n equal values at once. */
 static bool is_sum(const struct d_node *n)
 {
-	if (n->kind != N_EXPR || n->a->kind != N_OP2 || n->a->op != OP_ASG ||
-		n->a->a->kind != N_AGG || n->a->b->kind != N_FUNC ||
-		n->a->b->ident->kind != ID_AGGFUNC)
+	if (!is_update(n))
 		return false;
 	switch (n->a->b->ident->id) {
 	case AGG_COUNT:
@@ -179,32 +185,32 @@ static bool is_pure_sum(const struct d_node *n)
 {
 	const struct d_node *f;
 
-	if (n->kind != N_EXPR || n->a->kind != N_OP2 || n->a->op != OP_ASG || n->a->a->kind != N_AGG ||
-		n->a->b->kind != N_FUNC || n->a->b->ident->kind != ID_AGGFUNC)
+	if (!is_update(n))
 		return false;
 	f = n->a->b;
 	return f->ident->id != AGG_AVG && f->ident->id != AGG_STDDEV && is_pure_list(n->a->a->list) &&
 	       is_pure_list(f->list);
 }
 
-bool d_repeatable(const struct d_clause *cl)
+/* ---- clauses --------------------------------------------------------------------------- */
+
+static bool consists_of(const struct d_clause *cl, bool (*is_pred)(const struct d_node *n),
+	bool (*is_stmt)(const struct d_node *n))
 {
-	if (cl->stmts == NULL || (cl->pred != NULL && !is_pure(cl->pred)))
+	if (cl->stmts == NULL || (cl->pred != NULL && !is_pred(cl->pred)))
 		return false;
 	for (const struct d_node *n = cl->stmts; n != NULL; n = n->next)
-		if (!is_pure_sum(n))
+		if (!is_stmt(n))
 			return false;
 	return true;
 }
 
-/* ---------------------------------------------------------------------------------------- */
+bool d_repeatable(const struct d_clause *cl)
+{
+	return consists_of(cl, is_pure, is_pure_sum);
+}
 
 bool d_countable(const struct d_clause *cl)
 {
-	if (cl->stmts == NULL || (cl->pred != NULL && !is_invariant(cl->pred)))
-		return false;
-	for (const struct d_node *n = cl->stmts; n != NULL; n = n->next)
-		if (!is_sum(n))
-			return false;
-	return true;
+	return consists_of(cl, is_invariant, is_sum);
 }

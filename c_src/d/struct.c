@@ -292,6 +292,25 @@ static const char *parse_tag(struct d_comp *c)
 	return tag;
 }
 
+/* The type that keyword and tag are of. If a body follows, it is the first one in this text. */
+static struct d_type *tagged_type(
+	struct d_comp *c, enum d_tkind kind, const char *word, const struct d_at *at)
+{
+	const char *tag = parse_tag(c);
+	struct d_type *t;
+
+	if (tag == NULL && c->lex->tok.kind != '{') {
+		d_syntax(c, "expected a tag or '{'");
+		return NULL;
+	}
+	t = tag != NULL ? find_tag(c, kind, tag) : d_type_new(c, kind);
+	if (t != NULL && c->lex->tok.kind == '{' && t->complete && d_type_same_text(c, t)) {
+		redefined(c, word, t, at->line, at->col);
+		return NULL;
+	}
+	return t;
+}
+
 static int parse_body(struct d_comp *c, struct layout *l)
 {
 	l->last = &l->members;
@@ -317,21 +336,13 @@ const struct d_type *d_parse_sou(struct d_comp *c)
 {
 	struct d_at at = d_here(c);
 	enum d_tkind kind = at.kind == KW_UNION ? T_UNION : T_STRUCT;
-	const char *word = at.kind == KW_UNION ? "union" : "struct", *tag = parse_tag(c);
+	const char *word = at.kind == KW_UNION ? "union" : "struct";
 	struct layout l = {.is_union = kind == T_UNION};
 	struct d_type *t;
 
-	if (tag == NULL && c->lex->tok.kind != '{') {
-		d_syntax(c, "expected a tag or '{'");
-		return NULL;
-	}
-	t = tag != NULL ? find_tag(c, kind, tag) : d_type_new(c, kind);
+	t = tagged_type(c, kind, word, &at);
 	if (t == NULL || c->lex->tok.kind != '{')
 		return t;
-	if (t->complete && d_type_same_text(c, t)) {
-		redefined(c, word, t, at.line, at.col);
-		return NULL;
-	}
 	if (parse_body(c, &l) != 0)
 		return NULL;
 	if (t->complete) {
@@ -437,22 +448,13 @@ static int parse_enumerators(struct d_comp *c, struct d_type *t, struct d_member
 const struct d_type *d_parse_enum(struct d_comp *c)
 {
 	struct d_at at = d_here(c);
-	const char *tag = parse_tag(c);
 	struct d_member *list = NULL;
 	struct d_type *t;
 	bool sign = true;
 
-	if (tag == NULL && c->lex->tok.kind != '{') {
-		d_syntax(c, "expected a tag or '{'");
-		return NULL;
-	}
-	t = tag != NULL ? find_tag(c, T_ENUM, tag) : d_type_new(c, T_ENUM);
+	t = tagged_type(c, T_ENUM, "enum", &at);
 	if (t == NULL || c->lex->tok.kind != '{')
 		return t;
-	if (t->complete && d_type_same_text(c, t)) {
-		redefined(c, "enum", t, at.line, at.col);
-		return NULL;
-	}
 	d_lex(c);
 	if (parse_enumerators(c, t, &list, &sign) != 0)
 		return NULL;

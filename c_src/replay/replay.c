@@ -23,6 +23,7 @@
 #include "prog/builtins.h"
 #include "prog/erlang_has.h"
 #include "prog/prog.h"
+#include "prog/state_has.h"
 #include "state_kinds.h"
 
 extern const struct provider replay_provider;
@@ -111,7 +112,7 @@ static struct en_probe *add_state(struct replay *r, const char *name, struct et_
 	p->nargs = kind == STATE_ROUND ? 4 : kind == STATE_KEY ? 3 : 1;
 	p->argtypes = kind >= STATE_ROUND ? numbers : thing;
 	p->xargtypes = state_type(kind);
-	p->has = state_pbis(kind);
+	p->has = prog_state_pbis(kind);
 	return p;
 }
 

@@ -6,25 +6,16 @@
 #include <string.h>
 
 #include "period.h"
-#include "prog/builtins.h"
-#include "prog/erlang_has.h"
+#include "prog/state_has.h"
 
-enum kind {
-#define KIND(ID, name) KIND_##ID,
-#define NUMBER(...)
-#define TEXT(...)
-#include "state.def"
-	KIND_COUNT_
-};
-
-static const char *const kinds[KIND_COUNT_] = {
+static const char *const kinds[STATE_ROUND] = {
 #define KIND(ID, name) name,
 #define NUMBER(...)
 #define TEXT(...)
 #include "state.def"
 };
 
-static const char *const types[KIND_COUNT_] = {
+static const char *const types[STATE_ROUND] = {
 #define KIND(ID, name) "state_" name "_t *",
 #define NUMBER(...)
 #define TEXT(...)
@@ -32,13 +23,13 @@ static const char *const types[KIND_COUNT_] = {
 };
 
 static const struct {
-	enum kind kind;
+	enum state_kind kind;
 	bool is_text;
 	const char *name;
 } members[] = {
 #define KIND(ID, name)
-#define NUMBER(ID, member, meaning) {KIND_##ID, false, #member},
-#define TEXT(ID, member, meaning)   {KIND_##ID, true, #member},
+#define NUMBER(ID, member, meaning) {STATE_##ID, false, #member},
+#define TEXT(ID, member, meaning)   {STATE_##ID, true, #member},
 #include "state.def"
 };
 
@@ -50,20 +41,9 @@ static bool is_of(const char *probe, const char *kind)
 	       (probe[len] == '\0' || (probe[len] == '-' && et_period(probe + len + 1) != 0));
 }
 
-uint32_t state_pbis(int kind)
-{
-	uint32_t not_here = 1u << PBI_ERLSCHED | 1u << PBI_ERLSTATE | 1u << PBI_USDT;
-	uint32_t process = 1u << PBI_ERLPID | 1u << PBI_ERLNAME | 1u << PBI_ERLPROC;
-
-	if (kind != KIND_PROCESS)
-		not_here |= kind > KIND_SOCKET ? process : 1u << PBI_ERLNAME;
-	return (~prog_pbis_of_events() & ~not_here) |
-	       (kind < STATE_ROUND ? 1u << PBI_STATE_NUMBER | 1u << PBI_STATE_TEXT : 0);
-}
-
 int state_kind(const char *probe)
 {
-	for (int i = 0; i < KIND_COUNT_; i++)
+	for (int i = 0; i < STATE_ROUND; i++)
 		if (is_of(probe, kinds[i]))
 			return i;
 	if (strcmp(probe, "key") == 0)
@@ -73,7 +53,7 @@ int state_kind(const char *probe)
 
 const char *const *state_type(int kind)
 {
-	return kind >= 0 && kind < KIND_COUNT_ ? &types[kind] : NULL;
+	return kind >= 0 && kind < STATE_ROUND ? &types[kind] : NULL;
 }
 
 const char *state_member_name(int kind, unsigned index, bool *is_text)

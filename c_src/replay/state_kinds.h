@@ -4,12 +4,8 @@
 #define RP_STATE_KINDS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-enum { STATE_ROUND = 64, STATE_KEY }; /* beside the kinds of state.def */
-
-/* "process-5s" is of the kind process; -1: it is no such name. */
-uint32_t state_pbis(int kind); /* provider built-ins that its probes have: bits PBI_* */
+/* enum state_kind: "process-5s" is of the kind process; -1: it is no such name. */
 int state_kind(const char *probe);
 const char *const *state_type(int kind); /* of args[0]; NULL: they are numbers */
 /* The index of a member of a probe's things; -1: there is none. */

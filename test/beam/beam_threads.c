@@ -414,7 +414,7 @@ static void counts(ErlNifEnv *env, struct open *o, long *fired, long *lost)
 static void attend(ErlNifEnv *env, struct open *o)
 {
 	CALL(env, "clean", o->term);
-	CALL(env, "watch", o->term, enif_make_uint(env, THREADS));
+	CALL(env, "watch", o->term, enif_make_uint(env, THREADS), enif_make_uint(env, 0));
 	CALL(env, "walk", o->term, atom_false);
 	CALL(env, "work", o->term, atom_text);
 	sched_yield();
@@ -509,9 +509,9 @@ static void check_given_back(struct beam_handle *b)
 	const struct dyn *d = &b->en->dyn;
 	unsigned n = 0, left = 0;
 
-	for (uint32_t i = (uint32_t)atomic_load(&t->free); i != 0; i = t->chunks[i - 1].next)
+	for (uint32_t i = (uint32_t)atomic_load(&t->free.head); i != 0; i = t->chunks[i - 1].next)
 		n++;
-	check(n == atomic_load(&t->used) && n > 0, "chunks given back", n, atomic_load(&t->used));
+	check(n == atomic_load(&t->free.used) && n > 0, "chunks given back", n, atomic_load(&t->free.used));
 	for (uint64_t i = 0; i <= d->self_mask; i++)
 		left += atomic_load(&d->selfs[i]) != NULL;
 	check(left == 0, "chains of variables", left, 0);

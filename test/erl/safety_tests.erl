@@ -120,6 +120,22 @@ watchdog_leaves_cheap_script_test_() ->
         ok = nothing_left()
     end}.
 
+%% Who looks after a script that is deployed comes by once a second, but sooner if its patience is less.
+watchdog_of_deployed_script_comes_in_time_test_() ->
+    {timeout, 60, fun() ->
+        P = busy(fun() -> work(100), receive after 1 -> ok end end),
+        {ok, H} = erltrace:open(),
+        [ok = erltrace:setopt(H, K, V) || {K, V} <- [{"watchtime", "700ms"}, {"watchdog", "0"}]],
+        ok = erltrace:compile(H, ?COUNT_F),
+        ok = erltrace_handle:call(H, calm),
+        ok = erltrace:go(H),
+        receive after 3000 -> ok end,
+        Aborted = aborted(H),
+        end_all([P]),
+        ok = erltrace:close(H),
+        ?assertEqual(undefined, Aborted)
+    end}.
+
 %% Records are dropped and nobody reads any: ended. One who reads is not.
 watchdog_ends_silent_consumer_test_() ->
     {timeout, 120, fun() -> silent_consumer(300) end}.

@@ -210,9 +210,9 @@ f = json.loads(sys.stdin.readline()); print(f["end"], f["elapsed"] >= 5e8)')"
 
 run 1 -N flow_a -N flow_b -x flowevents=3 --follow flow_pair:request --perfetto l.json --otlp "http://127.0.0.1:$port"
 untrace
-like 'incomplete: as text' '^  incomplete: [0-2] of 6 messages and [01] of 1 spawns were seen$' "$(grep incomplete: o)"
+like 'incomplete: as text' '^  incomplete: [0-3] of 6 messages and [01] of 1 spawns were seen$' "$(grep incomplete: o)"
 is 'incomplete: the sum' '1 request is incomplete' "$(tail -n 1 o)"
-like 'incomplete: for Perfetto' '"incomplete":"[0-2] of 6 messages and [01] of 1 spawns were seen"' "$(cat l.json)"
+like 'incomplete: for Perfetto' '"incomplete":"[0-3] of 6 messages and [01] of 1 spawns were seen"' "$(cat l.json)"
 is 'incomplete: for OpenTelemetry' 1 "$(tail -n 1 posts | grep -o '"erltrace.incomplete","value":{"boolValue":true}' | wc -l)"
 run 1 -N flow_a -N flow_b -x flowhops=2 --follow flow_pair:request
 untrace

@@ -35,7 +35,7 @@ enum { WAIT_READ = 1 << 29, WAIT_WRITE = 1 << 30 };
 enum { RING = 64, PROCESS_RING = 8 }; /* threads that are looked for in a queue */
 
 enum { PROCESS_WORDS = 128, PROCESS_LOCKS = 31 };
-enum { BEFORE = 20, AFTER = 64, BINARY = 16 }; /* words around a table's lock; of a reference */
+enum { BEFORE = 19, AFTER = 64, BINARY = 16 }; /* words around a table's lock; of a reference */
 enum { QUEUE_WORDS = 96, SCHEDULER_WORDS = 128, SCHEDULERS = 1024 };
 enum { AT = 1024 }; /* in the slot's buffer, after registers and stack */
 
@@ -173,13 +173,13 @@ INLINE_HERE uint64_t k_find_lock(struct en_thread *t)
 
 /* ---- what it is of ---------------------------------------------------------------------- */
 
-/* Does a magic reference point to a table whose lock this is? */
-INLINE_HERE uint64_t k_refers_to(uint64_t binary, uint64_t lock)
+/* Does one of so many words from `from' on point to one of so many before `end'? */
+INLINE_HERE uint64_t k_points_to(uint64_t from, uint64_t words, uint64_t end, uint64_t before)
 {
-	for (uint64_t i = unknown_zero(); bounded(i) < BINARY; i++) {
-		uint64_t table = user_word(binary + 8 * i);
+	for (uint64_t i = unknown_zero(); bounded(i) < words; i++) {
+		uint64_t to = user_word(from + 8 * i);
 
-		if (is_pointer(table) && lock - table < 8 * BEFORE && lock != table)
+		if (is_pointer(to) && to != end && end - to <= 8 * before)
 			return 1;
 	}
 	return 0;
@@ -198,18 +198,9 @@ INLINE_HERE uint64_t k_table_of(struct en_thread *t, const struct k_vm *vm, uint
 
 		if ((name & 0x3f) == 0x0b && is_pointer(ref) &&
 			methods - vm->program < vm->program_end - vm->program &&
-			k_refers_to(ref, lock))
+			k_points_to(ref, BINARY, lock, BEFORE))
 			return name;
 	}
-	return 0;
-}
-
-/* Does a normal scheduler's data point to this? */
-INLINE_HERE uint64_t k_points_to(uint64_t data, uint64_t what)
-{
-	for (uint64_t i = unknown_zero(); bounded(i) < SCHEDULER_WORDS; i++)
-		if (user_word(data + 8 * i) == what)
-			return 1;
 	return 0;
 }
 
@@ -227,7 +218,7 @@ INLINE_HERE uint64_t k_run_queue_of(struct en_thread *t, const struct k_vm *vm, 
 			continue;
 		number = user_word(data + vm->number);
 		if (number - 1 < SCHEDULERS && user_word(data + vm->number + 8) == 0 &&
-			k_points_to(data, lock - 8))
+			k_points_to(data, SCHEDULER_WORDS, lock, 1))
 			return number;
 	}
 	return 0;
