@@ -97,8 +97,7 @@ static void take_report(const struct flow_table *t, ErlNifEnv *env, ERL_NIF_TERM
 		return;
 	atomic_fetch_add_explicit(&f->messages, messages, memory_order_relaxed);
 	atomic_fetch_add_explicit(&f->spawns, spawns, memory_order_relaxed);
-	if (atomic_load_explicit(&f->deepest, memory_order_relaxed) < deepest)
-		atomic_store_explicit(&f->deepest, deepest, memory_order_relaxed);
+	flow_deepen(f, deepest);
 	atomic_fetch_add_explicit(&f->away, away, memory_order_relaxed);
 	if (n > 7)
 		atomic_store_explicit(&f->cut, true, memory_order_relaxed);

@@ -467,6 +467,16 @@ static bool take_place(const struct flow_table *t, struct flow_msg *m)
 	return atomic_compare_exchange_strong(&m->state, &state, MSG_BUSY);
 }
 
+void flow_deepen(struct flow *f, uint32_t depth)
+{
+	uint32_t was = atomic_load_explicit(&f->deepest, memory_order_relaxed);
+
+	for (int n = 0; was < depth && n < AGAIN; n++)
+		if (atomic_compare_exchange_weak_explicit(
+			    &f->deepest, &was, depth, memory_order_relaxed, memory_order_relaxed))
+			return;
+}
+
 bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg)
 {
 	uint64_t at = place_of(msg);

@@ -101,6 +101,9 @@ void flow_proc_exit(struct flow_table *t, ERL_NIF_TERM pid);
 bool flow_ref(const struct flow_table *t, uint64_t id); /* false: it has ended */
 void flow_unref(const struct flow_table *t, uint64_t id);
 
+/* As deep as that at least, whatever other threads say meanwhile. */
+void flow_deepen(struct flow *f, uint32_t depth);
+
 bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg); /* false: no room */
 /* The message with the names in *msg, which is gone then; its reference, if it has one, is the caller's. */
 bool flow_msg_take(struct flow_table *t, struct flow_msg *msg);

@@ -361,8 +361,7 @@ static struct flow *next_hop(const struct beam_event *ev, const struct signal *s
 	m->cause = m->hop;
 	m->hop = new_hop(ev->b->flows, f, m->id);
 	m->depth++;
-	if (atomic_load_explicit(&f->deepest, memory_order_relaxed) < m->depth)
-		atomic_store_explicit(&f->deepest, m->depth, memory_order_relaxed);
+	flow_deepen(f, m->depth);
 	atomic_store_explicit(&f->last, now, memory_order_relaxed);
 	return f;
 }

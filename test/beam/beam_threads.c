@@ -740,6 +740,7 @@ int main(void)
 	test_parts_find_a_place_beside_flows();
 	check(flow_parts_joined_twice() == 0, "threads that join a flow at once", 1, 0);
 	check(flow_members_buried_alive() == 0, "processes that follow one that has exited", 1, 0);
+	check(flow_depths_lost() == 0, "threads that go deeper at once", 1, 0);
 	test_exact();
 	test_ends_that_nobody_tells();
 	test_functions_come_and_are_counted_while_they_are_called();

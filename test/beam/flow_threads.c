@@ -103,3 +103,34 @@ unsigned flow_members_buried_alive(void)
 	flow_table_fini(&t);
 	return wrong;
 }
+
+/* ---- how deep a flow is --------------------------------------------------------------------- */
+
+static struct flow deep[JOINS];
+
+/* All of them, one hop deeper each. */
+static void *deepen(void *arg)
+{
+	for (unsigned i = 0; i < JOINS; i++) {
+		atomic_fetch_add(&at, 1);
+		while (atomic_load(&at) < (i + 1) * JOINERS)
+			sched_yield();
+		flow_deepen(&deep[i], 1 + (uint32_t)(uintptr_t)arg);
+	}
+	return NULL;
+}
+
+unsigned flow_depths_lost(void)
+{
+	pthread_t thread[JOINERS];
+	unsigned wrong = 0;
+
+	atomic_store(&at, 0);
+	for (unsigned i = 0; i < JOINERS; i++)
+		pthread_create(&thread[i], NULL, deepen, (void *)(uintptr_t)i);
+	for (unsigned i = 0; i < JOINERS; i++)
+		pthread_join(thread[i], NULL);
+	for (unsigned i = 0; i < JOINS; i++)
+		wrong += atomic_load(&deep[i].deepest) != JOINERS;
+	return wrong;
+}

@@ -5,5 +5,6 @@
 
 unsigned flow_parts_joined_twice(void);
 unsigned flow_members_buried_alive(void);
+unsigned flow_depths_lost(void);
 
 #endif
