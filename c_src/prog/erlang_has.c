@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What events of the provider erlang have besides their arguments: the lines HAS of its table. */
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,9 +75,24 @@ uint32_t prog_erlang_pbis(const char *name)
 	return ~prog_pbis_of_events();
 }
 
+/* May it be one of user_trace-n0, user_trace-n1 ...? They are not in the table. */
+static bool is_user(const char *glob)
+{
+	char name[32];
+
+	if (strpbrk(glob, "*?[\\") == NULL)
+		return strncmp(glob, "user_trace-n", 12) == 0;
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "user_trace-n%u", i);
+		if (fnmatch(glob, name, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
 uint32_t prog_erlang_shown(const char *glob)
 {
-	uint32_t args = 0;
+	uint32_t args = is_user(glob) ? shown[P_USER_TRACE_I4S4] : 0;
 
 	for (unsigned i = 0; i < P_COUNT_; i++)
 		if (glob[0] == '\0' || fnmatch(glob, names[i], 0) == 0)

@@ -79,7 +79,9 @@ args() { # the table as lines: name and letters
 		/^(PROBE|FN_PROBE|ABSENT)\(/, /\)\)$/ { t = t $0; if (/\)\)$/) {
 			match(t, /"[^"]*"/); name = substr(t, RSTART + 1, RLENGTH - 2)
 			l = ""; while (match(t, /[SUINCK]\([a-z0-9]+\)/)) { l = l substr(t, RSTART, 1); t = substr(t, RSTART + RLENGTH) }
-			print name, l } }' "$root/c_src/erlang_probes.def"
+			print name, l
+			if (name == "user_trace-i4s4") { print "user_trace-n7", l; print "user_trace-n[0-9]*", l } } }' \
+		"$root/c_src/erlang_probes.def"
 }
 while read -r name letters; do
 	for ((i = 0; i < ${#letters}; i++)); do

@@ -32,7 +32,16 @@ at shy 'register(kept, spawn(fun() -> open_port({spawn, "cat - secret_word"}, []
 erltrace -N shy -qn 'state:::port-100ms { @[args[0]->name] = count(); } tick-1s { exit(0); }' >o 2>e
 has 'a port: its program' '^ *cat +[0-9]'
 hasnt 'not its arguments' secret
+for probe in user_trace-n2 'user_trace-n*' 'user_trace-n[0-9]'; do
+	for arg in 'args[6]' 'copyinstr(arg6)' arg2 'copyinstr(arg1)'; do
+		refused "a user's probe by number: $arg of $probe" '\[D_PAYLOAD\]' -n "erlang*:::$probe { trace($arg); }"
+	done
+done
 at shy "code:add_path(\"$ebin\")." >/dev/null
+trace shy -qn 'erlang*:::user_trace-n2 { @ = count(); }'
+at shy '[dtrace:pn(2, N, "secret_word") || N <- lists:seq(1, 9)].' >/dev/null
+untrace
+has 'they are counted' '^ *9$'
 is 'the API: script' '<<"D_PAYLOAD">>' "$(at shy '{ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:compile(H, "erlang*:::message-send { trace(erlmsg); }"), erltrace:close(H), Tag.')"
 is 'the API: option' '<<"ET_OPTION">>' "$(at shy '{ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:setopt(H, "payload", "on"), erltrace:close(H), Tag.')"
 is 'in sys.config' '<<"D_PAYLOAD">>' "$(at shy 'application:load(erltrace), application:set_env(erltrace, payload, off), {ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:compile(H, "erlang*:::process-exit { trace(args[1]); }"), erltrace:close(H), Tag.')"
