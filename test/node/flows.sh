@@ -164,8 +164,7 @@ untrace
 is 'flowevents: as many hops, and no more' 3 "$(grep -o '"hop":' o | wc -l)"
 like 'flowevents: what is left out' '^erltrace: [1-9][0-9]* events of requests are left out' "$(cat e)"
 is 'flowevents: it is marked' '"incomplete":true,"all_messages":6,"all_spawns":1' "$(grep -o '"incomplete":true,"all_messages":[0-9]*,"all_spawns":[0-9]*' o)"
-
-like 'flowevents: it says what is missing' '"lacks":"[0-2] of 6 messages and [01] of 1 spawns were seen"' "$(cat o)"
+like 'flowevents: it says what is missing' '"lacks":"[0-3] of 6 messages and [01] of 1 spawns were seen"' "$(cat o)"
 
 # A script that calls flowtrace() itself says which: here those that nobody asks for.
 run 2 -N flow_a -N flow_b -q --perfetto none.json -n 'erlang*:flow_pair:request:function-entry { follow(); }
