@@ -219,7 +219,7 @@ static double unprinted(const struct job *j)
 
 static double unwritten(const struct job *j)
 {
-	return (double)j->snapshots_failed;
+	return (double)j->snapshots.failed;
 }
 
 static void each_job(const struct expo *x, const struct serve *v, const char *name,

@@ -76,7 +76,7 @@ static json_t *job_out(const struct job *j)
 	return json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "script", j->script, "target",
 		j->target, "starts", (json_int_t)j->starts, "errors", (json_int_t)j->errors, "lost",
 		(json_int_t)j->lost_lines, "lines_left_out", (json_int_t)j->prints.left_out,
-		"snapshots_failed", (json_int_t)j->snapshots_failed, "nodes", nodes, "drops",
+		"snapshots_failed", (json_int_t)j->snapshots.failed, "nodes", nodes, "drops",
 		drops);
 }
 
@@ -218,7 +218,7 @@ static void restore(struct job *j, const json_t *saved)
 	j->errors = number_of(saved, "errors");
 	j->lost_lines = number_of(saved, "lost");
 	j->prints.left_out = number_of(saved, "lines_left_out");
-	j->snapshots_failed = number_of(saved, "snapshots_failed");
+	j->snapshots.failed = number_of(saved, "snapshots_failed");
 	json_array_foreach(json_object_get(saved, "nodes"), i, o)
 	{
 		const char *name = json_string_value(json_object_get(o, "name"));

@@ -451,6 +451,27 @@ else
 	echo 'skipped: no file system of our own can be mounted here'
 fi
 
+# ---- snapshots that fail --------------------------------------------------------------------------------------------
+
+mkdir records
+cat >records/ring.d <<EOC
+#pragma D option bufpolicy=ring
+#pragma D option snapshotrate=1ms
+$leaf { printf("leaf"); snapshot("leaf"); }
+EOC
+serve -N served --snapshots shots records
+up ring
+rm -r shots
+for ((i = 1; i <= 12; i++)); do
+	calls 1
+	shows "snapshot $i fails" "^erltrace_snapshots_failed_total\{script=\"ring\",target=\"served\"\} $i\$"
+done
+ok 'the first is told' holds log "records/ring\.d: served: snapshot 'leaf': couldn't write shots/.*: No such file or directory"
+is 'and no other' 1 "$(grep -c 'snapshot' log)"
+serve_ends TERM
+ok 'the others at the end: how many' holds log "records/ring\.d: served: 11 more snapshots failed, the last: snapshot 'leaf': couldn't write shots/"
+is 'in one line' 2 "$(grep -c 'snapshot' log)"
+
 # ---- what scripts print ------------------------------------------------------------------------------------------
 
 mkdir prints
