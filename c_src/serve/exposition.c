@@ -373,7 +373,7 @@ static void server(const struct expo *x, const struct serve *v)
 	fprintf(x->f, "erltrace_connections_displaced_total %" PRIu64 "\n", v->displaced);
 	if (v->state.name != NULL) {
 		family(x, "erltrace_state_writes_failed", "counter",
-			"Writes of the file of --state that failed, and are tried again.");
+			"Writes of the file of --state that failed.");
 		fprintf(x->f, "erltrace_state_writes_failed_total %" PRIu64 "\n",
 			v->state.failures);
 	}
