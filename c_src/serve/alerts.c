@@ -326,7 +326,7 @@ void alerts_look(struct serve *v)
 		end_some(&v->alerts, now, false);
 	tell(&v->alerts, now);
 	if (v->alerts.changed) /* if this server is killed the next one tells what others do not know */
-		v->state_due = 1;
+		v->state.due = 1;
 	v->alerts.changed = false;
 }
 

@@ -219,7 +219,7 @@ static double unprinted(const struct job *j)
 
 static double unwritten(const struct job *j)
 {
-	return (double)j->snapshots_failed;
+	return (double)j->snapshots.failed;
 }
 
 static void each_job(const struct expo *x, const struct serve *v, const char *name,
@@ -371,6 +371,12 @@ static void server(const struct expo *x, const struct serve *v)
 	family(x, "erltrace_connections_displaced", "counter",
 		"Connections of clients that were closed for newer ones: there were too many.");
 	fprintf(x->f, "erltrace_connections_displaced_total %" PRIu64 "\n", v->displaced);
+	if (v->state.name != NULL) {
+		family(x, "erltrace_state_writes_failed", "counter",
+			"Writes of the file of --state that failed.");
+		fprintf(x->f, "erltrace_state_writes_failed_total %" PRIu64 "\n",
+			v->state.failures);
+	}
 	family(x, "erltrace_scrape_duration_seconds", "gauge",
 		"What the last answer took to make.");
 	fprintf(x->f, "erltrace_scrape_duration_seconds %.9g\n", v->scrape_seconds);

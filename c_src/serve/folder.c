@@ -82,7 +82,7 @@ static struct script *add(struct serve *v, int arg, const char *path)
 }
 
 /* What is named like a script and is none. It is never opened: a fifo would hold us up. */
-static const char *kind_of(const struct stat *st)
+const char *serve_file_kind(const struct stat *st)
 {
 	switch (st->st_mode & S_IFMT) {
 	case S_IFREG: return NULL;
@@ -117,7 +117,7 @@ static void look_at(struct serve *v, int arg, const char *path)
 
 	if (stat(path, &st) < 0 && lstat(path, &st) < 0)
 		return;
-	odd = kind_of(&st);
+	odd = serve_file_kind(&st);
 	if (s != NULL && s->runs && odd != NULL)
 		return; /* its file is gone; then it is told what is there instead */
 	if (s == NULL && (s = add(v, arg, path)) == NULL)

@@ -123,6 +123,7 @@ static void check_ended(struct job *j)
 	}
 	job_print_rest(j);
 	job_tell_held(j);
+	job_tell_snapshots(j, j->removed);
 	tell_end(j, ran);
 	j->wait_ms = wait_of(j, ran);
 	j->due = now + (j->again ? 0 : j->wait_ms);
@@ -311,6 +312,7 @@ void jobs_look(struct serve *v)
 		if (j->up)
 			look_at_health(j, now);
 		job_tell_left_out(j, now);
+		job_tell_snapshots(j, false);
 		at = &j->next;
 	}
 }

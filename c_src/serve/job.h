@@ -48,7 +48,14 @@ struct job_prints {
 	int64_t told_at;	   /* 0: never */
 };
 
-enum { JOB_TOLD = 8 };
+/* Snapshots that failed: the first is told, then how many, once a minute at most. */
+struct job_snapshots {
+	uint64_t failed, untold;
+	int64_t told_at; /* 0: never */
+	char last[1024]; /* what the last one said */
+};
+
+enum { JOB_TOLD = 8, JOB_SNAPSHOTS_TOLD_MS = 60000 };
 
 struct job {
 	struct job *next;
@@ -82,7 +89,8 @@ struct job {
 	size_t nnodes;
 	struct job_drops *drops;
 	size_t ndrops;
-	uint64_t starts, errors, lost_lines, snapshots_failed;
+	uint64_t starts, errors, lost_lines;
+	struct job_snapshots snapshots;
 	int64_t alerts_minute; /* the minute in which ... */
 	unsigned alerts_begun; /* ... so many began: alerts.c */
 	struct job_line lines_kept[JOB_LINES];
@@ -108,8 +116,9 @@ void jobs_free(struct serve *v);
 void job_line(void *job, const char *text, size_t len); /* of its standard output */
 void job_said(struct job *j, const char *line);		/* of its standard error */
 void job_tell_held(struct job *j);
-void job_tell(struct job *j, const char *text); /* once */
-void job_tell_again(struct job *j);		/* forget what has been told */
+void job_tell(struct job *j, const char *text);	  /* once */
+void job_tell_again(struct job *j);		  /* forget what has been told */
+void job_tell_snapshots(struct job *j, bool now); /* that failed, if it is time, or now */
 
 /* job_prints.c */
 void job_prints_init(struct job_prints *p);

@@ -7,6 +7,7 @@
 #include "job.h"
 #include "serve.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,8 @@ void job_said(struct job *j, const char *line)
 
 	if (strncmp(line, "erltrace: ", 10) == 0)
 		line += 10;
-	if (line[0] == '\0' || strncmp(line, "script '", 8) == 0) /* how many probes it matched */
+	if (line[0] == '\0' || strncmp(line, "script '", 8) == 0 || /* how many probes it matched */
+		strncmp(line, "snapshot '", 10) == 0) /* that failed: on_snapshot_failed() */
 		return;
 	if (j->up)
 		job_tell(j, line);
@@ -234,6 +236,34 @@ static void on_error(struct job *j, const json_t *line)
 	job_tell(j, text);
 }
 
+/* ---- snapshots -------------------------------------------------------------------------- */
+
+void job_tell_snapshots(struct job *j, bool now)
+{
+	struct job_snapshots *s = &j->snapshots;
+	int64_t ms = serve_ms();
+
+	if (s->untold == 0 || (!now && s->told_at != 0 && ms - s->told_at < JOB_SNAPSHOTS_TOLD_MS))
+		return;
+	if (s->told_at == 0 || s->untold == 1)
+		serve_say("%s: %s: %s", j->path, j->target, s->last);
+	else
+		serve_say("%s: %s: %" PRIu64 " more snapshots failed, the last: %s", j->path,
+			j->target, s->untold, s->last);
+	s->untold = 0;
+	s->told_at = ms;
+}
+
+/* Each has a name of its own: as errors, they would be told one by one, and in place of others. */
+static void on_snapshot_failed(struct job *j, const json_t *line)
+{
+	snprintf(j->snapshots.last, sizeof(j->snapshots.last), "snapshot '%s': %s",
+		text_of(line, "why"), text_of(line, "message"));
+	j->snapshots.failed++;
+	j->snapshots.untold++;
+	job_tell_snapshots(j, false);
+}
+
 /* ---- other lines ------------------------------------------------------------------------ */
 
 /* trace() and the like have values, and no text. */
@@ -317,7 +347,7 @@ void job_line(void *job, const char *text, size_t len)
 	else if (strcmp(type, "exit") == 0)
 		j->own_end = true;
 	else if (strcmp(type, "snapshot_failed") == 0)
-		j->snapshots_failed++; /* standard error says why */
+		on_snapshot_failed(j, line);
 	else if (strcmp(type, "snapshot") != 0 && strcmp(type, "calls") != 0)
 		on_values(j, line);
 	json_decref(line);

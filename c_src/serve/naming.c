@@ -93,7 +93,8 @@ static bool is_own(const char *name, enum metric_kind kind)
 		{"erltrace_metric_left_out", METRIC_MAX}, {"erltrace_script_left_out", METRIC_MAX},
 		{"erltrace_folder_up", METRIC_MAX}, {"erltrace_connections_displaced", METRIC_COUNT},
 		{"erltrace_lines_left_out", METRIC_COUNT},
-		{"erltrace_snapshots_failed", METRIC_COUNT}};
+		{"erltrace_snapshots_failed", METRIC_COUNT},
+		{"erltrace_state_writes_failed", METRIC_COUNT}};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (overlap(own[i].name, own[i].kind, name, kind))

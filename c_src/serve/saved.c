@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The totals as a file of JSON. It is written every ten seconds and at the end, to another name
- * first, so that there is always a whole one. What a metric is called is in it too: counters do not
- * vanish until the node is back.
+ * The totals as a file of JSON, which state_file.c replaces every ten seconds and at the end. What
+ * a metric is called is in it too: counters do not vanish until the node is back.
  *
  *   {"version": 1, "metrics": [{"script", "aggregation", "kind", "keys", ..., "series": [...]}],
  *    "scripts": [{"name", "path"}], "members": [nodes that were found], "alerts": [...],
@@ -12,13 +11,10 @@
 #include "saved.h"
 #include "serve.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "array.h"
 #include "job.h"
@@ -80,7 +76,7 @@ static json_t *job_out(const struct job *j)
 	return json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "script", j->script, "target",
 		j->target, "starts", (json_int_t)j->starts, "errors", (json_int_t)j->errors, "lost",
 		(json_int_t)j->lost_lines, "lines_left_out", (json_int_t)j->prints.left_out,
-		"snapshots_failed", (json_int_t)j->snapshots_failed, "nodes", nodes, "drops",
+		"snapshots_failed", (json_int_t)j->snapshots.failed, "nodes", nodes, "drops",
 		drops);
 }
 
@@ -105,111 +101,45 @@ static json_t *all_out(const struct serve *v)
 		alerts_out(&v->alerts));
 }
 
-/* 0, or -1 and errno. */
-static int write_file(const json_t *all, const char *path)
+static int write_all(struct serve *v)
 {
-	FILE *f = fopen(path, "we");
-	int bad;
+	json_t *all = all_out(v);
+	int rc = state_file_write(&v->state, all);
 
-	if (f == NULL)
-		return -1;
-	bad = json_dumpf(all, f, JSON_COMPACT) < 0 || fflush(f) != 0 || fsync(fileno(f)) != 0;
-	return fclose(f) != 0 || bad ? -1 : 0;
-}
-
-void saved_write(struct serve *v)
-{
-	char path[4096];
-	json_t *all;
-	int rc;
-
-	if (v->state_file == NULL)
-		return;
-	snprintf(path, sizeof(path), "%s.new", v->state_file);
-	all = all_out(v);
-	errno = ENOMEM;
-	rc = all != NULL ? write_file(all, path) : -1;
-	if (rc == 0)
-		rc = rename(path, v->state_file);
-	if (rc < 0 && !v->state_failed)
-		serve_say("%s: cannot be written: %s; it is tried again", v->state_file,
-			strerror(errno));
-	if (rc == 0 && v->state_failed)
-		serve_say("%s: is written again", v->state_file);
-	v->state_failed = rc < 0;
 	json_decref(all);
+	return rc;
 }
 
 void saved_look(struct serve *v)
 {
 	int64_t now = serve_ms();
 
-	if (v->state_file == NULL || v->ending || now < v->state_due)
+	if (v->state.name == NULL || v->ending || now < v->state.due)
 		return;
-	if (v->state_due > 0)
-		saved_write(v);
-	v->state_due = now + SAVED_EVERY_MS;
+	if (v->state.due > 0)
+		write_all(v);
+	v->state.due = now + SAVED_EVERY_MS;
 }
 
-/* ---- one server ------------------------------------------------------------------------- */
-
-/* A server that was killed a moment ago may not have ended yet. 0, or -1 and errno. */
-static int take_lock(int fd)
+int saved_end(struct serve *v)
 {
-	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	const struct timespec pause = {.tv_nsec = 50000000};
-	int rc = fcntl(fd, F_SETLK, &whole);
-
-	for (int i = 0; rc < 0 && (errno == EACCES || errno == EAGAIN) && i < 40; i++) {
-		nanosleep(&pause, NULL);
-		rc = fcntl(fd, F_SETLK, &whole);
-	}
-	return rc;
-}
-
-static int in_use(const struct serve *v, int fd)
-{
-	struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-	if (fcntl(fd, F_GETLK, &other) == 0 && other.l_type != F_UNLCK && other.l_pid > 0)
-		serve_say("%s: is the --state of another server, process %d: each needs its own",
-			v->state_file, (int)other.l_pid);
+	if (v->state.name == NULL || write_all(v) == 0)
+		return 0;
+	if (v->state.written > 0)
+		serve_say("%s: the last write failed: what was counted in the %lld seconds since "
+			  "the one before is lost",
+			v->state.name, (long long)(serve_ms() - v->state.written) / 1000);
 	else
-		serve_say(
-			"%s: is the --state of another server: each needs its own", v->state_file);
-	close(fd);
+		serve_say("%s: no write succeeded: all that this server counted is lost",
+			v->state.name);
 	return -1;
-}
-
-/*
- * Two servers would overwrite each other's totals. The file itself is another one after each write,
- * so FILE.lock is locked. It stays when the server ends; the lock goes with the process, however
- * that ends. Where there can be no lock there may be no totals either, which is told when they are
- * written.
- */
-static int lock(struct serve *v)
-{
-	char path[4096];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s.lock", v->state_file);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd >= 0 && take_lock(fd) == 0)
-		return 0; /* open until the end */
-	if (fd >= 0 && (errno == EACCES || errno == EAGAIN))
-		return in_use(v, fd);
-	serve_say("%s: cannot be locked: %s: see to it that no other server has this --state", path,
-		strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return 0;
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
 static int bad(struct serve *v, const char *why)
 {
-	serve_say("%s: %s: remove it to begin with nothing", v->state_file, why);
+	serve_say("%s: %s: remove it to begin with nothing", v->state.name, why);
 	return -1;
 }
 
@@ -222,15 +152,17 @@ static bool is_text(const json_t *o, const char *member, const char *text)
 
 static int read_file(struct serve *v)
 {
-	json_error_t error;
+	char why[JSON_ERROR_TEXT_LENGTH + 64];
 	const json_t *m;
 	size_t i;
 
-	if (access(v->state_file, F_OK) < 0 && errno == ENOENT)
+	v->saved = state_file_read(&v->state, why, sizeof(why));
+	if (v->saved == NULL && why[0] == '\0')
 		return 0;
-	v->saved = json_load_file(v->state_file, 0, &error);
-	if (v->saved == NULL)
-		return bad(v, error.text);
+	if (v->saved == NULL) {
+		serve_say("%s: %s", v->state.name, why);
+		return -1;
+	}
 	if (json_integer_value(json_object_get(v->saved, "version")) != SAVED_VERSION)
 		return bad(v, "is not a file of this version");
 	json_array_foreach(json_object_get(v->saved, "metrics"), i, m)
@@ -249,11 +181,9 @@ static int read_file(struct serve *v)
 
 int saved_open(struct serve *v)
 {
-	if (v->state_file == NULL)
+	if (v->state.name == NULL)
 		return 0;
-	if (strlen(v->state_file) > 4000)
-		return bad(v, "too long a name");
-	return lock(v) < 0 ? -1 : read_file(v);
+	return state_file_open(&v->state) < 0 ? -1 : read_file(v);
 }
 
 /* A folder that was moved has its totals still. */
@@ -288,7 +218,7 @@ static void restore(struct job *j, const json_t *saved)
 	j->errors = number_of(saved, "errors");
 	j->lost_lines = number_of(saved, "lost");
 	j->prints.left_out = number_of(saved, "lines_left_out");
-	j->snapshots_failed = number_of(saved, "snapshots_failed");
+	j->snapshots.failed = number_of(saved, "snapshots_failed");
 	json_array_foreach(json_object_get(saved, "nodes"), i, o)
 	{
 		const char *name = json_string_value(json_object_get(o, "name"));

@@ -19,6 +19,6 @@ void saved_job(const struct serve *v, struct job *j); /* what the file says abou
 bool saved_is_of(const struct serve *v, const struct script *s);
 void saved_forget(struct serve *v, const char *script); /* it has been removed */
 void saved_look(struct serve *v);			/* write it, if it is time */
-void saved_write(struct serve *v);
+int saved_end(struct serve *v); /* the last time. -1: totals are lost, which has been told */
 
 #endif

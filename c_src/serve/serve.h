@@ -12,7 +12,7 @@
  *   totals.c      what ticks bring, added up
  *   naming.c      what metrics are called
  *   labels.c      nodes and keys as labels
- *   saved.c       the totals as a file, over a restart of the server
+ *   saved.c       the totals as a file, over a restart of the server; state_file.c: that file
  *   alerts.c      what alert() says: begun, over, told to others
  *   post.c        POST to others; poster.c: the same by a thread, for the command
  *   otlp.c        the totals, posted to OpenTelemetry's collector
@@ -35,6 +35,7 @@
 #include "alerts.h"
 #include "members.h"
 #include "otlp.h"
+#include "state_file.h"
 #include "totals.h"
 
 enum {
@@ -90,11 +91,9 @@ struct serve {
 	struct path paths[SERVE_MAX_PATHS];
 	int npaths;
 	const char *listen, *cookie_file;
-	const char *snapshots;	/* a folder, or NULL */
-	const char *state_file; /* or NULL */
-	json_t *saved;		/* what was in it */
-	int64_t state_due;
-	bool state_failed;
+	const char *snapshots; /* a folder, or NULL */
+	struct state_file state;
+	json_t *saved; /* what was in it */
 	int port;
 	bool cluster;
 	bool watch_nodes; /* it is a child that only does this */
@@ -130,5 +129,8 @@ void http_close(struct serve *v);
 void folder_look(struct serve *v); /* starts and ends jobs as files come, change and go */
 void folder_new_member(struct serve *v, struct member *m); /* it gets a job for each script */
 void folder_free(struct serve *v);
+
+struct stat;
+const char *serve_file_kind(const struct stat *st); /* "a fifo"; NULL: a regular file */
 
 #endif

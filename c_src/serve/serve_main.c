@@ -155,7 +155,7 @@ static int one_option(struct serve *v, int flag, const char *arg)
 		v->otlp.every = argument_number(arg, 1, 3600);
 		return v->otlp.every > 0 ? -1 : bad("--otlp-interval takes 1 to 3600, not %s", arg);
 	case OPT_SNAPSHOTS: v->snapshots = arg; return -1;
-	case OPT_STATE: v->state_file = arg; return -1;
+	case OPT_STATE: v->state.name = arg; return -1;
 	case OPT_LISTEN: v->listen = arg; return -1;
 	case OPT_COOKIE_FILE: v->cookie_file = arg; return -1;
 	case OPT_CLUSTER: v->cluster = true; return -1;
@@ -259,6 +259,7 @@ int serve_main(int argc, char **argv)
 		.totals = {.max_series = SERVE_MAX_SERIES},
 		.alerts = {.hold = ALERTS_HOLD},
 		.otlp = {.every = OTLP_EVERY},
+		.state = {.lock = -1},
 		.children = -1};
 	int status;
 
@@ -279,8 +280,7 @@ int serve_main(int argc, char **argv)
 			v.port);
 		fflush(stdout);
 		http_serve(&v);
-		saved_write(&v);
-		status = 0;
+		status = saved_end(&v) < 0;
 	}
 	http_close(&v);
 	jobs_free(&v);
@@ -289,6 +289,7 @@ int serve_main(int argc, char **argv)
 	totals_free(&v.totals);
 	alerts_free(&v);
 	otlp_free(&v);
+	state_file_close(&v.state);
 	json_decref(v.saved);
 	return status;
 }

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib/nodelib.sh"
 # shellcheck source=test/lib/servelib.sh
 . "$root/test/lib/servelib.sh"
-serve_begin 280
+serve_begin 420
 command -v python3 >/dev/null || skip 'no python3 here'
 
 leaf='erlang*:demo_exact:leaf/1:function-entry'
@@ -323,6 +323,155 @@ mkfifo odd/good.d
 left_out good 'a fifo'
 is 'each is told once' 6 "$(grep -c 'is left out' log)"
 serve_ends TERM
+
+# ---- the file of totals ---------------------------------------------------------------------------------------------
+
+# The server ends, within 10 s, with this exit code.
+ends_with() { # name, exit code
+	local i
+	kill -TERM "$server"
+	for ((i = 0; i < 400; i++)); do [ -e code ] && break; sleep 0.025; done
+	is "$1" "$2" "$(cat code 2>/dev/null || echo 'it does not end')"
+	gone "$server" || kill -9 "$server"
+	server=''
+}
+# As serve, and its exit code is in the file code.
+state() { # arguments
+	rm -f url code pid
+	(
+		erltrace serve --port 0 -N nobody "$@" odd >url 2>log </dev/null &
+		echo $! >pid
+		wait $!
+		echo $? >code
+	) &
+	disown
+	until [ -s url ] || [ -e code ]; do sleep 0.05; done
+	server=$(cat pid)
+	url=$(head -n 1 url)
+}
+refused() { # what it is, --state
+	local status locked
+	locked=$(ls "$2.lock" 2>&1)
+	timeout -k 1 20 erltrace serve --port 0 -N nobody --state "$2" odd >/dev/null 2>e </dev/null
+	status=$?
+	is "--state is $1: refused" 1 "$status"
+	ok "--state is $1: told" grep -qE -- "^erltrace: serve: --state $2: is $1: it takes a file" e
+	ok "--state is $1: told once" [ "$(wc -l <e)" = 1 ]
+	is "--state is $1: no lock is made" "$locked" "$(ls "$2.lock" 2>&1)"
+}
+mkdir st
+mkfifo st/fifo
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("st/socket")'
+refused 'a fifo' st/fifo
+refused 'a folder' st
+refused 'a socket' st/socket
+refused 'a device' /dev/null
+ln -s fifo st/to_fifo
+refused 'a fifo' st/to_fifo
+ln -s round st/round
+is '--state is a link without end: refused' 1 "$(timeout -k 1 20 erltrace serve --port 0 -N nobody --state st/round odd >/dev/null 2>e; echo $?)"
+ok 'and told' holds e 'st/round: cannot be a file: Too many levels of symbolic links'
+is 'nothing is left there' 'fifo round socket to_fifo ' "$(cd st && printf '%s ' *)"
+
+mkfifo st/a.new
+state --state st/a
+ends_with 'FILE.new is a fifo: it ends' 0
+ok 'and the totals are written' grep -q '"version"' st/a
+ok 'to a new file' [ -f st/a -a ! -e st/a.new ]
+is 'for its user alone' 600 "$(stat -c %a st/a)"
+echo precious >st/foreign
+ln -s foreign st/a.new
+state --state st/a
+ends_with 'FILE.new is a link: it ends' 0
+is 'the file of that name is as it was' precious "$(cat st/foreign)"
+ok 'and the totals are in a file, not in a link' [ -f st/a -a ! -L st/a -a ! -e st/a.new ]
+mkfifo st/b.lock
+state --state st/b
+ok 'FILE.lock is a fifo: told' holds log 'st/b\.lock: cannot be locked'
+ends_with 'and it runs' 0
+
+# A link to the file: that is locked, and written.
+mkdir st/disk
+ln -s disk/totals st/link
+state --state st/link
+is 'a file by a link and by its name: one server' 1 "$(timeout -k 1 20 erltrace serve --port 0 -N nobody --state st/disk/totals odd >/dev/null 2>e; echo $?)"
+ok 'told who has it' holds e "st/disk/totals: is the --state of another server, process $server"
+ends_with 'a link to a file that is not there yet: it ends' 0
+ok 'the link is a link' [ -L st/link ]
+ok 'the file is there' [ -f st/disk/totals ]
+ok 'its lock is beside it' [ -f st/disk/totals.lock -a ! -e st/link.lock ]
+before=$(stat -c %y st/disk/totals)
+state --state "$PWD/st/link"
+ends_with 'a link to a file: it ends' 0
+ok 'which is written' [ -L st/link -a "$(stat -c %y st/disk/totals)" != "$before" ]
+
+# Somebody removes the lock.
+state --state st/c
+rm st/c.lock
+ends_with 'FILE.lock is removed: it ends' 0
+ok 'told, and locked again' holds log 'st/c\.lock: was removed, while a server runs: it is locked again'
+state --state st/c
+rm st/c.lock
+erltrace serve --port 0 -N nobody --state st/c odd >url2 2>log2 </dev/null &
+second=$!
+pids+=("$second")
+disown
+ok 'it is removed, and another server begins' holds url2 metrics
+before=$(stat -c %y st/c)
+shows 'the first does not write: counted' '^erltrace_state_writes_failed_total 1$'
+ok 'told who has the file' holds log "st/c: another server, process $second, has it now, as .*st/c\.lock was removed"
+ends_with 'and its exit code says it' 1
+ok 'what is lost is told' holds log 'st/c: no write succeeded: all that this server counted is lost'
+is 'who has it is told once' 1 "$(grep -c 'has it now' log)"
+kill -TERM "$second"
+for ((i = 0; i < 400; i++)); do gone "$second" && break; sleep 0.025; done
+ok 'the second writes' [ "$(stat -c %y st/c)" != "$before" ]
+
+# A folder in the way.
+mkdir st/d.new
+state --state st/d
+shows 'it cannot be written: counted' '^erltrace_state_writes_failed_total [1-9]'
+rmdir st/d.new
+ok 'it can: told' holds log 'st/d: is written again'
+mkdir st/d.new
+ends_with 'the last write fails: the exit code says it' 1
+ok 'and it is told what is lost' holds log 'st/d: the last write failed: what was counted in the [0-9]+ seconds since the one before is lost'
+ok 'the file of the write before is there' grep -q '"version"' st/d
+state --state st/nosuch/e
+ends_with 'no folder: the exit code says it' 1
+ok 'and it is told' holds log 'st/nosuch/e: no write succeeded: all that this server counted is lost'
+# shellcheck disable=SC2016 # for that shell
+if unshare -rm mount -t tmpfs -o size=4k none st/disk 2>/dev/null; then
+	rm -f code
+	unshare -rm bash -c 'mount -t tmpfs -o size=8k none st/disk && : >st/disk/t.lock && head -c 8192 /dev/zero >st/disk/full
+		timeout -s TERM 2 erltrace serve --port 0 -N nobody --state st/disk/t odd >url 2>log
+		echo $? >code; ls st/disk >o' </dev/null 2>/dev/null
+	ok 'a full disk: told' holds log 'st/disk/t: cannot be written: No space left on device'
+	hasnt 'no empty file is left' 'new'
+else
+	echo 'skipped: no file system of our own can be mounted here'
+fi
+
+# ---- snapshots that fail --------------------------------------------------------------------------------------------
+
+mkdir records
+cat >records/ring.d <<EOC
+#pragma D option bufpolicy=ring
+#pragma D option snapshotrate=1ms
+$leaf { printf("leaf"); snapshot("leaf"); }
+EOC
+serve -N served --snapshots shots records
+up ring
+rm -r shots
+for ((i = 1; i <= 12; i++)); do
+	calls 1
+	shows "snapshot $i fails" "^erltrace_snapshots_failed_total\{script=\"ring\",target=\"served\"\} $i\$"
+done
+ok 'the first is told' holds log "records/ring\.d: served: snapshot 'leaf': couldn't write shots/.*: No such file or directory"
+is 'and no other' 1 "$(grep -c 'snapshot' log)"
+serve_ends TERM
+ok 'the others at the end: how many' holds log "records/ring\.d: served: 11 more snapshots failed, the last: snapshot 'leaf': couldn't write shots/"
+is 'in one line' 2 "$(grep -c 'snapshot' log)"
 
 # ---- what scripts print ------------------------------------------------------------------------------------------
 
