@@ -8,8 +8,8 @@
 %%
 %% Each time it is armed it runs anew, with a handle of its own, so that nothing of before a pause is
 %% taken together with what comes after it: a time that began before the pause is not measured. What it
-%% has gathered goes to erltrace_metrics, the last of it when it is paused. How long it was armed is a
-%% metric.
+%% has gathered the handle adds to the totals (erltrace_metrics), the last of it when it is paused. How long
+%% it was armed is a metric.
 -module(erltrace_script).
 -behaviour(gen_statem).
 -export([start_link/1, change/2, done/3]).
@@ -159,11 +159,13 @@ start(#{name := Name} = Spec, Ran) ->
     case erltrace_handle:start(self()) of
         {ok, H} ->
             try
+                ok = erltrace_metrics:writer(Name, H),
                 Loaded = erlang:loaded(),
                 Shapes = compile(H, Spec, Ran),
                 {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, output => alerts, aggregations => ticks}),
+                Save = {erltrace_metrics, save, [Name]},
                 ok = erltrace_handle:call(H, calm),
-                {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub}),
+                {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub#{save => Save}}),
                 ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
                 done(erltrace_handle:call(H, go)),
                 Nif = erltrace_handle:call(H, nif),
@@ -212,7 +214,7 @@ pause(Data) ->
     Data1 = disarm(Data),
     {next_state, paused, Data1, look_again(paused, Data1)}.
 
-%% When this returns nothing is armed, and erltrace_metrics has been sent the last results.
+%% When this returns nothing is armed, and the last results are in the totals.
 disarm(#data{run = undefined} = Data) ->
     Data;
 disarm(#data{run = #run{handle = H, mon = Mon}} = Data) ->

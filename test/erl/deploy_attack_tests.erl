@@ -140,6 +140,35 @@ deploy_killed_runs_scripts_once_test() ->
         ?assertMatch([{<<"a">>, _}], erltrace:scripts())
     end).
 
+%% What was counted until a process was killed is in the totals, whichever it was: it may be read by the
+%% process that ends, and nothing is sent to one that has ended.
+killed_after_calls_test_() ->
+    {timeout, 240, [{atom_to_list(Name), fun() -> killed_after_calls(Name) end}
+                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_sup, erltrace_deploy, erltrace_restarter,
+                                erltrace_script_sup, erltrace_loads, erltrace_alerts]]}.
+
+killed_after_calls(Name) ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        armed(<<"a">>),
+        ?assertEqual(1000, fire(1000)),
+        Old = whereis(Name),
+        exit(Old, kill),
+        wait(fun() -> New = whereis(Name), is_pid(New) andalso New =/= Old end),
+        shows(<<"erltrace_a_calls_total">>, 1000)
+    end).
+
+%% Nor is a tick lost that was sent to one that is killed before it has read it.
+killed_before_it_reads_test() ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        armed(<<"a">>),
+        ok = sys:suspend(erltrace_metrics),
+        ?assertEqual(1000, fire(1000)),
+        wait(fun() -> process_info(whereis(erltrace_metrics), message_queue_len) =/= {message_queue_len, 0} end),
+        ?assertEqual(500, fire(500)),
+        exit(whereis(erltrace_metrics), kill),
+        shows(<<"erltrace_a_calls_total">>, 1500)
+    end).
+
 %% Processes that are killed over and over: their supervisor gives up. That is told, the application goes on, the
 %% scripts come back by themselves, and so do their totals.
 killed_often_test_() ->
