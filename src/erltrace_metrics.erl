@@ -11,7 +11,7 @@
 %% The table is owned by erltrace_app_sup, and so outlives this process. Whoever asks for the metrics
 %% reads it, and waits for nobody. The handle of a script adds its ticks itself (save/2), all of a tick by
 %% one insert: nothing is lost with a message to a process that is killed, and nothing is added twice. Series
-%% and #grown{} have one writer, the handle; the next one of the script begins when it has ended (writer/2).
+%% and #grown{} have one writer, the handle; the next one of the script begins when it has ended (writers/2).
 %% This process knows which metrics there are, and tells others what ticks bring besides. The rows:
 %%
 %%   {{count | gauge, Script, What}, Value}         about the script
@@ -23,15 +23,15 @@
 %%   {{series, {Script, Aggregation}, Labels}, Value}
 -module(erltrace_metrics).
 -behaviour(gen_server).
--export([new_table/0, start_link/0, attach/4, writer/2, save/2, changed/1, forget/1, settings/1, count/3, gauge/3,
-         failed/1, failed/2, about/1, scripts/0, families/0]).
+-export([new_table/0, start_link/0, attach/4, writers/2, save/2, changed/1, forget/1, settings/1, count/3, gauge/3,
+         passed/2, armed_again/1, failed/1, failed/2, about/1, scripts/0, families/0]).
 -export([execute/3, text/1]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
 
 -define(TABLE, ?MODULE).
 -define(MAX_LABELS, 1000). % series of a metric, besides `other'
--define(LONGEST_END, 10000). % ms: a handle that takes longer to end is killed
+-define(LONGEST_END, 10000). % ms: a writer that takes longer to end is killed
 -define(QUIET, 60000).     % ms: of one level one message of a script is logged
 -define(PART, 10).         % seconds: percentile() is of the last minute, in parts ...
 -define(PARTS, 6).         % ... that go one by one
@@ -104,6 +104,28 @@ count(Script, What, N) ->
 gauge(Script, What, Value) ->
     true = ets:insert(?TABLE, {{gauge, Script, What}, Value}),
     ok.
+
+%% @doc It was armed, or paused, since the last time that it was asked. That time is in the table: whatever
+%% ends the script's process, what is between is known.
+-spec passed(Script :: binary(), armed | paused) -> ok.
+passed(Script, State) ->
+    Now = now_ms(),
+    count(Script, State, Now - row({own, Script, until}, Now, #{})),
+    until(Script, Now).
+
+%% @doc It is armed. Since it was last known to be, it was not, be it for less than a millisecond.
+-spec armed_again(Script :: binary()) -> ok.
+armed_again(Script) ->
+    Now = now_ms(),
+    count(Script, paused, not_armed(Now, row({own, Script, until}, never, #{}))),
+    until(Script, Now).
+
+until(Script, Now) ->
+    true = ets:insert(?TABLE, {{own, Script, until}, Now}),
+    ok.
+
+not_armed(_, never) -> 0;
+not_armed(Now, Until) -> max(1, Now - Until).
 
 %% @doc A script does not run, or none does, and why.
 -spec failed(Script :: binary(), Why :: binary()) -> ok.
@@ -272,12 +294,13 @@ put_metric({Script, Aggregation}, Metric) ->
 
 %% ---- ticks -----------------------------------------------------------------------------------
 
-%% @doc The process, a handle, whose ticks are the script's from now on: the one before it has ended.
--spec writer(Script :: binary(), pid()) -> ok.
-writer(Script, Pid) ->
-    Key = {own, Script, writer},
-    _ = [wait_for_end(Old) || {_, Old} <- ets:lookup(?TABLE, Key)],
-    true = ets:insert(?TABLE, {Key, Pid}),
+%% @doc The processes, a script's own and its handle, that write its rows from now on. Those before them have
+%% ended: if their supervisor was killed they may still be at it.
+-spec writers(Script :: binary(), [pid()]) -> ok.
+writers(Script, Pids) ->
+    Key = {own, Script, writers},
+    lists:foreach(fun wait_for_end/1, row(Key, [], #{}) -- Pids),
+    true = ets:insert(?TABLE, {Key, Pids}),
     ok.
 
 wait_for_end(Pid) ->
@@ -323,7 +346,7 @@ pass_on(Script, Tick, St) ->
 tell_faults(_, [], St) ->
     St;
 tell_faults(Script, [Text | _] = Texts, #st{told = Told} = St) ->
-    Now = erlang:monotonic_time(millisecond),
+    Now = now_ms(),
     case maps:get({Script, error}, Told, none) of
         {At, Others} when Now - At < ?QUIET ->
             St#st{told = Told#{{Script, error} := {At, Others + length(Texts)}}};
@@ -520,11 +543,11 @@ own() ->
       fun(#{state := State}) when State =/= failed -> 1; (_) -> 0 end},
      {"erltrace_script_armed_ratio", gauge,
       "The part of the time since its start that the script was armed: below 1, its counts are of that part only.",
-      fun(S) -> ratio(maps:get(armed, S, 0), maps:get(paused, S, 0)) end},
+      fun armed_ratio/1},
      {"erltrace_script_armed_seconds", counter, "How long the script was armed.",
       fun(S) -> maps:get(armed, S, 0) / 1000 end},
      {"erltrace_script_paused_seconds", counter,
-      "How long the script was paused to stay within its budget: nothing was counted meanwhile.",
+      "How long the script was not armed, paused to stay within its budget or ended: nothing was counted meanwhile.",
       fun(S) -> maps:get(paused, S, 0) / 1000 end},
      {"erltrace_script_pauses", counter, "How often the script was paused.", Of(pauses)},
      {"erltrace_script_spent_seconds", counter,
@@ -543,6 +566,12 @@ own() ->
       fun(S) -> length(maps:get(unmatched, S, [])) end},
      {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}].
 
+%% While it is not armed that time is known to the last moment. One that was never armed has counted nothing.
+armed_ratio(#{state := armed} = S) -> ratio(maps:get(armed, S, 0), maps:get(paused, S, 0));
+armed_ratio(#{until := Until} = S) ->
+    ratio(maps:get(armed, S, 0), maps:get(paused, S, 0) + not_armed(now_ms(), Until));
+armed_ratio(_) -> 0.
+
 ratio(_, 0) -> 1;
 ratio(A, B) -> A / (A + B).
 
@@ -557,12 +586,18 @@ own_samples() ->
                   end || {Type, Name} <- Names]).
 
 about_scripts() ->
-    All = [{Script, about(Script)} || Script <- scripts()],
+    All = [{Script, with_until(Script, about(Script))} || Script <- scripts()],
     [{full_name(Type, iolist_to_binary(Name)), Type, iolist_to_binary(Help),
       [{script_labels(Script, []), Value(About)} || {Script, About} <- All]} || {Name, Type, Help, Value} <- own()] ++
         [{<<"erltrace_drops_total">>, counter, <<"What was lost because a buffer was full.">>,
           [{script_labels(Script, [{"kind", Kind}]), N} || {Script, About} <- All,
                                                             {{drops, Kind}, N} <- maps:to_list(About)]}].
+
+with_until(Script, About) ->
+    case row({own, Script, until}, never, #{}) of
+        never -> About;
+        Until -> About#{until => Until}
+    end.
 
 about_alerts() ->
     [{<<"erltrace_alert">>, gauge, <<"1: the alert goes on.">>,
@@ -615,3 +650,6 @@ execute(Event, Measurements, Metadata) ->
             catch _:_ -> ok % it has ended meanwhile
             end
     end.
+
+now_ms() ->
+    erlang:monotonic_time(millisecond).

@@ -43,7 +43,6 @@
 -record(data, {spec :: spec(),
                budget :: erltrace_budget:budget(),
                run :: #run{} | undefined,
-               looked :: integer(),              % ms
                wait = ?FIRST_WAIT :: pos_integer(),
                ran = false :: boolean(),         % since its file changed
                told_unmatched = [] :: [binary()], % likewise: which descriptions match nothing
@@ -80,7 +79,7 @@ init(Spec) ->
     process_flag(trap_exit, true),
     case code:ensure_loaded(erltrace_nif) of
         {module, _} ->
-            Data = #data{spec = Spec, budget = new_budget(Spec), looked = now_ms()},
+            Data = #data{spec = Spec, budget = new_budget(Spec)},
             count(starts, 1, Data),
             {ok, paused, Data, [{state_timeout, 0, arm}]};
         {error, Reason} ->
@@ -147,9 +146,10 @@ arm(#data{spec = Spec, ran = Ran} = Data) ->
     Data1 = paid(arm, Took, Data),
     case Result of
         {ok, Run} ->
+            erltrace_metrics:armed_again(maps:get(name, Spec)),
             gauge(state, armed, Data1),
             gauge(why, <<>>, Data1),
-            Data2 = tell_unmatched(Data1#data{run = Run, ran = true, looked = now_ms()}),
+            Data2 = tell_unmatched(Data1#data{run = Run, ran = true}),
             {next_state, armed, Data2, look_again(armed, Data2)};
         {error, Why} ->
             failed(Why, Data1)
@@ -159,7 +159,7 @@ start(#{name := Name} = Spec, Ran) ->
     case erltrace_handle:start(self()) of
         {ok, H} ->
             try
-                ok = erltrace_metrics:writer(Name, H),
+                ok = erltrace_metrics:writers(Name, [self(), H]),
                 Loaded = erlang:loaded(),
                 Shapes = compile(H, Spec, Ran),
                 {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, output => alerts, aggregations => ticks}),
@@ -310,15 +310,14 @@ paid(How, Ns, #data{budget = Budget} = Data) ->
 look_again(State, #data{budget = Budget}) ->
     [{state_timeout, erltrace_beat:next(erltrace_budget:next(State, Budget)), look, {abs, true}}].
 
-look(State, #data{spec = #{level := Level}, budget = Budget, looked = Last} = Data) ->
+look(State, #data{spec = #{name := Name, level := Level}, budget = Budget} = Data) ->
     {Cost, Data1} = spent(Data),
-    Now = now_ms(),
     Part = atomics:get(Level, 1) / 1000000,
     Budget1 = erltrace_budget:pass(clock(), Part, {State, Cost}, Budget),
-    count(State, Now - Last, Data),
+    erltrace_metrics:passed(Name, State),
     count(spent, Cost, Data),
     gauge(demand, erltrace_budget:demand(Budget1), Data),
-    healthy(Now, (match_again(Data1))#data{budget = Budget1, looked = Now}).
+    healthy(now_ms(), (match_again(Data1))#data{budget = Budget1}).
 
 spent(#data{run = #run{nif = Nif, spent = Spent0, fired = Fired0} = Run} = Data) ->
     case erltrace_nif:spent(Nif) of

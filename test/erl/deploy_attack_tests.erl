@@ -169,6 +169,45 @@ killed_before_it_reads_test() ->
         shows(<<"erltrace_a_calls_total">>, 1500)
     end).
 
+%% While a script is not armed calls are missed: whichever process was killed, the ratio is below 1 from then on.
+missed_calls_are_told_test_() ->
+    {timeout, 240, [{atom_to_list(Name), fun() -> missed_calls_are_told(Name) end}
+                    || Name <- [script, handle, erltrace_metrics, erltrace_deploy_sup, erltrace_sup, erltrace_deploy,
+                                erltrace_script_sup, erltrace_loads, erltrace_alerts]]}.
+
+missed_calls_are_told(Name) ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        armed(<<"a">>),
+        wait(fun() -> value(<<"erltrace_script_armed_seconds_total">>) > 0 end),
+        ?assertEqual(1, value(<<"erltrace_script_armed_ratio">>)),
+        exit(process(Name), kill),
+        wait(fun() -> value(<<"erltrace_script_paused_seconds_total">>) > 0 end), % once it is armed again
+        armed(<<"a">>),
+        Ratio = value(<<"erltrace_script_armed_ratio">>),
+        ?assert(Ratio > 0 andalso Ratio < 1)
+    end).
+
+process(script) -> child(erltrace_script_sup);
+process(handle) -> child(erltrace_sup);
+process(Name) -> whereis(Name).
+
+child(Sup) ->
+    [{_, Pid, _, _}] = supervisor:which_children(Sup),
+    Pid.
+
+%% One that has ended and waits is not armed either, and one that never was has counted nothing.
+not_armed_ratio_test() ->
+    with([{"bad.d", "BEGIN { @x = count(; }"}], [], fun(_) ->
+        wait(fun() -> state(<<"bad">>) =:= failed end),
+        ?assertEqual(0, value(<<"erltrace_script_armed_ratio">>)),
+        ?assertEqual(0.0, value(<<"erltrace_script_armed_seconds_total">>))
+    end),
+    with([{"ends.d", "erlang*:::user_trace-n12 { exit(0); }"}], [], fun(_) ->
+        armed(<<"ends">>),
+        wait(fun() -> dtrace:pn(12, 1) end),
+        wait(fun() -> state(<<"ends">>) =:= failed andalso value(<<"erltrace_script_armed_ratio">>) < 1 end)
+    end).
+
 %% Processes that are killed over and over: their supervisor gives up. That is told, the application goes on, the
 %% scripts come back by themselves, and so do their totals.
 killed_often_test_() ->
