@@ -23,8 +23,8 @@
 %%   {{series, {Script, Aggregation}, Labels}, Value}
 -module(erltrace_metrics).
 -behaviour(gen_server).
--export([new_table/0, start_link/0, attach/4, writers/2, save/2, changed/1, forget/1, settings/1, count/3, gauge/3,
-         passed/2, armed_again/1, failed/1, failed/2, about/1, scripts/0, families/0]).
+-export([new_table/0, start_link/0, attach/4, writers/2, save/2, changed/1, forget/1, settings/1, set/2, setting/2, count/3, gauge/3,
+         passed/2, armed_again/1, keep/3, kept/2, failed/1, failed/2, about/1, scripts/0, families/0]).
 -export([execute/3, text/1]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
@@ -32,6 +32,7 @@
 -define(TABLE, ?MODULE).
 -define(MAX_LABELS, 1000). % series of a metric, besides `other'
 -define(LONGEST_END, 10000). % ms: a writer that takes longer to end is killed
+-define(MOST_TOLD, 100).   % warnings of a script
 -define(QUIET, 60000).     % ms: of one level one message of a script is logged
 -define(PART, 10).         % seconds: percentile() is of the last minute, in parts ...
 -define(PARTS, 6).         % ... that go one by one
@@ -56,8 +57,7 @@
                 bounds = [] :: ordsets:ordset(integer()), % of the buckets of all series
                 goes_down = false :: boolean(),           % a sum that had negative values: a gauge
                 to_other = 0 :: non_neg_integer()}).
--record(st, {subs = #{} :: #{reference() => {Script :: binary(), pid()}},
-             told = #{} :: #{{Script :: binary(), logger:level() | binary()} => {integer(), non_neg_integer()}}}).
+-record(st, {subs = #{} :: #{reference() => {Script :: binary(), pid()}}}).
 
 %% @doc By the process that is to own it.
 -spec new_table() -> ok.
@@ -88,6 +88,16 @@ forget(Script) ->
 -spec settings(#{max_labels => pos_integer()}) -> ok.
 settings(Settings) ->
     gen_server:call(?MODULE, {settings, Settings}, infinity).
+
+%% @doc Of all scripts: it outlives the processes too.
+-spec set(What :: atom(), term()) -> ok.
+set(What, Value) ->
+    true = ets:insert(?TABLE, {{setting, What}, Value}),
+    ok.
+
+-spec setting(What :: atom(), Default :: term()) -> term().
+setting(What, Default) ->
+    row({setting, What}, Default, #{}).
 
 %% ---- about scripts ---------------------------------------------------------------------------
 
@@ -121,8 +131,17 @@ armed_again(Script) ->
     until(Script, Now).
 
 until(Script, Now) ->
-    true = ets:insert(?TABLE, {{own, Script, until}, Now}),
+    keep(Script, until, Now).
+
+%% @doc Of a script, for erltrace itself: it outlives the processes, until the script is removed.
+-spec keep(Script :: binary(), What :: atom(), term()) -> ok.
+keep(Script, What, Value) ->
+    true = ets:insert(?TABLE, {{own, Script, What}, Value}),
     ok.
+
+-spec kept(Script :: binary(), What :: atom()) -> term() | undefined.
+kept(Script, What) ->
+    row({own, Script, What}, undefined, #{}).
 
 not_armed(_, never) -> 0;
 not_armed(Now, Until) -> max(1, Now - Until).
@@ -163,19 +182,20 @@ handle_call({attach, Ref, Pid, Script, Shapes}, _, #st{subs = Subs} = St) ->
     show_hidden(),
     {reply, ok, St#st{subs = Subs#{Ref => {Script, Pid}}}};
 handle_call({forget, Script}, _, St) ->
-    [ets:match_delete(?TABLE, {{Kind, Script, '_'}, '_'}) || Kind <- [count, gauge, own, metric, grown]],
+    [ets:match_delete(?TABLE, {{Kind, Script, '_'}, '_'}) || Kind <- [count, gauge, own, told, metric, grown]],
     ets:match_delete(?TABLE, {{series, {Script, '_'}, '_'}, '_'}),
     show_hidden(),
-    {reply, ok, untold(Script, St)};
+    {reply, ok, St};
 handle_call({settings, Settings}, _, St) ->
-    true = ets:insert(?TABLE, {{setting, max_labels}, maps:get(max_labels, Settings, ?MAX_LABELS)}),
+    set(max_labels, maps:get(max_labels, Settings, ?MAX_LABELS)),
     {reply, ok, St};
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
 -spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
 handle_cast({changed, Script}, St) ->
-    {noreply, untold(Script, St)};
+    ets:match_delete(?TABLE, {{told, Script, '_'}, '_'}),
+    {noreply, St};
 handle_cast(_, St) ->
     {noreply, St}.
 
@@ -183,7 +203,8 @@ handle_cast(_, St) ->
 handle_info({erltrace, Ref, Kind, Tick}, #st{subs = Subs} = St) ->
     case Subs of
         #{Ref := {Script, Pid}} ->
-            {noreply, next(Kind, Ref, Pid, Tick, pass_on(Script, Tick, St))};
+            pass_on(Script, Tick),
+            {noreply, next(Kind, Ref, Pid, Tick, St)};
         _ ->
             {noreply, St}
     end;
@@ -298,10 +319,8 @@ put_metric({Script, Aggregation}, Metric) ->
 %% ended: if their supervisor was killed they may still be at it.
 -spec writers(Script :: binary(), [pid()]) -> ok.
 writers(Script, Pids) ->
-    Key = {own, Script, writers},
-    lists:foreach(fun wait_for_end/1, row(Key, [], #{}) -- Pids),
-    true = ets:insert(?TABLE, {Key, Pids}),
-    ok.
+    lists:foreach(fun wait_for_end/1, row({own, Script, writers}, [], #{}) -- Pids),
+    keep(Script, writers, Pids).
 
 wait_for_end(Pid) ->
     Mon = erlang:monitor(process, Pid),
@@ -332,43 +351,48 @@ alerts(Tick) ->
     [{text(Name), text(Text)} || {alert, _, {Name, Text}} <- maps:get(records, Tick, []), is_binary(Name), Name =/= <<>>].
 
 max_labels() ->
-    case ets:lookup(?TABLE, {setting, max_labels}) of
-        [{_, Max}] -> Max;
-        [] -> ?MAX_LABELS
-    end.
+    setting(max_labels, ?MAX_LABELS).
 
-pass_on(Script, Tick, St) ->
+pass_on(Script, Tick) ->
     erltrace_alerts:fire(Script, alerts(Tick)),
     telemetry(Script, Tick),
-    tell_warnings(Script, maps:get(warnings, Tick), tell_faults(Script, maps:get(faults, Tick), St)).
+    tell_faults(Script, maps:get(faults, Tick)),
+    tell_warnings(Script, maps:get(warnings, Tick)).
 
 %% They repeat themselves: one a minute.
-tell_faults(_, [], St) ->
-    St;
-tell_faults(Script, [Text | _] = Texts, #st{told = Told} = St) ->
+tell_faults(_, []) ->
+    ok;
+tell_faults(Script, [Text | More]) ->
+    Key = {told, Script, error},
     Now = now_ms(),
-    case maps:get({Script, error}, Told, none) of
+    case row(Key, none, #{}) of
         {At, Others} when Now - At < ?QUIET ->
-            St#st{told = Told#{{Script, error} := {At, Others + length(Texts)}}};
+            told(Key, {At, Others + 1 + length(More)});
         Last ->
-            More = length(Texts) - 1 + case Last of none -> 0; {_, Others} -> Others end,
-            logger:error("erltrace: ~ts.d: ~ts~ts", [Script, text(Text), case More of
+            N = length(More) + case Last of none -> 0; {_, Others} -> Others end,
+            logger:error("erltrace: ~ts.d: ~ts~ts", [Script, text(Text), case N of
                                                                         0 -> "";
-                                                                        _ -> [" (and ", integer_to_list(More), " more)"]
+                                                                        _ -> [" (and ", integer_to_list(N), " more)"]
                                                                     end]),
-            St#st{told = Told#{{Script, error} => {Now, 0}}}
+            told(Key, {Now, 0})
     end.
 
 %% What starting finds is the same each time.
-tell_warnings(Script, Texts, St) ->
-    lists:foldl(fun(Text, #st{told = Told} = S) when is_map_key({Script, Text}, Told) -> S;
-                   (Text, #st{told = Told} = S) ->
-                        logger:warning("erltrace: ~ts.d: ~ts", [Script, text(Text)]),
-                        S#st{told = Told#{{Script, Text} => {0, 0}}}
-                end, St, Texts).
+tell_warnings(Script, Texts) ->
+    lists:foreach(fun(Text) -> tell_warning(Script, Text) end, Texts).
 
-untold(Script, #st{told = Told} = St) ->
-    St#st{told = maps:filter(fun({S, _}, _) -> S =/= Script end, Told)}.
+tell_warning(Script, Text) ->
+    Key = {told, Script, Text},
+    case ets:member(?TABLE, Key) orelse length(ets:match(?TABLE, {{told, Script, '$1'}, '_'})) > ?MOST_TOLD of
+        true -> ok;
+        false ->
+            logger:warning("erltrace: ~ts.d: ~ts", [Script, text(Text)]),
+            told(Key, {0, 0})
+    end.
+
+told(Key, Value) ->
+    true = ets:insert(?TABLE, {Key, Value}),
+    ok.
 
 %% Rows: those that this tick changes.
 add_part(Script, {Aggregation, Keys, Value}, Max, Rows) ->

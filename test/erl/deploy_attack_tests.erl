@@ -208,6 +208,55 @@ not_armed_ratio_test() ->
         wait(fun() -> state(<<"ends">>) =:= failed andalso value(<<"erltrace_script_armed_ratio">>) < 1 end)
     end).
 
+%% What is wrong with files and settings was told: it is not told again because a process was killed, but when
+%% the file changes.
+killed_tells_nothing_twice_test_() ->
+    {timeout, 240, [{atom_to_list(Name), fun() -> killed_tells_nothing_twice(Name) end}
+                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_deploy, erltrace_script_sup, erltrace_loads]]}.
+
+killed_tells_nothing_twice(Name) ->
+    Scripts = [{"a.d", ?COUNT}, {"bad.d", "BEGIN { @x = count(; }"}, {"misspelt.d", "erlang*:lists:sotr:function-entry { @ = count(); }"},
+               {"fails.d", "erlang*:::user_trace-n12 { x = *(int *)0; }"}],
+    logged(fun() -> with(Scripts, [{budget_all, 1000}], fun(Dir) ->
+        counts(),
+        armed(<<"fails">>),
+        wait(fun() -> dtrace:pn(12, 1), errors(<<"fails">>) > 0 end),
+        [wait(fun() -> errors(N) > 0 end) || N <- [<<"bad">>, <<"misspelt">>]],
+        Told = [<<"bad.d: ">>, <<"misspelt.d: ">>, <<"fails.d: ">>, <<"budget_all must be">>],
+        Before = log_lines(),
+        [?assertMatch([_], lines_of(Text, Before)) || Text <- Told],
+        Starts = [{N, starts(N)} || N <- [<<"bad">>, <<"misspelt">>, <<"fails">>]],
+        exit(whereis(Name), kill),
+        [wait(fun() -> starts(N) > S end) || {N, S} <- Starts],
+        Errors = [{N, errors(N)} || {N, _} <- Starts],
+        [wait(fun() -> dtrace:pn(12, 1), errors(N) > E end) || {N, E} <- Errors],
+        counts(),
+        After = log_lines(),
+        [?assertEqual([], lines_of(Text, After)) || Text <- Told],
+        write(Dir, "bad.d", "BEGIN { @x = count(;; }"),
+        wait(fun() -> erltrace:reload() =:= ok andalso lines_of(<<"bad.d">>, log_lines()) =/= [] end)
+    end) end).
+
+errors(Name) -> maps:get(errors, about(Name), 0).
+starts(Name) -> maps:get(starts, about(Name), 0).
+
+%% The one that starts them again was killed too, and does not know why they ended.
+restarter_killed_too_test() ->
+    logged(fun() -> with([{"a.d", ?COUNT}], [], fun(_) ->
+        counts(),
+        ok = sys:suspend(erltrace_app_sup), % what it starts is to find them ended
+        [begin
+             Mon = erlang:monitor(process, Name),
+             exit(whereis(Name), kill),
+             receive {'DOWN', Mon, process, _, _} -> ok end
+         end || Name <- [erltrace_restarter, erltrace_deploy_sup]],
+        ok = sys:resume(erltrace_app_sup),
+        counts(),
+        Lines = log_lines(),
+        ?assertMatch([_], lines_of(<<"deployed scripts do not run: erltrace_deploy_sup has ended. It starts again">>, Lines)),
+        ?assertEqual([], lines_of(<<"noproc">>, Lines))
+    end) end).
+
 %% Processes that are killed over and over: their supervisor gives up. That is told, the application goes on, the
 %% scripts come back by themselves, and so do their totals.
 killed_often_test_() ->
