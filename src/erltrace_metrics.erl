@@ -15,6 +15,7 @@
 %% This process knows which metrics there are, and tells others what ticks bring besides. The rows:
 %%
 %%   {{count | gauge, Script, What}, Value}         about the script
+%%   {{times, Script}, Armed, Paused, Until, Is}    ms; up to when they are known; is it armed since then?
 %%   {{own, Script, What}, Value}                   likewise, for erltrace alone
 %%   {{told, Script, What}, {When, Others}}         what was logged
 %%   {{setting, What}, Value}
@@ -24,7 +25,7 @@
 -module(erltrace_metrics).
 -behaviour(gen_server).
 -export([new_table/0, start_link/0, attach/4, writers/2, save/2, changed/1, forget/1, settings/1, set/2, setting/2, count/3, gauge/3,
-         passed/2, armed_again/1, keep/3, kept/2, failed/1, failed/2, about/1, scripts/0, families/0]).
+         passed/2, armed_again/1, disarmed/1, keep/3, kept/2, failed/1, failed/2, about/1, scripts/0, families/0]).
 -export([execute/3, text/1]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
@@ -101,7 +102,7 @@ setting(What, Default) ->
 
 %% ---- about scripts ---------------------------------------------------------------------------
 
-%% @doc More of something: starts, errors, events, pauses; ns `spent'; ms `armed' and `paused'.
+%% @doc More of something: starts, errors, events, pauses; ns `spent'.
 -spec count(Script :: binary(), What :: atom() | {drops, binary()}, N :: integer()) -> ok.
 count(_, _, 0) ->
     ok;
@@ -115,23 +116,44 @@ gauge(Script, What, Value) ->
     true = ets:insert(?TABLE, {{gauge, Script, What}, Value}),
     ok.
 
-%% @doc It was armed, or paused, since the last time that it was asked. That time is in the table: whatever
-%% ends the script's process, what is between is known.
+%% @doc It was armed, or paused, until now, since the last time that was said. The times are in the table:
+%% whatever ends the script's process, what is between is known.
 -spec passed(Script :: binary(), armed | paused) -> ok.
 passed(Script, State) ->
     Now = now_ms(),
-    count(Script, State, Now - row({own, Script, until}, Now, #{})),
-    until(Script, Now).
+    case {times(Script), State} of
+        {none, _} -> ok;
+        {{Armed, Paused, Until, _}, armed} -> times(Script, {Armed + Now - Until, Paused, Now, true});
+        {{Armed, Paused, Until, _}, paused} -> times(Script, {Armed, Paused + Now - Until, Now, false})
+    end.
 
-%% @doc It is armed. Since it was last known to be, it was not, be it for less than a millisecond.
+%% @doc It is armed, and was not since the last time that was said.
 -spec armed_again(Script :: binary()) -> ok.
 armed_again(Script) ->
     Now = now_ms(),
-    count(Script, paused, not_armed(Now, row({own, Script, until}, never, #{}))),
-    until(Script, Now).
+    case times(Script) of
+        none -> times(Script, {0, 0, Now, true});
+        {Armed, Paused, Until, _} -> times(Script, {Armed, Paused + gap(Now, Until), Now, true})
+    end.
 
-until(Script, Now) ->
-    keep(Script, until, Now).
+%% @doc It is not armed any more.
+-spec disarmed(Script :: binary()) -> ok.
+disarmed(Script) ->
+    _ = ets:update_element(?TABLE, {times, Script}, {5, false}),
+    ok.
+
+times(Script) ->
+    case ets:lookup(?TABLE, {times, Script}) of
+        [{_, Armed, Paused, Until, Is}] -> {Armed, Paused, Until, Is};
+        [] -> none
+    end.
+
+times(Script, {Armed, Paused, Until, Is}) ->
+    true = ets:insert(?TABLE, {{times, Script}, Armed, Paused, Until, Is}),
+    ok.
+
+%% Calls may be missed in less than a millisecond.
+gap(Now, Until) -> max(1, Now - Until).
 
 %% @doc Of a script, for erltrace itself: it outlives the processes, until the script is removed.
 -spec keep(Script :: binary(), What :: atom(), term()) -> ok.
@@ -143,12 +165,10 @@ keep(Script, What, Value) ->
 kept(Script, What) ->
     row({own, Script, What}, undefined, #{}).
 
-not_armed(_, never) -> 0;
-not_armed(Now, Until) -> max(1, Now - Until).
-
 %% @doc A script does not run, or none does, and why.
 -spec failed(Script :: binary(), Why :: binary()) -> ok.
 failed(Script, Why) ->
+    disarmed(Script),
     gauge(Script, state, failed),
     gauge(Script, why, Why).
 
@@ -159,8 +179,13 @@ failed(Why) ->
 %% @doc All of a script.
 -spec about(Script :: binary()) -> #{atom() | {drops | left_out, binary()} => term()}.
 about(Script) ->
-    maps:from_list([{What, V} || Kind <- [count, gauge],
-                                 [What, V] <- ets:match(?TABLE, {{Kind, Script, '$1'}, '$2'})]).
+    Rows = maps:from_list([{What, V} || Kind <- [count, gauge],
+                                        [What, V] <- ets:match(?TABLE, {{Kind, Script, '$1'}, '$2'})]),
+    case times(Script) of
+        none -> Rows;
+        {Armed, Paused, _, true} -> Rows#{armed => Armed, paused => Paused};
+        {Armed, Paused, Until, false} -> Rows#{armed => Armed, paused => Paused + gap(now_ms(), Until)}
+    end.
 
 -spec scripts() -> [binary()].
 scripts() ->
@@ -184,6 +209,7 @@ handle_call({attach, Ref, Pid, Script, Shapes}, _, #st{subs = Subs} = St) ->
 handle_call({forget, Script}, _, St) ->
     [ets:match_delete(?TABLE, {{Kind, Script, '_'}, '_'}) || Kind <- [count, gauge, own, told, metric, grown]],
     ets:match_delete(?TABLE, {{series, {Script, '_'}, '_'}, '_'}),
+    ets:delete(?TABLE, {times, Script}),
     show_hidden(),
     {reply, ok, St};
 handle_call({settings, Settings}, _, St) ->
@@ -590,10 +616,8 @@ own() ->
       fun(S) -> length(maps:get(unmatched, S, [])) end},
      {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}].
 
-%% While it is not armed that time is known to the last moment. One that was never armed has counted nothing.
-armed_ratio(#{state := armed} = S) -> ratio(maps:get(armed, S, 0), maps:get(paused, S, 0));
-armed_ratio(#{until := Until} = S) ->
-    ratio(maps:get(armed, S, 0), maps:get(paused, S, 0) + not_armed(now_ms(), Until));
+%% One that was never armed has counted nothing.
+armed_ratio(#{armed := Armed, paused := Paused}) -> ratio(Armed, Paused);
 armed_ratio(_) -> 0.
 
 ratio(_, 0) -> 1;
@@ -610,18 +634,12 @@ own_samples() ->
                   end || {Type, Name} <- Names]).
 
 about_scripts() ->
-    All = [{Script, with_until(Script, about(Script))} || Script <- scripts()],
+    All = [{Script, about(Script)} || Script <- scripts()],
     [{full_name(Type, iolist_to_binary(Name)), Type, iolist_to_binary(Help),
       [{script_labels(Script, []), Value(About)} || {Script, About} <- All]} || {Name, Type, Help, Value} <- own()] ++
         [{<<"erltrace_drops_total">>, counter, <<"What was lost because a buffer was full.">>,
           [{script_labels(Script, [{"kind", Kind}]), N} || {Script, About} <- All,
                                                             {{drops, Kind}, N} <- maps:to_list(About)]}].
-
-with_until(Script, About) ->
-    case row({own, Script, until}, never, #{}) of
-        never -> About;
-        Until -> About#{until => Until}
-    end.
 
 about_alerts() ->
     [{<<"erltrace_alert">>, gauge, <<"1: the alert goes on.">>,

@@ -218,10 +218,11 @@ pause(Data) ->
 %% When this returns nothing is armed, and the last results are in the totals.
 disarm(#data{run = undefined} = Data) ->
     Data;
-disarm(#data{run = #run{handle = H, mon = Mon}} = Data) ->
+disarm(#data{spec = #{name := Name}, run = #run{handle = H, mon = Mon}} = Data) ->
     erlang:demonitor(Mon, [flush]),
     {Took, _} = timed(fun() -> erltrace_handle:call(H, stop) end),
     Data1 = look(armed, Data), % of the last event too
+    erltrace_metrics:disarmed(Name),
     erltrace_handle:close(H),
     paid(disarm, Took, Data1#data{run = undefined}).
 
