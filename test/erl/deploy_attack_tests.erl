@@ -105,6 +105,19 @@ restarts_test() ->
         counts()
     end).
 
+%% Counters of an application that is stopped and started begin at 0.
+counters_begin_anew_with_the_application_test() ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        armed(<<"a">>),
+        fire(1000),
+        shows(<<"erltrace_a_calls_total">>, 1000),
+        ok = application:stop(erltrace),
+        ok = application:start(erltrace),
+        armed(<<"a">>),
+        ?assertEqual(1, fire(1)),
+        shows(<<"erltrace_a_calls_total">>, 1)
+    end).
+
 %% Its processes are killed, one by one.
 killed_test() ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
