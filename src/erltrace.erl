@@ -320,9 +320,9 @@ flush(Ref) ->
 
 %% @doc The scripts of the application's setting `scripts' (doc/deploy.md), by their names. Of each the
 %% `state', which is armed, paused to stay within its budget, or failed, and `why'; how often it
-%% `starts', `errors', `events', `pauses'; `spent' nanoseconds of processor time; milliseconds that it
-%% was `armed' and `paused'; and `demand', the part of the schedulers' time that it takes while it is
-%% armed; `unmatched', the probe descriptions that match nothing so far, and why.
+%% `starts', `errors', `events', `pauses'; `spent' nanoseconds of processor time; milliseconds
+%% that it was `armed', and `paused' or ended; and `demand', the part of the schedulers' time that it takes
+%% while it is armed; `unmatched', the probe descriptions that match nothing so far, and why.
 -spec scripts() -> [{Name :: binary(), #{atom() | {drops | left_out, binary()} => term()}}].
 scripts() ->
     erltrace_deploy:scripts().

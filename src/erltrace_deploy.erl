@@ -24,7 +24,6 @@
                  wait = ?FIRST_WAIT :: pos_integer()}).
 -record(st, {scripts = #{} :: #{binary() => #script{}},
              level :: atomics:atomics_ref(),
-             told = [] :: [iodata()],                 % bad settings: once
              registry = default :: atom()}).
 
 -spec start_link() -> gen_server:start_ret().
@@ -62,7 +61,8 @@ handle_continue(look, St) ->
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
 handle_call(reload, _, St) ->
-    {reply, ok, look(St#st{told = []})};
+    tell([]), % what is wrong still is told again
+    {reply, ok, look(St)};
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
@@ -155,14 +155,14 @@ look(#st{level = Level, scripts = Old} = St) ->
     Bad6 = alerts(),
     {Files, Bad4} = files(Own),
     {Named, Bad5} = by_name(Files),
-    St1 = tell(Bad1 ++ Bad2 ++ Bad3 ++ Bad4 ++ Bad5 ++ Bad6, St#st{registry = Registry}),
+    tell(Bad1 ++ Bad2 ++ Bad3 ++ Bad4 ++ Bad5 ++ Bad6),
     Known = maps:keys(Old) ++ erltrace_metrics:scripts(), % maybe of before this process was started again
     Gone = [Name || Name <- lists:usort(Known), not is_map_key(Name, Named)],
     lists:foreach(fun(Name) -> stop(maps:get(Name, Old, none)), forget(Name) end, Gone),
     _ = map_size(Old) =:= 0 andalso first_level(Level, Own, map_size(Named)),
     _ = Registry =:= St#st.registry orelse erltrace_prometheus:deregister(St#st.registry),
     _ = erltrace_prometheus:register(Registry),
-    St1#st{scripts = maps:map(fun(Name, Entry) -> look_at(Name, Entry, maps:get(Name, Old, none), Level) end,
+    St#st{registry = Registry, scripts = maps:map(fun(Name, Entry) -> look_at(Name, Entry, maps:get(Name, Old, none), Level) end,
                               Named)}.
 
 %% What they want is not known yet.
@@ -171,9 +171,11 @@ first_level(Level, Own, N) ->
     Each = erltrace_budget:level(erltrace_budget:keep(Total, N), lists:duplicate(N, {Own, undefined})),
     atomics:put(Level, 1, round(1000000 * Each)).
 
-tell(Bad, #st{told = Told} = St) ->
+%% Bad settings, once: also if this process is another one.
+tell(Bad) ->
+    Told = erltrace_metrics:setting(told, []),
     _ = [logger:error("erltrace: ~ts", [B]) || B <- Bad, not lists:member(B, Told)],
-    St#st{told = Bad}.
+    erltrace_metrics:set(told, Bad).
 
 metrics() ->
     case proper(application:get_env(erltrace, metrics, [])) of

@@ -433,7 +433,7 @@ event(info, {ack, Ref}, _, Data) ->
         false -> keep_state_and_data
     end;
 event(info, {'DOWN', Mon, process, _, _}, _, #data{sub = Sub} = Data) when Sub =/= undefined ->
-    case erltrace_sub:is_down(Mon, Sub) of
+    case erltrace_sub:is_down(Mon, Sub) andalso not erltrace_sub:saves(Sub) of
         true -> {keep_state, unsubscribe(Data)};
         false -> keep_state_and_data
     end;

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Totals of the scripts that are always on (erltrace_script): what their ticks bring is added up
-%% here, so that a counter does not go back when a script is paused or starts again. A metric is one
+%% @doc Totals of the scripts that are always on (erltrace_script): what their ticks bring is added up,
+%% so that a counter does not go back when a script is paused or starts again. A metric is one
 %% aggregation of one script; a series is one combination of keys. Names, help and units are those of
 %% `erltrace serve' (c_src/metric_name.c).
 %%
@@ -9,21 +9,31 @@
 %% whose keys are all `other', and counted.
 %%
 %% The table is owned by erltrace_app_sup, and so outlives this process. Whoever asks for the metrics
-%% reads it, and waits for nobody. Its rows:
+%% reads it, and waits for nobody. The handle of a script adds its ticks itself (save/2), all of a tick by
+%% one insert: nothing is lost with a message to a process that is killed, and nothing is added twice. Series
+%% and #grown{} have one writer, the handle; the next one of the script begins when it has ended (writers/2).
+%% This process knows which metrics there are, and tells others what ticks bring besides. The rows:
 %%
 %%   {{count | gauge, Script, What}, Value}         about the script
+%%   {{times, Script}, Armed, Paused, Until, Is}    ms; up to when they are known; is it armed since then?
+%%   {{own, Script, What}, Value}                   likewise, for erltrace alone
+%%   {{told, Script, What}, {When, Others}}         what was logged
+%%   {{setting, What}, Value}
 %%   {{metric, Script, Aggregation}, #metric{}}
+%%   {{grown, Script, Aggregation}, #grown{}}
 %%   {{series, {Script, Aggregation}, Labels}, Value}
 -module(erltrace_metrics).
 -behaviour(gen_server).
--export([new_table/0, start_link/0, attach/4, changed/1, forget/1, settings/1, count/3, gauge/3, failed/1,
-         failed/2, about/1, scripts/0, families/0]).
+-export([new_table/0, start_link/0, attach/4, writers/2, save/2, changed/1, forget/1, settings/1, set/2, setting/2, count/3, gauge/3,
+         passed/2, armed_again/1, disarmed/1, keep/3, kept/2, failed/1, failed/2, about/1, scripts/0, families/0]).
 -export([execute/3, text/1]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
 
 -define(TABLE, ?MODULE).
 -define(MAX_LABELS, 1000). % series of a metric, besides `other'
+-define(LONGEST_END, 10000). % ms: a writer that takes longer to end is killed
+-define(MOST_TOLD, 100).   % warnings of a script
 -define(QUIET, 60000).     % ms: of one level one message of a script is logged
 -define(PART, 10).         % seconds: percentile() is of the last minute, in parts ...
 -define(PARTS, 6).         % ... that go one by one
@@ -43,14 +53,12 @@
                    [sample()]}.
 
 -record(metric, {shape :: shape(),
-                 series = 0 :: non_neg_integer(),
-                 bounds = [] :: ordsets:ordset(integer()), % of the buckets of all series
-                 hidden = false :: false | binary(),       % another one has its name: which
-                 goes_down = false :: boolean(),           % a sum that had negative values: a gauge
-                 to_other = 0 :: non_neg_integer()}).
--record(st, {subs = #{} :: #{reference() => {Script :: binary(), pid()}},
-             told = #{} :: #{{Script :: binary(), logger:level() | binary()} => {integer(), non_neg_integer()}},
-             max_labels = ?MAX_LABELS :: pos_integer()}).
+                 hidden = false :: false | binary()}).     % another one has its name: which
+-record(grown, {series = 0 :: non_neg_integer(),
+                bounds = [] :: ordsets:ordset(integer()), % of the buckets of all series
+                goes_down = false :: boolean(),           % a sum that had negative values: a gauge
+                to_other = 0 :: non_neg_integer()}).
+-record(st, {subs = #{} :: #{reference() => {Script :: binary(), pid()}}}).
 
 %% @doc By the process that is to own it.
 -spec new_table() -> ok.
@@ -82,9 +90,19 @@ forget(Script) ->
 settings(Settings) ->
     gen_server:call(?MODULE, {settings, Settings}, infinity).
 
+%% @doc Of all scripts: it outlives the processes too.
+-spec set(What :: atom(), term()) -> ok.
+set(What, Value) ->
+    true = ets:insert(?TABLE, {{setting, What}, Value}),
+    ok.
+
+-spec setting(What :: atom(), Default :: term()) -> term().
+setting(What, Default) ->
+    row({setting, What}, Default, #{}).
+
 %% ---- about scripts ---------------------------------------------------------------------------
 
-%% @doc More of something: starts, errors, events, pauses; ns `spent'; ms `armed' and `paused'.
+%% @doc More of something: starts, errors, events, pauses; ns `spent'.
 -spec count(Script :: binary(), What :: atom() | {drops, binary()}, N :: integer()) -> ok.
 count(_, _, 0) ->
     ok;
@@ -98,9 +116,59 @@ gauge(Script, What, Value) ->
     true = ets:insert(?TABLE, {{gauge, Script, What}, Value}),
     ok.
 
+%% @doc It was armed, or paused, until now, since the last time that was said. The times are in the table:
+%% whatever ends the script's process, what is between is known.
+-spec passed(Script :: binary(), armed | paused) -> ok.
+passed(Script, State) ->
+    Now = now_ms(),
+    case {times(Script), State} of
+        {none, _} -> ok;
+        {{Armed, Paused, Until, _}, armed} -> times(Script, {Armed + Now - Until, Paused, Now, true});
+        {{Armed, Paused, Until, _}, paused} -> times(Script, {Armed, Paused + Now - Until, Now, false})
+    end.
+
+%% @doc It is armed, and was not since the last time that was said.
+-spec armed_again(Script :: binary()) -> ok.
+armed_again(Script) ->
+    Now = now_ms(),
+    case times(Script) of
+        none -> times(Script, {0, 0, Now, true});
+        {Armed, Paused, Until, _} -> times(Script, {Armed, Paused + gap(Now, Until), Now, true})
+    end.
+
+%% @doc It is not armed any more.
+-spec disarmed(Script :: binary()) -> ok.
+disarmed(Script) ->
+    _ = ets:update_element(?TABLE, {times, Script}, {5, false}),
+    ok.
+
+times(Script) ->
+    case ets:lookup(?TABLE, {times, Script}) of
+        [{_, Armed, Paused, Until, Is}] -> {Armed, Paused, Until, Is};
+        [] -> none
+    end.
+
+times(Script, {Armed, Paused, Until, Is}) ->
+    true = ets:insert(?TABLE, {{times, Script}, Armed, Paused, Until, Is}),
+    ok.
+
+%% Calls may be missed in less than a millisecond.
+gap(Now, Until) -> max(1, Now - Until).
+
+%% @doc Of a script, for erltrace itself: it outlives the processes, until the script is removed.
+-spec keep(Script :: binary(), What :: atom(), term()) -> ok.
+keep(Script, What, Value) ->
+    true = ets:insert(?TABLE, {{own, Script, What}, Value}),
+    ok.
+
+-spec kept(Script :: binary(), What :: atom()) -> term() | undefined.
+kept(Script, What) ->
+    row({own, Script, What}, undefined, #{}).
+
 %% @doc A script does not run, or none does, and why.
 -spec failed(Script :: binary(), Why :: binary()) -> ok.
 failed(Script, Why) ->
+    disarmed(Script),
     gauge(Script, state, failed),
     gauge(Script, why, Why).
 
@@ -111,8 +179,13 @@ failed(Why) ->
 %% @doc All of a script.
 -spec about(Script :: binary()) -> #{atom() | {drops | left_out, binary()} => term()}.
 about(Script) ->
-    maps:from_list([{What, V} || Kind <- [count, gauge],
-                                 [What, V] <- ets:match(?TABLE, {{Kind, Script, '$1'}, '$2'})]).
+    Rows = maps:from_list([{What, V} || Kind <- [count, gauge],
+                                        [What, V] <- ets:match(?TABLE, {{Kind, Script, '$1'}, '$2'})]),
+    case times(Script) of
+        none -> Rows;
+        {Armed, Paused, _, true} -> Rows#{armed => Armed, paused => Paused};
+        {Armed, Paused, Until, false} -> Rows#{armed => Armed, paused => Paused + gap(now_ms(), Until)}
+    end.
 
 -spec scripts() -> [binary()].
 scripts() ->
@@ -134,18 +207,21 @@ handle_call({attach, Ref, Pid, Script, Shapes}, _, #st{subs = Subs} = St) ->
     show_hidden(),
     {reply, ok, St#st{subs = Subs#{Ref => {Script, Pid}}}};
 handle_call({forget, Script}, _, St) ->
-    [ets:match_delete(?TABLE, {{Kind, Script, '_'}, '_'}) || Kind <- [count, gauge, metric]],
+    [ets:match_delete(?TABLE, {{Kind, Script, '_'}, '_'}) || Kind <- [count, gauge, own, told, metric, grown]],
     ets:match_delete(?TABLE, {{series, {Script, '_'}, '_'}, '_'}),
+    ets:delete(?TABLE, {times, Script}),
     show_hidden(),
-    {reply, ok, untold(Script, St)};
+    {reply, ok, St};
 handle_call({settings, Settings}, _, St) ->
-    {reply, ok, St#st{max_labels = maps:get(max_labels, Settings, ?MAX_LABELS)}};
+    set(max_labels, maps:get(max_labels, Settings, ?MAX_LABELS)),
+    {reply, ok, St};
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
 -spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
 handle_cast({changed, Script}, St) ->
-    {noreply, untold(Script, St)};
+    ets:match_delete(?TABLE, {{told, Script, '_'}, '_'}),
+    {noreply, St};
 handle_cast(_, St) ->
     {noreply, St}.
 
@@ -153,7 +229,8 @@ handle_cast(_, St) ->
 handle_info({erltrace, Ref, Kind, Tick}, #st{subs = Subs} = St) ->
     case Subs of
         #{Ref := {Script, Pid}} ->
-            {noreply, next(Kind, Ref, Pid, Tick, add_tick(Script, Tick, St))};
+            pass_on(Script, Tick),
+            {noreply, next(Kind, Ref, Pid, Tick, St)};
         _ ->
             {noreply, St}
     end;
@@ -168,8 +245,8 @@ next(done, Ref, Pid, #{status := Status}, #st{subs = Subs} = St) ->
     St#st{subs = maps:remove(Ref, Subs)}.
 
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
-format_status(#{state := #st{subs = Subs, max_labels = Max}} = Status) ->
-    Status#{state := #{scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => Max}}.
+format_status(#{state := #st{subs = Subs}} = Status) ->
+    Status#{state := #{scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => max_labels()}}.
 
 %% ---- metrics ---------------------------------------------------------------------------------
 
@@ -235,7 +312,8 @@ bare(Name) -> Name.
 same({F, T, _, _, D, K, L, _, _}, {F, T, _, _, D, K, L, _, _}) -> true;
 same(_, _) -> false.
 
-clear(Id) ->
+clear({Script, Aggregation} = Id) ->
+    ets:delete(?TABLE, {grown, Script, Aggregation}),
     ets:match_delete(?TABLE, {{series, Id, '_'}, '_'}).
 
 %% No two may have a sample of one name: Prometheus would take neither.
@@ -263,74 +341,112 @@ put_metric({Script, Aggregation}, Metric) ->
 
 %% ---- ticks -----------------------------------------------------------------------------------
 
-add_tick(Script, #{aggregations := Parts} = Tick, St) ->
-    _ = lists:foldl(fun(Part, Metrics) -> add_part(Script, Part, Metrics, St) end, #{}, Parts),
-    lists:foreach(fun({Kind, N, _}) -> count(Script, {drops, Kind}, N) end, maps:get(drops, Tick)),
-    Alerts = [{text(Name), text(Text)} || {alert, _, {Name, Text}} <- maps:get(records, Tick, []),
-                                          is_binary(Name), Name =/= <<>>],
-    count(Script, alerts, length(Alerts)),
-    erltrace_alerts:fire(Script, Alerts),
+%% @doc The processes, a script's own and its handle, that write its rows from now on. Those before them have
+%% ended: if their supervisor was killed they may still be at it.
+-spec writers(Script :: binary(), [pid()]) -> ok.
+writers(Script, Pids) ->
+    lists:foreach(fun wait_for_end/1, row({own, Script, writers}, [], #{}) -- Pids),
+    keep(Script, writers, Pids).
+
+wait_for_end(Pid) ->
+    Mon = erlang:monitor(process, Pid),
+    receive {'DOWN', Mon, process, _, _} -> ok
+    after ?LONGEST_END ->
+            exit(Pid, kill),
+            receive {'DOWN', Mon, process, _, _} -> ok end
+    end.
+
+%% @doc By the handle of a script: add what a tick brings to the totals. They are gone only if the
+%% application is.
+-spec save(Script :: binary(), Tick :: map()) -> ok.
+save(Script, Tick) ->
+    case ets:whereis(?TABLE) of
+        undefined -> ok;
+        _ -> add_tick(Script, Tick)
+    end.
+
+add_tick(Script, #{aggregations := Parts, drops := Drops, faults := Faults} = Tick) ->
+    Max = max_labels(),
+    Rows = lists:foldl(fun(Part, Rows) -> add_part(Script, Part, Max, Rows) end, #{}, Parts),
+    true = ets:insert(?TABLE, maps:to_list(Rows)),
+    lists:foreach(fun({Kind, N, _}) -> count(Script, {drops, Kind}, N) end, Drops),
+    count(Script, alerts, length(alerts(Tick))),
+    count(Script, errors, length(Faults)).
+
+alerts(Tick) ->
+    [{text(Name), text(Text)} || {alert, _, {Name, Text}} <- maps:get(records, Tick, []), is_binary(Name), Name =/= <<>>].
+
+max_labels() ->
+    setting(max_labels, ?MAX_LABELS).
+
+pass_on(Script, Tick) ->
+    erltrace_alerts:fire(Script, alerts(Tick)),
     telemetry(Script, Tick),
-    count(Script, errors, length(maps:get(faults, Tick))),
-    tell_warnings(Script, maps:get(warnings, Tick), tell_faults(Script, maps:get(faults, Tick), St)).
+    tell_faults(Script, maps:get(faults, Tick)),
+    tell_warnings(Script, maps:get(warnings, Tick)).
 
 %% They repeat themselves: one a minute.
-tell_faults(_, [], St) ->
-    St;
-tell_faults(Script, [Text | _] = Texts, #st{told = Told} = St) ->
-    Now = erlang:monotonic_time(millisecond),
-    case maps:get({Script, error}, Told, none) of
+tell_faults(_, []) ->
+    ok;
+tell_faults(Script, [Text | More]) ->
+    Key = {told, Script, error},
+    Now = now_ms(),
+    case row(Key, none, #{}) of
         {At, Others} when Now - At < ?QUIET ->
-            St#st{told = Told#{{Script, error} := {At, Others + length(Texts)}}};
+            told(Key, {At, Others + 1 + length(More)});
         Last ->
-            More = length(Texts) - 1 + case Last of none -> 0; {_, Others} -> Others end,
-            logger:error("erltrace: ~ts.d: ~ts~ts", [Script, text(Text), case More of
+            N = length(More) + case Last of none -> 0; {_, Others} -> Others end,
+            logger:error("erltrace: ~ts.d: ~ts~ts", [Script, text(Text), case N of
                                                                         0 -> "";
-                                                                        _ -> [" (and ", integer_to_list(More), " more)"]
+                                                                        _ -> [" (and ", integer_to_list(N), " more)"]
                                                                     end]),
-            St#st{told = Told#{{Script, error} => {Now, 0}}}
+            told(Key, {Now, 0})
     end.
 
 %% What starting finds is the same each time.
-tell_warnings(Script, Texts, St) ->
-    lists:foldl(fun(Text, #st{told = Told} = S) when is_map_key({Script, Text}, Told) -> S;
-                   (Text, #st{told = Told} = S) ->
-                        logger:warning("erltrace: ~ts.d: ~ts", [Script, text(Text)]),
-                        S#st{told = Told#{{Script, Text} => {0, 0}}}
-                end, St, Texts).
+tell_warnings(Script, Texts) ->
+    lists:foreach(fun(Text) -> tell_warning(Script, Text) end, Texts).
 
-untold(Script, #st{told = Told} = St) ->
-    St#st{told = maps:filter(fun({S, _}, _) -> S =/= Script end, Told)}.
-
-add_part(Script, {Aggregation, Keys, Value}, Metrics, St) ->
-    Id = {Script, Aggregation},
-    case maps:get(Id, Metrics, new) of
-        undefined -> Metrics;
-        new ->
-            add_part(Script, {Aggregation, Keys, Value}, Metrics#{Id => find(Id)}, St);
-        #metric{} = M ->
-            M1 = add(Id, Keys, Value, M, St),
-            _ = M1 =:= M orelse put_metric(Id, M1),
-            Metrics#{Id := M1}
+tell_warning(Script, Text) ->
+    Key = {told, Script, Text},
+    case ets:member(?TABLE, Key) orelse length(ets:match(?TABLE, {{told, Script, '$1'}, '_'})) > ?MOST_TOLD of
+        true -> ok;
+        false ->
+            logger:warning("erltrace: ~ts.d: ~ts", [Script, text(Text)]),
+            told(Key, {0, 0})
     end.
 
-add(Id, Keys, Value, #metric{shape = {Function, _, _, _, _, _, Names, _, _}, series = N} = M, #st{max_labels = Max}) ->
-    Labels = labels(Names, Keys),
-    case ets:lookup(?TABLE, {series, Id, Labels}) of
-        [{Key, Old}] ->
-            ets:insert(?TABLE, {Key, sum(Function, Old, Value)}),
-            bounds(Function, Value, M);
-        [] when N >= Max, Keys =/= [] ->
-            Other = {series, Id, labels(Names, [<<"other">> || _ <- Keys])},
-            Sum = case ets:lookup(?TABLE, Other) of
-                      [{_, Old}] -> sum(Function, Old, Value);
-                      [] -> sum(Function, none, Value)
-                  end,
-            ets:insert(?TABLE, {Other, Sum}),
-            bounds(Function, Value, M#metric{to_other = M#metric.to_other + 1});
-        [] ->
-            ets:insert(?TABLE, {{series, Id, Labels}, sum(Function, none, Value)}),
-            bounds(Function, Value, M#metric{series = N + 1})
+told(Key, Value) ->
+    true = ets:insert(?TABLE, {Key, Value}),
+    ok.
+
+%% Rows: those that this tick changes.
+add_part(Script, {Aggregation, Keys, Value}, Max, Rows) ->
+    Id = {Script, Aggregation},
+    case find(Id) of
+        undefined -> Rows;
+        #metric{shape = Shape} -> add(Id, Keys, Value, Shape, Max, Rows)
+    end.
+
+add({Script, Aggregation} = Id, Keys, Value, {Function, _, _, _, _, _, Names, _, _}, Max, Rows) ->
+    Growth = {grown, Script, Aggregation},
+    #grown{series = N, to_other = Others} = Grown = row(Growth, #grown{}, Rows),
+    Key = {series, Id, labels(Names, Keys)},
+    {Key1, Old, Grown1} =
+        case row(Key, none, Rows) of
+            none when N >= Max, Keys =/= [] ->
+                Other = {series, Id, labels(Names, [<<"other">> || _ <- Keys])},
+                {Other, row(Other, none, Rows), Grown#grown{to_other = Others + 1}};
+            none -> {Key, none, Grown#grown{series = N + 1}};
+            Known -> {Key, Known, Grown}
+        end,
+    Rows#{Key1 => sum(Function, Old, Value), Growth => bounds(Function, Value, Grown1)}.
+
+row(Key, _, Rows) when is_map_key(Key, Rows) -> map_get(Key, Rows);
+row(Key, Default, _) ->
+    case ets:lookup(?TABLE, Key) of
+        [{_, Value}] -> Value;
+        [] -> Default
     end.
 
 sum(F, Old, New) when F =:= count; F =:= sum -> number(Old) + New;
@@ -355,12 +471,12 @@ le(Max) when Max =:= (1 bsl 63) - 1 -> infinity;
 le(Max) -> Max.
 
 %% The bounds of a metric are those of all its series: else sums over series would be wrong.
-bounds(sum, Value, M) when Value < 0 -> M#metric{goes_down = true};
-bounds(F, Buckets, #metric{bounds = Bounds} = M) when F =:= quantize; F =:= lquantize; F =:= llquantize ->
+bounds(sum, Value, G) when Value < 0 -> G#grown{goes_down = true};
+bounds(F, Buckets, #grown{bounds = Bounds} = G) when F =:= quantize; F =:= lquantize; F =:= llquantize ->
     New = [Min - 1 || {{Min, _}, _} <- Buckets, Min > -(1 bsl 63)] ++
         [Max || {{_, Max}, _} <- Buckets, le(Max) =/= infinity],
-    M#metric{bounds = ordsets:union(Bounds, ordsets:from_list(New))};
-bounds(_, _, M) -> M.
+    G#grown{bounds = ordsets:union(Bounds, ordsets:from_list(New))};
+bounds(_, _, G) -> G.
 
 %% ---- quantiles of the last minute ------------------------------------------------------------
 
@@ -431,14 +547,15 @@ char(C) -> <<C/utf8>>.
 families() ->
     Metrics = ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
     [Family || {{metric, Script, Aggregation}, #metric{hidden = false} = M} <- Metrics,
-               {_, _, _, [_ | _]} = Family <- [family({Script, Aggregation}, M)]] ++
+               {_, _, _, [_ | _]} = Family <- [family(Script, Aggregation, M)]] ++
         about_scripts() ++ [labels_dropped(Metrics) | about_alerts()].
 
-family(Id, #metric{shape = {Function, Type0, Name, Help, Decimals, _, _, _, _} = Shape} = M) ->
-    Type = case M#metric.goes_down of true -> gauge; false -> Type0 end,
-    Series = ets:match(?TABLE, {{series, Id, '$1'}, '$2'}),
+family(Script, Aggregation, #metric{shape = {Function, Type0, Name, Help, Decimals, _, _, _, _} = Shape}) ->
+    Series = ets:match(?TABLE, {{series, {Script, Aggregation}, '$1'}, '$2'}),
+    #grown{goes_down = GoesDown} = Grown = row({grown, Script, Aggregation}, #grown{}, #{}), % all of these, or more
+    Type = case GoesDown of true -> gauge; false -> Type0 end,
     {full_name(Type, Name), Type, Help,
-     [sample(Function, Labels, Value, {fun(V) -> in_unit(V, Decimals) end, Shape, M})
+     [sample(Function, Labels, Value, {fun(V) -> in_unit(V, Decimals) end, Shape, Grown})
       || [Labels, Value] <- Series]}.
 
 full_name(counter, Name) -> <<Name/binary, "_total">>;
@@ -453,7 +570,7 @@ sample(percentile, Labels, {Count, Parts}, {Unit, {_, _, _, _, _, _, _, Percents
     Recent = lists:sum(maps:values(All)),
     {Labels, Count, undefined,
      [{P / 100, case Ranks of [] -> undefined; _ -> Unit(quantile(P, Ranks, Recent)) end} || P <- Percents]};
-sample(_, Labels, {Count, Les}, {Unit, _, #metric{bounds = Bounds}}) ->
+sample(_, Labels, {Count, Les}, {Unit, _, #grown{bounds = Bounds}}) ->
     {Below, _} = lists:mapfoldl(fun(Le, Sum) ->
                                         Sum1 = Sum + maps:get(Le, Les, 0),
                                         {{Unit(Le), Sum1}, Sum1}
@@ -476,11 +593,11 @@ own() ->
       fun(#{state := State}) when State =/= failed -> 1; (_) -> 0 end},
      {"erltrace_script_armed_ratio", gauge,
       "The part of the time since its start that the script was armed: below 1, its counts are of that part only.",
-      fun(S) -> ratio(maps:get(armed, S, 0), maps:get(paused, S, 0)) end},
+      fun armed_ratio/1},
      {"erltrace_script_armed_seconds", counter, "How long the script was armed.",
       fun(S) -> maps:get(armed, S, 0) / 1000 end},
      {"erltrace_script_paused_seconds", counter,
-      "How long the script was paused to stay within its budget: nothing was counted meanwhile.",
+      "How long the script was not armed, paused to stay within its budget or ended: nothing was counted meanwhile.",
       fun(S) -> maps:get(paused, S, 0) / 1000 end},
      {"erltrace_script_pauses", counter, "How often the script was paused.", Of(pauses)},
      {"erltrace_script_spent_seconds", counter,
@@ -498,6 +615,10 @@ own() ->
       "Probe descriptions of the script that match nothing so far, as erltrace:scripts() says.",
       fun(S) -> length(maps:get(unmatched, S, [])) end},
      {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}].
+
+%% One that was never armed has counted nothing.
+armed_ratio(#{armed := Armed, paused := Paused}) -> ratio(Armed, Paused);
+armed_ratio(_) -> 0.
 
 ratio(_, 0) -> 1;
 ratio(A, B) -> A / (A + B).
@@ -529,8 +650,8 @@ about_alerts() ->
 labels_dropped(Metrics) ->
     {<<"erltrace_labels_dropped_total">>, counter,
      <<"Updates of keys beyond max_labels, which were added to the labels other.">>,
-     [{script_labels(Script, [{"aggregation", Aggregation}]), M#metric.to_other}
-      || {{metric, Script, Aggregation}, M} <- Metrics]}.
+     [{script_labels(Script, [{"aggregation", Aggregation}]), (row({grown, Script, Aggregation}, #grown{}, #{}))#grown.to_other}
+      || {{metric, Script, Aggregation}, _} <- Metrics]}.
 
 script_labels(Script, More) ->
     iolist_to_binary(lists:join($,, [label(N, V) || {N, V} <- [{"node", atom_to_binary(node())}, {"script", Script} | More]])).
@@ -571,3 +692,6 @@ execute(Event, Measurements, Metadata) ->
             catch _:_ -> ok % it has ended meanwhile
             end
     end.
+
+now_ms() ->
+    erlang:monotonic_time(millisecond).

@@ -71,6 +71,7 @@ text(Name, Lost, Why, Pause) ->
 
 reason(shutdown) -> "has ended, as its processes ended too often";
 reason(killed) -> "was killed";
+reason(noproc) -> "has ended"; % before this process was there to see why
 reason(Why) -> io_lib:format("has ended: ~0P", [Why, 20]).
 
 %% Processes of the one before may still be ending, and have their names.

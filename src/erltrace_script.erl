@@ -8,8 +8,8 @@
 %%
 %% Each time it is armed it runs anew, with a handle of its own, so that nothing of before a pause is
 %% taken together with what comes after it: a time that began before the pause is not measured. What it
-%% has gathered goes to erltrace_metrics, the last of it when it is paused. How long it was armed is a
-%% metric.
+%% has gathered the handle adds to the totals (erltrace_metrics), the last of it when it is paused. How long
+%% it was armed is a metric.
 -module(erltrace_script).
 -behaviour(gen_statem).
 -export([start_link/1, change/2, done/3]).
@@ -40,15 +40,15 @@
               fired = 0 :: non_neg_integer(),
               loaded :: [module()],              % at that time
               unmatched = [] :: [binary()]}).    % descriptions that match nothing yet, and why
+-record(told, {start = <<>> :: binary(),         % why it did not start: once, until its file changes
+               unmatched = [] :: [binary()],     % likewise: which descriptions match nothing
+               ended :: integer() | undefined}). % ms: when it was told last that it has ended
 -record(data, {spec :: spec(),
                budget :: erltrace_budget:budget(),
                run :: #run{} | undefined,
-               looked :: integer(),              % ms
                wait = ?FIRST_WAIT :: pos_integer(),
                ran = false :: boolean(),         % since its file changed
-               told_unmatched = [] :: [binary()], % likewise: which descriptions match nothing
-               told = <<>> :: binary(),          % why it did not start: once, until its file changes
-               told_end :: integer() | undefined}). % ms: when it was told last that it has ended
+               told = #told{} :: #told{}}).
 
 -spec start_link(spec()) -> {ok, pid()} | {error, term()}.
 start_link(Spec) ->
@@ -80,7 +80,7 @@ init(Spec) ->
     process_flag(trap_exit, true),
     case code:ensure_loaded(erltrace_nif) of
         {module, _} ->
-            Data = #data{spec = Spec, budget = new_budget(Spec), looked = now_ms()},
+            Data = #data{spec = Spec, budget = new_budget(Spec), told = told(Spec)},
             count(starts, 1, Data),
             {ok, paused, Data, [{state_timeout, 0, arm}]};
         {error, Reason} ->
@@ -113,7 +113,7 @@ handle_event(cast, {change, Spec}, _, #data{spec = Old} = Data) ->
     erltrace_metrics:changed(maps:get(name, Spec)),
     gauge(unmatched, [], Data1),
     {next_state, paused, Data1#data{spec = Spec, budget = Budget, wait = ?FIRST_WAIT, ran = false,
-                                    told_unmatched = [], told = <<>>, told_end = undefined},
+                                    told = #told{}},
      [{state_timeout, 0, arm}]};
 handle_event(cast, {done, Ref, State}, armed, #data{run = #run{ref = Ref}} = Data) ->
     ended(State, Data);
@@ -133,7 +133,7 @@ code_change(_, State, Data, _) ->
 
 -spec format_status(gen_statem:format_status()) -> gen_statem:format_status().
 format_status(#{data := #data{spec = #{name := Name, file := File}, run = Run} = Data} = Status) ->
-    Status#{data := #{script => Name, file => File, budget => Data#data.budget, told => Data#data.told,
+    Status#{data := #{script => Name, file => File, budget => Data#data.budget, told => Data#data.told#told.start,
                       handle => case Run of undefined -> undefined; _ -> Run#run.handle end}};
 format_status(Status) ->
     Status.
@@ -147,9 +147,10 @@ arm(#data{spec = Spec, ran = Ran} = Data) ->
     Data1 = paid(arm, Took, Data),
     case Result of
         {ok, Run} ->
+            erltrace_metrics:armed_again(maps:get(name, Spec)),
             gauge(state, armed, Data1),
             gauge(why, <<>>, Data1),
-            Data2 = tell_unmatched(Data1#data{run = Run, ran = true, looked = now_ms()}),
+            Data2 = tell_unmatched(Data1#data{run = Run, ran = true}),
             {next_state, armed, Data2, look_again(armed, Data2)};
         {error, Why} ->
             failed(Why, Data1)
@@ -159,11 +160,13 @@ start(#{name := Name} = Spec, Ran) ->
     case erltrace_handle:start(self()) of
         {ok, H} ->
             try
+                ok = erltrace_metrics:writers(Name, [self(), H]),
                 Loaded = erlang:loaded(),
                 Shapes = compile(H, Spec, Ran),
                 {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, output => alerts, aggregations => ticks}),
+                Save = {erltrace_metrics, save, [Name]},
                 ok = erltrace_handle:call(H, calm),
-                {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub}),
+                {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub#{save => Save}}),
                 ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
                 done(erltrace_handle:call(H, go)),
                 Nif = erltrace_handle:call(H, nif),
@@ -212,13 +215,14 @@ pause(Data) ->
     Data1 = disarm(Data),
     {next_state, paused, Data1, look_again(paused, Data1)}.
 
-%% When this returns nothing is armed, and erltrace_metrics has been sent the last results.
+%% When this returns nothing is armed, and the last results are in the totals.
 disarm(#data{run = undefined} = Data) ->
     Data;
-disarm(#data{run = #run{handle = H, mon = Mon}} = Data) ->
+disarm(#data{spec = #{name := Name}, run = #run{handle = H, mon = Mon}} = Data) ->
     erlang:demonitor(Mon, [flush]),
     {Took, _} = timed(fun() -> erltrace_handle:call(H, stop) end),
     Data1 = look(armed, Data), % of the last event too
+    erltrace_metrics:disarmed(Name),
     erltrace_handle:close(H),
     paid(disarm, Took, Data1#data{run = undefined}).
 
@@ -231,18 +235,18 @@ ended(State, #data{run = #run{handle = H}} = Data) ->
     rest(Why, disarm(Data)).
 
 %% It has run, and ended. Why may have other numbers each time: it is told once in a while.
-rest(Why, #data{told_end = Told} = Data) ->
+rest(Why, #data{told = #told{ended = Last} = Told} = Data) ->
     Now = now_ms(),
-    case Told =:= undefined orelse Now - Told >= ?HOUR of
-        true -> wait(text(Why), ?LONGEST_REST, tell(text(Why), Data#data{told_end = Now}));
+    case Last =:= undefined orelse Now - Last >= ?HOUR of
+        true -> wait(text(Why), ?LONGEST_REST, tell(text(Why), Told#told{ended = Now}, Data));
         false -> wait(text(Why), ?LONGEST_REST, Data)
     end.
 
 %% It has not started.
-failed(Why, #data{told = Told} = Data) ->
+failed(Why, #data{told = #told{start = Last} = Told} = Data) ->
     case text(Why) of
-        Told -> wait(Told, ?LONGEST_WAIT, Data);
-        Text -> wait(Text, ?LONGEST_WAIT, tell(Text, Data#data{told = Text}))
+        Last -> wait(Last, ?LONGEST_WAIT, Data);
+        Text -> wait(Text, ?LONGEST_WAIT, tell(Text, Told#told{start = Text}, Data))
     end.
 
 wait(Why, Longest, #data{spec = #{name := Name}, wait = Wait} = Data) ->
@@ -258,9 +262,24 @@ text(Why) ->
     catch error:badarg -> iolist_to_binary(io_lib:format("~0P", [Why, 50]))
     end.
 
-tell(Text, #data{spec = #{file := File}} = Data) ->
+tell(Text, Told, #data{spec = #{file := File}} = Data) ->
     logger:error("erltrace: ~ts: ~ts", [File, Text]),
-    Data.
+    keep_told(Told, Data).
+
+%% What was told outlives this process, and is of use to the next one if that has the same script.
+keep_told(Told, #data{spec = #{name := Name} = Spec} = Data) ->
+    erltrace_metrics:keep(Name, told, {same(Spec), Told}),
+    Data#data{told = Told}.
+
+told(#{name := Name} = Spec) ->
+    Same = same(Spec),
+    case erltrace_metrics:kept(Name, told) of
+        {Same, Told} -> Told;
+        _ -> #told{}
+    end.
+
+same(Spec) ->
+    erlang:md5(term_to_binary(maps:with([source, file, budget, args, options], Spec))).
 
 %% Descriptions that match nothing: a module is not loaded yet, and erltrace_loads tells the handle when it is,
 %% or a name is misspelt. The script runs without them.
@@ -270,11 +289,14 @@ unmatched(H) ->
         {error, _} -> [] % it has ended
     end.
 
-tell_unmatched(#data{spec = #{file := File}, run = #run{unmatched = Texts}, told_unmatched = Told} = Data) ->
+tell_unmatched(#data{spec = #{file := File}, run = #run{unmatched = Texts}, told = #told{unmatched = Before} = Told} = Data) ->
     gauge(unmatched, Texts, Data),
-    New = Texts -- Told,
-    _ = [logger:warning("erltrace: ~ts: ~ts", [File, Text]) || Text <- New],
-    Data#data{told_unmatched = New ++ Told}.
+    case Texts -- Before of
+        [] -> Data;
+        New ->
+            _ = [logger:warning("erltrace: ~ts: ~ts", [File, Text]) || Text <- New],
+            keep_told(Told#told{unmatched = New ++ Before}, Data)
+    end.
 
 match_again(#data{run = #run{handle = H, loaded = Loaded, unmatched = [_ | _]} = Run} = Data) ->
     case erlang:loaded() of
@@ -308,15 +330,14 @@ paid(How, Ns, #data{budget = Budget} = Data) ->
 look_again(State, #data{budget = Budget}) ->
     [{state_timeout, erltrace_beat:next(erltrace_budget:next(State, Budget)), look, {abs, true}}].
 
-look(State, #data{spec = #{level := Level}, budget = Budget, looked = Last} = Data) ->
+look(State, #data{spec = #{name := Name, level := Level}, budget = Budget} = Data) ->
     {Cost, Data1} = spent(Data),
-    Now = now_ms(),
     Part = atomics:get(Level, 1) / 1000000,
     Budget1 = erltrace_budget:pass(clock(), Part, {State, Cost}, Budget),
-    count(State, Now - Last, Data),
+    erltrace_metrics:passed(Name, State),
     count(spent, Cost, Data),
     gauge(demand, erltrace_budget:demand(Budget1), Data),
-    healthy(Now, (match_again(Data1))#data{budget = Budget1, looked = Now}).
+    healthy(now_ms(), (match_again(Data1))#data{budget = Budget1}).
 
 spent(#data{run = #run{nif = Nif, spent = Spent0, fired = Fired0} = Run} = Data) ->
     case erltrace_nif:spent(Nif) of

@@ -8,12 +8,14 @@
 %% script gathers stays in its buffers, which are bounded and count what they drop. The last message
 %% is always sent.
 -module(erltrace_sub).
--export([options/1, new/2, free/1, ref/1, form/1, aggregations/1, is_down/2]).
+-export([options/1, new/2, free/1, ref/1, form/1, aggregations/1, is_down/2, saves/1]).
 -export([due/1, tick/1, send/4, ack/1]).
 -export_type([sub/0, opts/0]).
 
 -type opts() :: #{to => pid(), interval => pos_integer(), window => pos_integer(),
-                  output => records | text | alerts, aggregations => new | all | ticks}.
+                  output => records | text | alerts, aggregations => new | all | ticks,
+                  save => save()}. % not an option of users
+-type save() :: {module(), Function :: atom(), [term()]}. % called with the message too, by the handle's process
 
 -record(sub, {ref :: reference(),
               to :: pid(),
@@ -22,6 +24,7 @@
               window :: pos_integer(),
               output :: records | text | alerts,
               aggregations :: new | all | ticks,
+              save :: save() | undefined,
               next :: integer(),
               timer :: reference(),
               count = 0 :: non_neg_integer(),
@@ -49,12 +52,12 @@ valid(_, _) -> false.
 %% process: acknowledgements are sent to it, and are dropped once it is freed. The first tick may come
 %% sooner than the others: then they come together with those of other scripts.
 -spec new(pid(), opts()) -> sub().
-new(To, #{interval := Interval, window := Window, output := Output, aggregations := Aggs}) ->
+new(To, #{interval := Interval, window := Window, output := Output, aggregations := Aggs} = Opts) ->
     Ref = erlang:alias(),
     Next = erltrace_beat:next(Interval),
     #sub{ref = Ref, to = To, mon = erlang:monitor(process, To), interval = Interval,
-         window = Window, output = Output, aggregations = Aggs, next = Next,
-         timer = timer(Next, Ref)}.
+         window = Window, output = Output, aggregations = Aggs, save = maps:get(save, Opts, undefined),
+         next = Next, timer = timer(Next, Ref)}.
 
 timer(Next, Ref) ->
     erlang:send_after(Next, self(), {tick, Ref}, [{abs, true}]).
@@ -96,8 +99,12 @@ send(Kind, Status, {Items, Aggs}, #sub{count = N} = Sub) ->
                       faults => [Text || {fault, Text} <- Items],
                       warnings => [Text || {warning, Text} <- Items],
                       missed => Sub#sub.missed},
+    save(Message, Sub),
     Sub#sub.to ! {erltrace, Sub#sub.ref, Kind, Message},
     Sub#sub{count = N + 1, unacked = Sub#sub.unacked + 1, missed = 0}.
+
+save(_, #sub{save = undefined}) -> ok;
+save(Message, #sub{save = {M, F, Args}}) -> apply(M, F, Args ++ [Message]).
 
 is_result(Item) ->
     not lists:member(element(1, Item), [text, drop, fault, warning]).
@@ -107,6 +114,10 @@ ack(#sub{unacked = N} = Sub) -> Sub#sub{unacked = max(0, N - 1)}.
 
 -spec is_down(reference(), sub()) -> boolean().
 is_down(Mon, #sub{mon = Mine}) -> Mon =:= Mine.
+
+%% @doc Are messages of use also when the subscriber has ended?
+-spec saves(sub()) -> boolean().
+saves(#sub{save = Save}) -> Save =/= undefined.
 
 -spec free(sub()) -> ok.
 free(#sub{ref = Ref, mon = Mon, timer = Timer}) ->

@@ -105,6 +105,19 @@ restarts_test() ->
         counts()
     end).
 
+%% Counters of an application that is stopped and started begin at 0.
+counters_begin_anew_with_the_application_test() ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        armed(<<"a">>),
+        fire(1000),
+        shows(<<"erltrace_a_calls_total">>, 1000),
+        ok = application:stop(erltrace),
+        ok = application:start(erltrace),
+        armed(<<"a">>),
+        ?assertEqual(1, fire(1)),
+        shows(<<"erltrace_a_calls_total">>, 1)
+    end).
+
 %% Its processes are killed, one by one.
 killed_test() ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
@@ -139,6 +152,123 @@ deploy_killed_runs_scripts_once_test() ->
         ?assertMatch([_], supervisor:which_children(erltrace_script_sup)),
         ?assertMatch([{<<"a">>, _}], erltrace:scripts())
     end).
+
+%% What was counted until a process was killed is in the totals, whichever it was: it may be read by the
+%% process that ends, and nothing is sent to one that has ended.
+killed_after_calls_test_() ->
+    {timeout, 240, [{atom_to_list(Name), fun() -> killed_after_calls(Name) end}
+                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_sup, erltrace_deploy, erltrace_restarter,
+                                erltrace_script_sup, erltrace_loads, erltrace_alerts]]}.
+
+killed_after_calls(Name) ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        armed(<<"a">>),
+        ?assertEqual(1000, fire(1000)),
+        Old = whereis(Name),
+        exit(Old, kill),
+        wait(fun() -> New = whereis(Name), is_pid(New) andalso New =/= Old end),
+        shows(<<"erltrace_a_calls_total">>, 1000)
+    end).
+
+%% Nor is a tick lost that was sent to one that is killed before it has read it.
+killed_before_it_reads_test() ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        armed(<<"a">>),
+        ok = sys:suspend(erltrace_metrics),
+        ?assertEqual(1000, fire(1000)),
+        wait(fun() -> process_info(whereis(erltrace_metrics), message_queue_len) =/= {message_queue_len, 0} end),
+        ?assertEqual(500, fire(500)),
+        exit(whereis(erltrace_metrics), kill),
+        shows(<<"erltrace_a_calls_total">>, 1500)
+    end).
+
+%% While a script is not armed calls are missed: whichever process was killed, the ratio is below 1 from then on.
+missed_calls_are_told_test_() ->
+    {timeout, 240, [{atom_to_list(Name), fun() -> missed_calls_are_told(Name) end}
+                    || Name <- [script, handle, erltrace_metrics, erltrace_deploy_sup, erltrace_sup, erltrace_deploy,
+                                erltrace_script_sup, erltrace_loads, erltrace_alerts]]}.
+
+missed_calls_are_told(Name) ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        armed(<<"a">>),
+        wait(fun() -> value(<<"erltrace_script_armed_seconds_total">>) > 0 end),
+        ?assertEqual(1, value(<<"erltrace_script_armed_ratio">>)),
+        exit(process(Name), kill),
+        wait(fun() -> value(<<"erltrace_script_paused_seconds_total">>) > 0 end), % once it is armed again
+        armed(<<"a">>),
+        Ratio = value(<<"erltrace_script_armed_ratio">>),
+        ?assert(Ratio > 0 andalso Ratio < 1)
+    end).
+
+process(script) -> child(erltrace_script_sup);
+process(handle) -> child(erltrace_sup);
+process(Name) -> whereis(Name).
+
+child(Sup) ->
+    [{_, Pid, _, _}] = supervisor:which_children(Sup),
+    Pid.
+
+%% One that has ended and waits is not armed either, and one that never was has counted nothing.
+not_armed_ratio_test() ->
+    with([{"bad.d", "BEGIN { @x = count(; }"}], [], fun(_) ->
+        wait(fun() -> state(<<"bad">>) =:= failed end),
+        ?assertEqual(0, value(<<"erltrace_script_armed_ratio">>)),
+        ?assertEqual(0.0, value(<<"erltrace_script_armed_seconds_total">>))
+    end),
+    with([{"ends.d", "erlang*:::user_trace-n12 { exit(0); }"}], [], fun(_) ->
+        armed(<<"ends">>),
+        wait(fun() -> dtrace:pn(12, 1) end),
+        wait(fun() -> state(<<"ends">>) =:= failed andalso value(<<"erltrace_script_armed_ratio">>) < 1 end)
+    end).
+
+%% What is wrong with files and settings was told: it is not told again because a process was killed, but when
+%% the file changes.
+killed_tells_nothing_twice_test_() ->
+    {timeout, 240, [{atom_to_list(Name), fun() -> killed_tells_nothing_twice(Name) end}
+                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_deploy, erltrace_script_sup, erltrace_loads]]}.
+
+killed_tells_nothing_twice(Name) ->
+    Scripts = [{"a.d", ?COUNT}, {"bad.d", "BEGIN { @x = count(; }"}, {"misspelt.d", "erlang*:lists:sotr:function-entry { @ = count(); }"},
+               {"fails.d", "erlang*:::user_trace-n12 { x = *(int *)0; }"}],
+    logged(fun() -> with(Scripts, [{budget_all, 1000}], fun(Dir) ->
+        counts(),
+        armed(<<"fails">>),
+        wait(fun() -> dtrace:pn(12, 1), errors(<<"fails">>) > 0 end),
+        [wait(fun() -> errors(N) > 0 end) || N <- [<<"bad">>, <<"misspelt">>]],
+        Told = [<<"bad.d: ">>, <<"misspelt.d: ">>, <<"fails.d: ">>, <<"budget_all must be">>],
+        Before = log_lines(),
+        [?assertMatch([_], lines_of(Text, Before)) || Text <- Told],
+        Starts = [{N, starts(N)} || N <- [<<"bad">>, <<"misspelt">>, <<"fails">>]],
+        exit(whereis(Name), kill),
+        [wait(fun() -> starts(N) > S end) || {N, S} <- Starts],
+        Errors = [{N, errors(N)} || {N, _} <- Starts],
+        [wait(fun() -> dtrace:pn(12, 1), errors(N) > E end) || {N, E} <- Errors],
+        counts(),
+        After = log_lines(),
+        [?assertEqual([], lines_of(Text, After)) || Text <- Told],
+        write(Dir, "bad.d", "BEGIN { @x = count(;; }"),
+        wait(fun() -> erltrace:reload() =:= ok andalso lines_of(<<"bad.d">>, log_lines()) =/= [] end)
+    end) end).
+
+errors(Name) -> maps:get(errors, about(Name), 0).
+starts(Name) -> maps:get(starts, about(Name), 0).
+
+%% The one that starts them again was killed too, and does not know why they ended.
+restarter_killed_too_test() ->
+    logged(fun() -> with([{"a.d", ?COUNT}], [], fun(_) ->
+        counts(),
+        ok = sys:suspend(erltrace_app_sup), % what it starts is to find them ended
+        [begin
+             Mon = erlang:monitor(process, Name),
+             exit(whereis(Name), kill),
+             receive {'DOWN', Mon, process, _, _} -> ok end
+         end || Name <- [erltrace_restarter, erltrace_deploy_sup]],
+        ok = sys:resume(erltrace_app_sup),
+        counts(),
+        Lines = log_lines(),
+        ?assertMatch([_], lines_of(<<"deployed scripts do not run: erltrace_deploy_sup has ended. It starts again">>, Lines)),
+        ?assertEqual([], lines_of(<<"noproc">>, Lines))
+    end) end).
 
 %% Processes that are killed over and over: their supervisor gives up. That is told, the application goes on, the
 %% scripts come back by themselves, and so do their totals.
