@@ -207,7 +207,7 @@ fuzzers() { # seconds
 
 # Those of the second lane: each has nodes, ports and files of its own.
 long=(web/{page,end,host,user,web_test} node/{node_manual,deps,serve,serve_hostile,serve_members,alerts,keys}
-	kernel/kernel_manual)
+	node/{follow,flows,reach,scripts} kernel/kernel_manual)
 second_lane() {
 	local name
 	for name in "${long[@]}"; do
