@@ -106,11 +106,13 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -mllvm -inline-threshold=5000 -std=gnu11 
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo '  $(1)  $(2)')
 
-# A program or a library, of all that it needs: the linker with its flags, libraries.
+# A program or a library, of all that it needs: the linker with its flags, libraries. It is there whole or
+# not at all: one that runs, or is started meanwhile, is the old one.
 define link
 $(call say,LINK,$@)
 $(Q)mkdir -p $(@D)
-$(Q)$(1) -o $@ $(filter %.o %.a %.c,$^) $(2)
+$(Q)$(1) -o $@.new $(filter %.o %.a %.c,$^) $(2)
+$(Q)mv -f $@.new $@
 endef
 
 # ---- Erlang, if it is there ---------------------------------------------------------------

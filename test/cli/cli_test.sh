@@ -236,17 +236,21 @@ int main(void)
 	return 0;
 }
 C
-	make -s install NO_DEPS=1 O="$(dirname "$lib")" DESTDIR="$tmp/root" PREFIX=/usr >"$tmp/install.log" 2>&1
+	# With another prefix than the tree's it would be linked anew, beside tests that run it.
+	before=$(stat -c '%i %y' "$(command -v erltrace)")
+	make -s install NO_DEPS=1 O="$(dirname "$lib")" DESTDIR="$tmp/root" >"$tmp/install.log" 2>&1
 	ok 'make install' test $? = 0
+	is 'make install leaves a command alone that others run' "$before" \
+		"$(stat -c '%i %y' "$(command -v erltrace)")"
 	for f in bin/erltrace lib/liberltrace.a lib/liberltrace.so.0 include/erltrace.h \
 		lib/pkgconfig/erltrace.pc share/man/man1/erltrace.1 share/man/man3/liberltrace.3; do
-		ok "installed $f" test -e "$tmp/root/usr/$f"
+		ok "installed $f" test -e "$tmp/root/usr/local/$f"
 	done
 	ok 'a program with the installed library' "${CC:-cc}" -o "$tmp/use" "$tmp/use.c" \
-		-I"$tmp/root/usr/include" -L"$tmp/root/usr/lib" -lerltrace
-	version=$(LD_LIBRARY_PATH="$tmp/root/usr/lib" "$tmp/use")
+		-I"$tmp/root/usr/local/include" -L"$tmp/root/usr/local/lib" -lerltrace
+	version=$(LD_LIBRARY_PATH="$tmp/root/usr/local/lib" "$tmp/use")
 	ok 'its version is that of pkg-config' \
-		grep -qx "Version: $version" "$tmp/root/usr/lib/pkgconfig/erltrace.pc"
+		grep -qx "Version: $version" "$tmp/root/usr/local/lib/pkgconfig/erltrace.pc"
 	if command -v nm >/dev/null; then
 		nm -D --defined-only "$lib/liberltrace.so" | awk '$2 != "A" { print $3 }' |
 			sed 's/@.*//' | grep -v '^erltrace_' >"$tmp/foreign"
