@@ -72,6 +72,7 @@
                next = ready :: next(),
                part :: integer(), preview :: integer(), tick :: integer(), % ms: when each is due
                stacks :: integer(),                % likewise
+               unmatched = {[], []} :: {Loaded :: [module()], [binary()]}, % what match_again/1 looked at, and found
                every = ?POLL :: pos_integer(),     % ms between two previews
                poll = ?POLL :: pos_integer(),      % ms between two polls, and
                slowest = ?POLL :: pos_integer(),   % the longest that may be
@@ -303,8 +304,9 @@ go(#data{role = Role} = Data) ->
             _ = Role =/= alone andalso ask({role, Role}, Data),
             Counts = ask(counts, Data),
             tell_guard(Counts, Data),
-            give([{give, armed_lines(Data)} | calls_object(Data)], {running, 0},
-                 Data#data{slowest = slowest(Counts)});
+            {Unmatched, Data1} = unmatched_object(Data),
+            give([{give, armed_lines(Data)} | calls_object(Data) ++ Unmatched], {running, 0},
+                 Data1#data{slowest = slowest(Counts)});
         {error, Reason} ->
             failed(-1, Reason, Data)
     end.
@@ -371,7 +373,8 @@ tick(#data{spec = Spec, tick = Due} = Data) ->
     case {proplists:get_value(live, Spec), now_ms()} of
         {Every, Now} when is_integer(Every), Now >= Due ->
             {_, Batch} = live(Data),
-            {[{give, Batch}], Data#data{tick = max(Due + Every, Now)}};
+            {Unmatched, Data1} = match_again(Data),
+            {[{give, Batch} | Unmatched], Data1#data{tick = max(Due + Every, Now)}};
         _ ->
             {[], Data}
     end.
@@ -496,6 +499,30 @@ calls_object(#data{spec = Spec} = Data) ->
             [{give, {batch, [{live, erltrace_calls:json(node(), Calls)}]}}];
         _ ->
             []
+    end.
+
+%% Likewise: which of the script's descriptions match nothing, as it may with -Z.
+unmatched_object(#data{spec = Spec, unmatched = {_, Before}} = Data) ->
+    case proplists:is_defined(live, Spec) andalso {erlang:loaded(), ask(unmatched, Data)} of
+        {Loaded, Texts} when is_list(Texts) ->
+            {[{give, {batch, [{live, unmatched_line(Texts)}]}} || Texts =/= Before],
+             Data#data{unmatched = {Loaded, Texts}}};
+        _ -> % it has ended
+            {[], Data}
+    end.
+
+unmatched_line(Texts) ->
+    Quoted = lists:join($,, [erltrace_calls:quoted(T) || T <- Texts]),
+    unicode:characters_to_binary(["{\"type\":\"unmatched\",\"node\":", erltrace_calls:quoted(atom_to_binary(node())),
+                                  ",\"descriptions\":[", Quoted, "]}\n"]).
+
+%% Modules that are loaded later may have what they name.
+match_again(#data{unmatched = {_, []}} = Data) ->
+    {[], Data};
+match_again(#data{unmatched = {Loaded, _}} = Data) ->
+    case erlang:loaded() of
+        Loaded -> {[], Data};
+        _ -> unmatched_object(Data)
     end.
 
 cost_lines(#data{spec = Spec} = Data) ->

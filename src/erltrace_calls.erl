@@ -4,7 +4,7 @@
 %% hooks inside the VM (erltrace_fastcalls). The script's option `calls' says what is wanted, the
 %% node's settings what is permitted. It is decided once, at go.
 -module(erltrace_calls).
--export([choose/1, is_fast/1, way/1, note/3, about/4, none/0, line/1, json/2]).
+-export([choose/1, is_fast/1, way/1, note/3, about/4, none/0, line/1, json/2, quoted/1]).
 -export_type([calls/0, about/0]).
 
 %% functions: how many go the way `way'. counted: how many have no events, since the VM counts their
@@ -155,6 +155,8 @@ json(Node, #{way := Way, functions := N, counted := Counted, traced := Traced, w
          [quoted(atom_to_binary(Node)), quoted(atom_to_binary(Way)), N, Counted, lists:join($,, Each),
           quoted(Why)]).
 
+%% @doc A text as JSON has it.
+-spec quoted(unicode:chardata()) -> unicode:charlist().
 quoted(Text) ->
     [$", [escaped(C) || C <- unicode:characters_to_list(Text)], $"].
 

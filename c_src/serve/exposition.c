@@ -217,6 +217,11 @@ static double unprinted(const struct job *j)
 	return (double)j->prints.left_out;
 }
 
+static double unmatched(const struct job *j)
+{
+	return (double)j->nunmatched;
+}
+
 static double unwritten(const struct job *j)
 {
 	return (double)j->snapshots.failed;
@@ -278,6 +283,8 @@ static void jobs(const struct expo *x, const struct serve *v)
 	no_nodes(x, v);
 	each_job(x, v, "erltrace_script_restarts", "counter",
 		"How often the script was started again.", restarts);
+	each_job(x, v, "erltrace_script_unmatched", "gauge",
+		"Probe descriptions of the script that match nothing so far; the log says which.", unmatched);
 	each_job(x, v, "erltrace_errors", "counter",
 		"Errors of the script: it did not compile, or a clause failed.", errors);
 	each_job(x, v, "erltrace_lost_results", "counter",

@@ -129,6 +129,7 @@ static void check_ended(struct job *j)
 	j->due = now + (j->again ? 0 : j->wait_ms);
 	j->quiet = j->own_end && !j->again;
 	j->up = j->again = j->own_end = j->failed = j->twice = j->silent = false;
+	j->nunmatched = 0;
 	j->killed_at = 0;
 	j->lines.n = 0;
 	if (j->v->ending)

@@ -71,6 +71,7 @@ struct job {
 	bool own_end;		/* it ends because of the script: exit(), an error in it */
 	bool twice;		/* another job has this node: this one is not counted */
 	bool unmatched;		/* a description matches no probe yet: it runs with -Z */
+	size_t nunmatched;	/* how many do, as the node says */
 	bool quiet;		/* it has ended by itself, which is not told again */
 	bool shaped;		/* what has no metric has been told */
 	int64_t due, killed_at; /* when it is started; when the child is killed; 0: not */

@@ -140,7 +140,7 @@ static void on_shape(struct job *j, const json_t *line)
 		serve_say("%s: %s: runs", j->path, j->target);
 	if (!j->up)
 		j->up_at = j->tick_at = serve_ms();
-	if (!j->quiet)
+	if (!j->quiet && !j->unmatched) /* with -Z it runs, but as it was told */
 		job_tell_again(j);
 	j->up = true;
 }
@@ -234,6 +234,29 @@ static void on_error(struct job *j, const json_t *line)
 	else
 		snprintf(text, sizeof(text), "%s%s", message, more);
 	job_tell(j, text);
+}
+
+/* Descriptions that match nothing, a sentence each: "DESCRIPTION matches nothing yet: ...". The error
+ * about one of them, for which it runs with -Z, has been told. */
+static void on_unmatched(struct job *j, const json_t *line)
+{
+	const json_t *list = json_object_get(line, "descriptions");
+
+	j->nunmatched = json_array_size(list);
+	for (size_t i = 0; i < j->nunmatched; i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+		const char *end = text != NULL ? strstr(text, " matches nothing") : NULL;
+		char told[1100];
+		bool known = false;
+
+		if (end == NULL)
+			continue;
+		snprintf(told, sizeof(told), "%.*s does not match", (int)(end - text), text);
+		for (unsigned k = 0; k < j->ntold; k++)
+			known |= strstr(j->told[k], told) != NULL;
+		if (!known)
+			job_tell(j, text);
+	}
 }
 
 /* ---- snapshots -------------------------------------------------------------------------- */
@@ -346,6 +369,8 @@ void job_line(void *job, const char *text, size_t len)
 		alerts_fire(j->v, j, line);
 	else if (strcmp(type, "exit") == 0)
 		j->own_end = true;
+	else if (strcmp(type, "unmatched") == 0)
+		on_unmatched(j, line);
 	else if (strcmp(type, "snapshot_failed") == 0)
 		on_snapshot_failed(j, line);
 	else if (strcmp(type, "snapshot") != 0 && strcmp(type, "calls") != 0)

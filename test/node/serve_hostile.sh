@@ -138,17 +138,21 @@ go(N) -> step(N), go(N - 1).
 step(N) -> N.
 EOC
 erlc later.erl
-echo "erlang*:later:step/1:function-entry { @steps = count(); } $leaf { @calls = count(); }" >moved/later.d
+echo "erlang*:later:step/1:function-entry { @steps = count(); } $leaf { @calls = count(); }
+	erlang*:lists:seqq:function-entry { @no = count(); }" >moved/later.d
 ok 'no such module: told, with the line' holds log 'later\.d: served: line 1: .*module later is not loaded.*the script runs without it'
 up later
 calls 3
 shows 'the rest runs' "^erltrace_later_calls_total\{$n\} 3\$"
+has 'a metric has all that matches nothing' '^erltrace_script_unmatched\{script="later",target="served"\} 2$'
+ok 'the second is told, too' holds log 'later\.d: served: erlang\*:lists:seqq:function-entry matches nothing yet: .*seq/2'
 at served "code:load_abs(\"$PWD/later\")." >/dev/null
-sleep 1
+shows 'only one matches nothing then' '^erltrace_script_unmatched\{script="later",target="served"\} 1$'
 at served 'later:go(25).' >/dev/null
 shows 'it is loaded, and traced' "^erltrace_later_steps_total\{$n\} 25\$"
 has 'the script was not started again for it' "^erltrace_later_calls_total\{$n\} 3\$"
-is 'told once' 1 "$(grep -c 'later\.d: served: line 1' log)"
+is 'told once' 1 "$(grep -c 'later\.d: served: .*later:step' log)"
+is 'told once, the second' 1 "$(grep -c 'later\.d: served: .*seqq' log)"
 kill -9 "${pid[served]}"
 rm -f served.in served.out
 start served
@@ -156,7 +160,7 @@ at served 'code:ensure_loaded(demo_exact).' >/dev/null
 shows_no 'the node is gone' '^erltrace_script_up\{script="later",target="served"\} 1$'
 up later
 at served "code:load_abs(\"$PWD/later\")." >/dev/null
-sleep 1
+shows 'it is armed again' '^erltrace_script_unmatched\{script="later",target="served"\} 1$'
 at served 'later:go(5).' >/dev/null
 shows 'after a restart of the node, too' "^erltrace_later_steps_total\{$n\} 30\$"
 
