@@ -284,7 +284,8 @@ static void jobs(const struct expo *x, const struct serve *v)
 	each_job(x, v, "erltrace_script_restarts", "counter",
 		"How often the script was started again.", restarts);
 	each_job(x, v, "erltrace_script_unmatched", "gauge",
-		"Probe descriptions of the script that match nothing so far; the log says which.", unmatched);
+		"Probe descriptions of the script that match nothing so far; the log says which.",
+		unmatched);
 	each_job(x, v, "erltrace_errors", "counter",
 		"Errors of the script: it did not compile, or a clause failed.", errors);
 	each_job(x, v, "erltrace_lost_results", "counter",

@@ -236,8 +236,8 @@ static void on_error(struct job *j, const json_t *line)
 	job_tell(j, text);
 }
 
-/* Descriptions that match nothing, a sentence each: "DESCRIPTION matches nothing yet: ...". The error
- * about one of them, for which it runs with -Z, has been told. */
+/* Descriptions that match nothing, a sentence each: "DESCRIPTION matches nothing yet: ...". The
+ * error about one of them, for which it runs with -Z, has been told. */
 static void on_unmatched(struct job *j, const json_t *line)
 {
 	const json_t *list = json_object_get(line, "descriptions");

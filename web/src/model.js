@@ -379,6 +379,7 @@ export class Run {
 				fired: 0,
 				cost: null,
 				calls: null, // {way, functions, counted, traced, why}: how function probes get their events
+				unmatched: [],
 				fires: [],
 				normals: new Map(), // of the last tick
 				heard: this.clock(), // when the last tick came, by our own clock
@@ -420,6 +421,8 @@ export class Run {
 				return this.printed(line);
 			case "warning":
 				return this.warn(line);
+			case "unmatched":
+				return this.unmatched(line);
 			case "flow":
 			case "flows":
 				return this.flow(line);
@@ -544,6 +547,14 @@ export class Run {
 		if (info) info.gone = true;
 		this.warning = message;
 		this.log.note("warning", message);
+	}
+
+	// Probe descriptions that match nothing in a node, a sentence each: all of them each time that changes.
+	unmatched({ node, descriptions }) {
+		const info = this.nodeInfo[this.node(node)];
+		for (const text of descriptions)
+			if (!info.unmatched.includes(text)) this.log.note("warning", text, node);
+		info.unmatched = descriptions;
 	}
 
 	error(line) {

@@ -430,3 +430,20 @@ test("what several nodes complain of alike is said once, at its line", () => {
 	);
 	assert.ok(r.inScript);
 });
+
+test("descriptions that match nothing are noted once for each node", () => {
+	const r = run();
+	const no = (node, ...descriptions) => r.line({ type: "unmatched", node, descriptions });
+	no("a@h", "x matches nothing yet", "y matches nothing yet");
+	no("b@h", "x matches nothing yet");
+	no("a@h", "y matches nothing yet");
+	no("a@h");
+	assert.deepEqual(
+		r.log.entries.map(({ kind, text, node }) => [kind, text, node]),
+		[
+			["warning", "x matches nothing yet", "a@h"],
+			["warning", "y matches nothing yet", "a@h"],
+			["warning", "x matches nothing yet", "b@h"],
+		],
+	);
+});
