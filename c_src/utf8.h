@@ -4,6 +4,7 @@
 #define ET_UTF8_H
 
 #include <stddef.h>
+#include <string.h>
 
 /*
  * The length of the character at s, of at most n > 0 bytes. 0: invalid UTF-8 (overlong forms and
@@ -31,6 +32,18 @@ static inline size_t utf8_len(const unsigned char *s, size_t n)
 	if (s[0] == 0xc2 && n >= 2 && s[1] < 0xa0) /* C1 */
 		return 0;
 	return utf8_valid(s, n);
+}
+
+/* How much of a text is kept where there is room for `most` bytes: no part of a character. */
+static inline size_t utf8_cut(const char *text, size_t most)
+{
+	size_t len = strnlen(text, most + 1);
+
+	if (len <= most)
+		return len;
+	for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+		;
+	return len;
 }
 
 #endif

@@ -55,7 +55,8 @@ sup(top) ->
                                   restart => temporary}, "all scripts of this node have ended"},
                  {erltrace_deploy_sup, #{id => deploy, start => {?MODULE, start_deploy, []}, type => supervisor,
                                          restart => temporary}, "deployed scripts do not run"}],
-    {#{strategy => one_for_one, intensity => 1000, period => 1},
+    %% However often somebody kills the restarter: the application stays.
+    {#{strategy => one_for_one, intensity => 1000000, period => 1},
      [Spec || {_, Spec, _} <- Restarted] ++
          [#{id => restarter, start => {erltrace_restarter, start_link, [Restarted]}}]};
 sup(deploy) ->

@@ -270,8 +270,11 @@ paths(Path) ->
     end.
 
 folder(Path) ->
-    case file:list_dir(Path) of
-        {ok, Files} -> {lists:sort([filename:join(Path, F) || F <- Files, is_script(F)]), []};
+    case file:list_dir_all(Path) of
+        {ok, All} ->
+            {Files, Odd} = lists:partition(fun is_list/1, [F || F <- All, is_script(F)]),
+            {lists:sort([filename:join(Path, F) || F <- Files]),
+             [io_lib:format("scripts: ~ts: ~0p is left out: it has no name that is text", [Path, F]) || F <- lists:sort(Odd)]};
         {error, Why} -> {[], [io_lib:format("scripts: ~ts: ~ts", [Path, file:format_error(Why)])]}
     end.
 
@@ -281,8 +284,9 @@ type(Path) ->
         {error, _} -> none
     end.
 
-is_script(File) ->
-    filename:extension(File) =:= ".d" andalso hd(File) =/= $. .
+is_script([$. | _]) -> false;
+is_script(<<$., _/binary>>) -> false;
+is_script(File) -> lists:member(filename:extension(File), [".d", <<".d">>]).
 
 library(Path) ->
     Dir = case code:lib_dir(erltrace) of

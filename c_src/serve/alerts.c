@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "job.h"
+#include "utf8.h"
 
 static int64_t wall_ms(void)
 {
@@ -101,21 +102,9 @@ static struct alert *alert_new(
 	return a;
 }
 
-/* How much of it is kept: no part of a character of UTF-8. */
-static size_t cut(const char *text, size_t most)
-{
-	size_t len = strnlen(text, most + 1);
-
-	if (len <= most)
-		return len;
-	for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
-		;
-	return len;
-}
-
 static void set_text(char **to, const char *text)
 {
-	size_t len = cut(text, ALERTS_TEXT_MAX);
+	size_t len = utf8_cut(text, ALERTS_TEXT_MAX);
 	char *copy;
 
 	if (*to != NULL && strncmp(*to, text, len) == 0 && (*to)[len] == '\0')
@@ -156,7 +145,7 @@ void alerts_fire(struct serve *v, struct job *j, const json_t *line)
 
 	if (said == NULL || said[0] == '\0' || text == NULL)
 		return;
-	snprintf(name, sizeof(name), "%.*s", (int)cut(said, ALERTS_NAME_MAX), said);
+	snprintf(name, sizeof(name), "%.*s", (int)utf8_cut(said, ALERTS_NAME_MAX), said);
 	v->alerts.total++;
 	a = find(&v->alerts, name, j->script, node);
 	if (a != NULL && a->over == 0) { /* it goes on */
@@ -325,7 +314,8 @@ void alerts_look(struct serve *v)
 	if (!v->ending)
 		end_some(&v->alerts, now, false);
 	tell(&v->alerts, now);
-	if (v->alerts.changed) /* if this server is killed the next one tells what others do not know */
+	if (v->alerts.changed) /* if this server is killed the next one tells what others do not
+				  know */
 		v->state.due = 1;
 	v->alerts.changed = false;
 }

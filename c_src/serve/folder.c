@@ -126,12 +126,13 @@ static void look_at(struct serve *v, int arg, const char *path)
 	if (!changed(s, &st))
 		return;
 	note(s, &st);
+	s->version++;
 	tell_odd(s, odd);
 	if (s->runs)
 		serve_say("%s: has changed", s->path);
 	for (struct job *j = v->jobs; j != NULL; j = j->next)
 		if (s->runs && is_of(j, s) && !j->removed)
-			job_restart(j);
+			job_restart(j, s);
 }
 
 /* All *.d in it. -1: it cannot be read now. */

@@ -128,7 +128,7 @@ static void check_ended(struct job *j)
 	j->wait_ms = wait_of(j, ran);
 	j->due = now + (j->again ? 0 : j->wait_ms);
 	j->quiet = j->own_end && !j->again;
-	j->up = j->again = j->own_end = j->failed = j->twice = j->silent = false;
+	j->up = j->again = j->own_end = j->failed = j->twice = j->silent = j->late = false;
 	j->nunmatched = 0;
 	j->killed_at = 0;
 	j->lines.n = 0;
@@ -171,6 +171,7 @@ static int start(struct job *j)
 		return -1;
 	}
 	j->starts++;
+	j->runs = j->version;
 	j->pid = p.pid;
 	if ((source_watch(&j->out, p.out) | source_watch(&j->err, p.err) |
 		    source_watch(&j->end, p.end)) == 0)
@@ -221,6 +222,7 @@ int job_new(struct serve *v, const struct script *s, struct member *m)
 	j->script = strdup(s->name);
 	j->target = strdup(m->target);
 	j->member = m;
+	j->version = s->version;
 	j->wait_ms = SERVE_FIRST_WAIT_MS;
 	job_prints_init(&j->prints);
 	j->out = (struct source){on_out, v, j, -1};
@@ -237,8 +239,9 @@ int job_new(struct serve *v, const struct script *s, struct member *m)
 	return 0;
 }
 
-void job_restart(struct job *j)
+void job_restart(struct job *j, const struct script *s)
 {
+	j->version = s->version;
 	j->due = 0;
 	j->wait_ms = SERVE_FIRST_WAIT_MS;
 	j->again = j->pid > 0;
@@ -268,12 +271,28 @@ static void forget(struct serve *v, struct job **at)
 	job_free(j);
 }
 
+/* Its node does not answer: what was counted there since the last tick is never heard of. */
+static void kill_late(struct job *j)
+{
+	if (j->up && !j->late) {
+		serve_say(
+			"%s: %s: does not end, and is killed: what it has counted in the last %.1f "
+			"seconds is lost",
+			j->path, j->target, (double)(serve_ms() - j->tick_at) / 1000);
+		j->lost_lines++;
+	}
+	j->late = true;
+	kill(j->pid, SIGKILL);
+}
+
 /* While the server ends: its children are waited for, and killed when they take too long. */
 static void look_at_end(struct serve *v, int64_t now)
 {
 	for (struct job *j = v->jobs; j != NULL; j = j->next)
-		if (j->pid > 0 && now >= j->killed_at)
-			kill(j->pid, SIGKILL);
+		if (j->pid > 0 && now >= j->killed_at) {
+			v->lost |= j->up;
+			kill_late(j);
+		}
 }
 
 static void look_at_health(struct job *j, int64_t now)
@@ -309,7 +328,7 @@ void jobs_look(struct serve *v)
 		if (idle && now >= j->due && !j->member->left)
 			start(j);
 		else if (j->pid > 0 && j->killed_at > 0 && now >= j->killed_at)
-			kill(j->pid, SIGKILL);
+			kill_late(j);
 		if (j->up)
 			look_at_health(j, now);
 		job_tell_left_out(j, now);

@@ -66,6 +66,8 @@ struct job {
 	char *node;	       /* in full, when it has been reached; NULL: not yet */
 	pid_t pid;	       /* 0: none runs */
 	struct source out, err, end;
+	unsigned version, runs; /* of the script: which is due, which one the child runs */
+	unsigned shape;		/* of which a shape has come */
 	bool up;		/* armed: the shape has come */
 	bool removed, again;	/* when the child has ended: forget it; start it at once */
 	bool own_end;		/* it ends because of the script: exit(), an error in it */
@@ -77,6 +79,7 @@ struct job {
 	int64_t due, killed_at; /* when it is started; when the child is killed; 0: not */
 	int64_t up_at, tick_at; /* since when; the last tick */
 	bool silent;		/* none has come for long, which has been told */
+	bool late;		/* it did not end in time, which has been told */
 	int wait_ms;
 	struct lines lines;
 	char err_line[2048];
@@ -100,7 +103,7 @@ struct job {
 };
 
 int job_new(struct serve *v, const struct script *s, struct member *m);
-void job_restart(struct job *j); /* its file has changed */
+void job_restart(struct job *j, const struct script *s); /* its file has changed */
 void job_remove(struct job *j);
 void jobs_look(struct serve *v);	/* start what is due, kill what does not end */
 bool jobs_ended(const struct serve *v); /* no child runs, and all that they said has been read */

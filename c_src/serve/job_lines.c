@@ -115,14 +115,24 @@ static bool is_twice(struct job *j, const char *node)
 	return true;
 }
 
+/* On another node the script runs as it has become since: what it was does not add up with that. */
+static bool is_outdated(const struct job *j)
+{
+	for (const struct job *o = j->v->jobs; o != NULL; o = o->next)
+		if (o->shape > j->runs && strcmp(o->path, j->path) == 0)
+			return true;
+	return false;
+}
+
 static void on_shape(struct job *j, const json_t *line)
 {
 	const json_t *shapes = json_object_get(line, "aggregations"), *shape;
 	const char *why, *node = text_of(line, "node");
 	size_t i;
 
-	if (is_twice(j, node))
+	if (is_outdated(j) || is_twice(j, node))
 		return;
+	j->shape = j->runs;
 	totals_keep(&j->v->totals, j->script, shapes);
 	json_array_foreach(shapes, i, shape)
 	{
@@ -163,6 +173,8 @@ static void on_tick(struct job *j, const json_t *line)
 		node->fired = (uint64_t)json_integer_value(json_object_get(line, "fired"));
 		node->cost = json_is_number(cost) ? json_number_value(cost) : -1;
 	}
+	if (is_outdated(j))
+		return;
 	json_array_foreach(json_object_get(line, "aggregations"), i, part)
 	{
 		struct metric *m =

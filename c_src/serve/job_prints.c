@@ -106,9 +106,10 @@ void job_tell_left_out(struct job *j, int64_t now)
 void job_keep_line(struct job *j, const char *text)
 {
 	struct job_line *l = &j->lines_kept[j->nlines++ % JOB_LINES];
+	size_t line = strcspn(text, "\n"), room = utf8_cut(text, sizeof(l->text) - 1);
 
 	l->at = serve_ms();
-	snprintf(l->text, sizeof(l->text), "%.*s", (int)strcspn(text, "\n"), text);
+	snprintf(l->text, sizeof(l->text), "%.*s", (int)(line < room ? line : room), text);
 }
 
 char *job_recorded(const struct job *j)

@@ -68,10 +68,11 @@ struct script {
 	off_t size;
 	ino_t inode;
 	dev_t device;
-	bool runs;	 /* it has jobs; else another script has its name, or it is odd */
-	bool left_out;	 /* which is told: that is another file, or this is odd */
-	const char *odd; /* it is not a file, but this; NULL: it is one */
-	unsigned missed; /* looks that did not see it */
+	unsigned version; /* how often it has changed */
+	bool runs;	  /* it has jobs; else another script has its name, or it is odd */
+	bool left_out;	  /* which is told: that is another file, or this is odd */
+	const char *odd;  /* it is not a file, but this; NULL: it is one */
+	unsigned missed;  /* looks that did not see it */
 };
 
 /* A folder or a script of the command line. */
@@ -111,6 +112,7 @@ struct serve {
 	struct conn *conns; /* of clients, the newest first: http.c */
 	unsigned nconns;
 	bool ending, ended;    /* a signal has come; and all is done */
+	bool lost;	       /* a child was killed: its last results are missing */
 	bool closing;	       /* all scripts have ended: the last posts are waited for, ... */
 	int64_t close_at;      /* ... until then */
 	double scrape_seconds; /* what the last answer took */

@@ -280,7 +280,7 @@ int serve_main(int argc, char **argv)
 			v.port);
 		fflush(stdout);
 		http_serve(&v);
-		status = saved_end(&v) < 0;
+		status = (saved_end(&v) < 0) | v.lost;
 	}
 	http_close(&v);
 	jobs_free(&v);

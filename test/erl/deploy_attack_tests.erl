@@ -69,6 +69,20 @@ files_test() ->
         counts()
     end).
 
+%% A file whose name is no text is told once, as left out.
+file_name_that_is_no_text_test() ->
+    logged(fun() -> with([{"a.d", ?COUNT}], [], fun(Dir) ->
+        Odd = <<(list_to_binary(Dir))/binary, "/x", 254, ".d">>,
+        ok = file:write_file(Odd, ?COUNT),
+        [erltrace_deploy ! look || _ <- [1, 2, 3]], % as it does by itself
+        counts(),
+        _ = sys:get_state(erltrace_deploy),
+        Lines = log_lines(),
+        ?assertMatch([_], lines_of(<<" is left out: it has no name that is text">>, Lines)),
+        ?assertEqual([], lines_of(<<"Non-unicode">>, Lines)),
+        ok = file:delete(Odd)
+    end) end).
+
 %% Whatever is sent to them.
 garbage_test() ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
@@ -317,6 +331,26 @@ restarter_killed_often() ->
         wait(fun() -> is_pid(whereis(erltrace_sup)) end),
         ?assert(lists:keymember(erltrace, 1, application:which_applications()))
     end).
+
+%% As fast as they can: more often in a second than a supervisor bears by its usual bounds.
+restarter_killed_thousands_of_times_test() ->
+    with([{"a.d", ?COUNT}], [], fun(_) ->
+        counts(),
+        #{level := Level} = logger:get_primary_config(),
+        ok = logger:set_primary_config(level, none), % it would slow them down
+        try kill_each(erltrace_restarter, none, 3000)
+        after ok = logger:set_primary_config(level, Level)
+        end,
+        counts(),
+        ?assert(lists:keymember(erltrace, 1, application:which_applications()))
+    end).
+
+kill_each(_, _, 0) -> ok;
+kill_each(Name, Last, N) ->
+    case whereis(Name) of
+        Pid when is_pid(Pid), Pid =/= Last -> exit(Pid, kill), kill_each(Name, Pid, N - 1);
+        _ -> ?assert(is_pid(whereis(erltrace_app_sup))), erlang:yield(), kill_each(Name, Last, N)
+    end.
 
 %% prometheus.erl comes later, goes, comes back; another registry; nobody scrapes in vain.
 prometheus_test() ->

@@ -47,7 +47,14 @@ erlang*:demo_exact:leaf/1:function-entry
 	printf("call %d of leaf\n", n);
 	alert("Slow", "%d calls of \"leaf\"", n);
 }
-erlang*:demo_exact:burn/1:function-entry { alert("Burns", "CPU time"); }
+EOC
+# It prints more than is kept of a line: no half of a character is told.
+cat >scripts/burns.d <<EOC
+erlang*:demo_exact:burn/1:function-entry
+{
+	printf("$(printf 'é%.0s' {1..200})\n");
+	alert("Burns", "CPU time");
+}
 EOC
 start served
 at served 'code:ensure_loaded(demo_exact).' >/dev/null
@@ -105,6 +112,10 @@ ok 'a webhook that comes gets what was kept' holds posts '^/hook \{"alerts":.*"a
 ok 'and that it is over' holds posts '"alertname":"Slow".*"status":"resolved"'
 is 'once, for a hundred calls' 1 "$(grep -c '"status":"firing"' posts)"
 ok 'with what was printed before it' grep -q '"recorded":"call 1 of leaf' posts
+at served 'demo_exact:burns(1).' >/dev/null
+ok 'one whose script had printed a long line is told' holds posts '"alertname":"Burns".*"status":"firing"'
+ok 'with whole characters of it' grep -qF "\"recorded\":\"$(printf 'é%.0s' {1..127})\\n\"" posts
+ok 'which is over then' holds posts '"alertname":"Burns".*"status":"resolved"'
 
 # ---- Alertmanager, and a rule of Prometheus ----------------------------------------------------
 

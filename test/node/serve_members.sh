@@ -109,6 +109,59 @@ shows 'exact' "^erltrace_calls_calls_total\{node=\"one@$host\"\} 6\$"
 shows 'both' "^erltrace_calls_calls_total\{node=\"two@$host\"\} 7\$"
 serve_ends TERM
 
+# ---- a node that hangs while its script ends ----------------------------------------------------
+
+mkdir hangs
+echo "$leaf { @x = sum(1000000); }" >hangs/x.d
+becomes() { # script
+	echo "$1" >x.new
+	mv x.new hangs/x.d
+}
+calls_and_hangs() { # node, calls: the tick that has them does not come
+	at "$1" "demo_exact:calls($2), os:cmd(\"kill -STOP \" ++ os:getpid())." >/dev/null &
+	calling=$!
+	until [ "$(ps -o state= -p "${pid[$1]}")" = T ]; do sleep 0.02; done
+}
+goes_on() { # node
+	kill -CONT "${pid[$1]}"
+	wait "$calling"
+}
+both_up() {
+	shows 'up: one' '^erltrace_script_up\{script="x",target="one"\} 1$'
+	shows 'up: the other' '^erltrace_script_up\{script="x",target="two"\} 1$'
+}
+serve -N one -N two hangs
+both_up
+calls_and_hangs two 5
+becomes "$leaf { @x = count(); }"
+shows 'it has changed, and runs on the other' '^# TYPE erltrace_x_x counter$|^erltrace_script_restarts_total\{script="x",target="one"\} 1$'
+goes_on two
+both_up
+shows 'started again there, too' '^erltrace_script_restarts_total\{script="x",target="two"\} 1$'
+calls two 3
+shows 'what it was is not added to what it is' "^erltrace_x_x_total\{node=\"two@$host\"\} 3\$"
+calls_and_hangs two 5
+becomes "$leaf { @x = count(); } BEGIN { }"
+ok 'it does not end: told what is lost' holds log 'x\.d: two: does not end, and is killed: what it has counted in the last [0-9.]+ seconds is lost'
+goes_on two
+both_up
+has 'and counted' '^erltrace_lost_results_total\{script="x",target="two"\} 1$'
+has 'nothing of the other is' '^erltrace_lost_results_total\{script="x",target="one"\} 0$'
+serve_ends TERM
+rm -f url
+erltrace serve --port 0 -N two hangs >url 2>log </dev/null &
+server=$!
+until [ -s url ]; do sleep 0.05; done
+url=$(head -n 1 url)
+shows 'a server that will be stopped' '^erltrace_script_up\{script="x",target="two"\} 1$'
+calls_and_hangs two 5
+kill -TERM "$server"
+wait "$server"
+is 'stopped while the node hangs: the exit code' 1 $?
+server=''
+ok 'and it is told' holds log 'x\.d: two: does not end, and is killed'
+goes_on two
+
 # ---- a node that is named twice ----------------------------------------------------------------
 
 refused() { # -N ...
