@@ -12,8 +12,8 @@
                           Column :: non_neg_integer(), Text :: binary()} | term()}.
 -export_type([error/0]).
 
-%% @doc Opts: those of the library; `{headers, [{Name, Text}]}', where records may be defined; `later': if
-%% functions of a module are named that is not loaded, the script waits for it (unmatched/1).
+%% @doc Opts: those of the library; `{headers, [{Name, Text}]}', where records may be defined; `later': the
+%% script goes on without functions that there are not, as those of modules that are not loaded yet (unmatched/1).
 -spec compile(reference(), Source :: binary(), Args :: [binary()], Opts :: [term()]) -> ok | error().
 compile(Nif, Source, Args, Opts) ->
     case erltrace_nif:compile(Nif, Source, Args, lists:keydelete(headers, 1, Opts) -- [later]) of
@@ -30,15 +30,26 @@ compile(Nif, Source, Args, Opts) ->
         {ok, functions} ->
             add_functions(Nif);
         {error, {<<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
-            case lists:member(later, Opts) andalso not_loaded(Text) of
-                {ok, _} ->
+            case lists:member(later, Opts) andalso names_functions(Text) of
+                true ->
                     ok = erltrace_nif:setopt(Nif, "zdefs", ""),
-                    compile(Nif, Source, Args, Opts -- [later]);
-                _ -> {error, {dtrace, Tag, Line, Column, with_hint(Text)}}
+                    only_functions(Nif, compile(Nif, Source, Args, Opts -- [later]));
+                false -> {error, {dtrace, Tag, Line, Column, with_hint(Text)}}
             end;
         Result ->
             reply(Result)
     end.
+
+%% What else matches nothing never will.
+only_functions(Nif, ok) ->
+    case [U || {_, _, D} = U <- erltrace_nif:unmatched(Nif), not erltrace_suggest:names_functions(D)] of
+        [] -> ok;
+        [{Line, Column, D} | _] ->
+            Text = iolist_to_binary(["probe description ", D, " does not match any probes: -l lists all probes"]),
+            {error, {dtrace, <<"D_PDESC_ZERO">>, Line, Column, with_hint(Text)}}
+    end;
+only_functions(_, Error) ->
+    Error.
 
 %% The modules that descriptions of the script name, as far as it has been read.
 add_record(Nif, Name, Opts) ->
@@ -60,8 +71,9 @@ with_reason(_, Error) ->
 -spec unmatched(reference()) -> [binary()].
 unmatched(Nif) ->
     case erltrace_nif:unmatched(Nif) of
-        Descriptions when is_list(Descriptions) ->
-            [unicode:characters_to_binary([D, " matches nothing", why_nothing(D)]) || D <- lists:usort(Descriptions)];
+        Unmatched when is_list(Unmatched) ->
+            [unicode:characters_to_binary([D, " matches nothing", why_nothing(D)])
+             || D <- lists:usort([D || {_, _, D} <- Unmatched])];
         _ ->
             [] % it is closed
     end.
@@ -74,10 +86,10 @@ why_nothing(Description) ->
         {_, none} -> " yet"
     end.
 
-not_loaded(Text) ->
+names_functions(Text) ->
     case description(Text) of
-        {ok, Description} -> erltrace_suggest:not_loaded(Description);
-        none -> none
+        {ok, Description} -> erltrace_suggest:names_functions(Description);
+        none -> false
     end.
 
 %% Add a suggestion to the error about a description that matches nothing.

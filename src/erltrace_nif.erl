@@ -301,7 +301,7 @@ probes(Nif, What) -> probes(Nif, What, full).
 probes(_, _, _) -> erlang:nif_error(not_loaded).
 
 %% Descriptions of the script that match no probe so far.
--spec unmatched(nif()) -> [Description :: binary()] | failure().
+-spec unmatched(nif()) -> [{Line :: integer(), Column :: integer(), Description :: binary()}] | failure().
 unmatched(_) -> erlang:nif_error(not_loaded).
 
 -spec names(options | tags) -> [{Name :: binary(), Help :: binary()}].

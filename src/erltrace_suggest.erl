@@ -3,7 +3,7 @@
 %% similar name, another arity, an Elixir module without its prefix.
 -module(erltrace_suggest).
 
--export([hint/1, nearest/2, not_loaded/1]).
+-export([hint/1, nearest/2, names_functions/1, not_loaded/1]).
 
 -define(LONGEST, 100). % characters: longer names are not compared
 
@@ -21,13 +21,27 @@ hint(Description) ->
             end
     end.
 
-%% @doc The module whose functions a description names, if it is not loaded: they may be there later.
+%% @doc Does a description name functions of a module? They may be there later.
+-spec names_functions(unicode:chardata()) -> boolean().
+names_functions(Description) -> module_of(Description) =/= none.
+
+%% @doc That module, if it is not loaded.
 -spec not_loaded(unicode:chardata()) -> {ok, string()} | none.
 not_loaded(Description) ->
+    case module_of(Description) of
+        {ok, Module} = Named ->
+            case is_loaded(Module) of
+                true -> none;
+                false -> Named
+            end;
+        none -> none
+    end.
+
+module_of(Description) ->
     case fields(Description) of
         ["erlang" | _] -> none;
         [_, Module, _, Name] ->
-            case is_function_probe(Name) andalso is_literal(Module) andalso not is_loaded(Module) of
+            case is_function_probe(Name) andalso is_literal(Module) of
                 true -> {ok, Module};
                 false -> none
             end

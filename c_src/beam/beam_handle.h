@@ -110,6 +110,7 @@ struct beam_handle {
 	struct state_probe *states; /* probes of the provider state, by their numbers; or NULL */
 	unsigned nstates;
 	struct beam_sweep sweep;
+	struct beam_release release;
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_want *wants;
 	unsigned nwants;

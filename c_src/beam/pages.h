@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of which only what is touched is there: for tables that are as large as they may become. */
+/* Memory of which only what is touched is there: for tables that are as large as they may become.
+ */
 #ifndef BEAM_PAGES_H
 #define BEAM_PAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/mman.h>
 
 /* Zeros; munmap() gives them back. NULL: no memory. */
@@ -13,6 +16,21 @@ static inline void *beam_pages(size_t size)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
+}
+
+#define BEAM_PAGE   4096
+#define BEAM_LOOKED 128 /* pages at a time */
+
+/* Of so many pages from `at` on, which are there? False: that is not known. */
+static inline bool beam_pages_there(void *at, size_t pages, unsigned char there[BEAM_LOOKED])
+{
+	return mincore(at, pages * BEAM_PAGE, there) == 0;
+}
+
+/* Zeros again, which take no memory. Nobody may use them meanwhile. */
+static inline void beam_pages_release(void *at, size_t pages)
+{
+	madvise(at, pages * BEAM_PAGE, MADV_DONTNEED);
 }
 
 #endif

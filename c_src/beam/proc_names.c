@@ -32,6 +32,8 @@
 #include "vm_event.h"
 
 #define BUSY	 1
+#define GONE	 2    /* its memory is just given back */
+#define SPINS	 400  /* until then, which takes some microseconds */
 enum { NOT_ASKED, WRITING, KNOWN, ASKED }; /* ASKED: or to be asked; it need not have an answer */
 #define BY_EVENT 0x80000000u
 #define READS	 4  /* of a label that changes meanwhile */
@@ -40,6 +42,7 @@ enum { NOT_ASKED, WRITING, KNOWN, ASKED }; /* ASKED: or to be asked; it need not
 int beam_proc_names_init(struct beam_proc_names *t, uint64_t process_limit)
 {
 	_Static_assert(sizeof(struct beam_label) == 128, "two cache lines");
+	_Static_assert(sizeof(struct beam_proc_name) == 64, "a cache line");
 	beam_pid_slots_init(&t->slots, process_limit);
 	t->tab = beam_pages((t->slots.mask + 1) * sizeof(*t->tab));
 	t->labels = beam_pages(BEAM_LABELS * sizeof(*t->labels));
@@ -166,7 +169,11 @@ static struct beam_proc_name *claim(struct beam_proc_names *t, ERL_NIF_TERM pid,
 
 		p = &t->tab[beam_pid_slot(&t->slots, pid, i)];
 		old = atomic_load_explicit(&p->pid, memory_order_relaxed);
-		if (old != BUSY && (old == 0 || (living && t->slots.exact)) &&
+		for (int n = 0; unlikely(old == GONE) && n < SPINS; n++) {
+			cpu_relax();
+			old = atomic_load_explicit(&p->pid, memory_order_relaxed);
+		}
+		if (old != BUSY && old != GONE && (old == 0 || (living && t->slots.exact)) &&
 			atomic_compare_exchange_strong(&p->pid, &old, BUSY)) {
 			clear(t, p);
 			atomic_store_explicit(&p->pid, pid, memory_order_release);
@@ -397,6 +404,58 @@ bool beam_proc_names_sweep(struct beam_proc_names *t, uint64_t *at,
 			beam_proc_name_exit(t, pid);
 	}
 	return *at > t->slots.mask;
+}
+
+/* ---- memory, as in processes.c ------------------------------------------------------------ */
+
+#define GROUP (BEAM_PAGE / sizeof(struct beam_proc_name))
+
+/* Does somebody have one of them? Those of the dead are free afterwards. */
+static bool is_in_use(struct beam_proc_names *t, uint64_t first,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg)
+{
+	for (uint64_t i = first; i < first + GROUP; i++) {
+		uint64_t pid = atomic_load_explicit(&t->tab[i].pid, memory_order_acquire);
+
+		if (pid != 0 && (pid == BUSY || !is_dead(arg, pid)))
+			return true;
+	}
+	for (uint64_t i = first; i < first + GROUP; i++) {
+		uint64_t pid = atomic_load_explicit(&t->tab[i].pid, memory_order_acquire);
+
+		if (pid != 0 && pid != BUSY && is_dead(arg, pid))
+			beam_proc_name_exit(t, pid);
+	}
+	return false;
+}
+
+static void release(struct beam_proc_names *t, uint64_t first)
+{
+	uint64_t i = first, none = 0;
+
+	while (i < first + GROUP && atomic_compare_exchange_strong(&t->tab[i].pid, &none, GONE))
+		i++;
+	if (i == first + GROUP)
+		beam_pages_release(&t->tab[first], 1);
+	else
+		while (i-- > first)
+			atomic_store_explicit(&t->tab[i].pid, 0, memory_order_release);
+}
+
+bool beam_proc_names_release(struct beam_proc_names *t, uint64_t *at,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg)
+{
+	uint64_t pages = (t->slots.mask + 1) / GROUP, n = pages - *at;
+	unsigned char there[BEAM_LOOKED];
+
+	n = n < BEAM_LOOKED ? n : BEAM_LOOKED;
+	if (!beam_pages_there(&t->tab[*at * GROUP], n, there))
+		return true;
+	for (uint64_t i = 0; i < n; i++)
+		if ((there[i] & 1) && !is_in_use(t, (*at + i) * GROUP, is_dead, arg))
+			release(t, (*at + i) * GROUP);
+	*at += n;
+	return *at == pages;
 }
 
 /* ---- what erltrace_names.erl tells ----------------------------------------------------- */

@@ -31,9 +31,10 @@ struct beam_label {
 	uint32_t pad;
 };
 
-/* One a process. It may change while others read it: they look at the pid again afterwards. */
+/* One a process. It may change while others read it: they look at the pid again afterwards. A line of
+ * the cache each, and whole ones in a page. */
 struct beam_proc_name {
-	_Atomic uint64_t pid; /* the term; 0: free; 1: being claimed or freed */
+	_Alignas(64) _Atomic uint64_t pid; /* the term; 0: free; 1: being claimed or freed */
 	_Atomic uint64_t mod, fun;
 	_Atomic uint64_t label;	 /* changes << 32 | by an event << 31 | index + 1, or 0: none */
 	_Atomic uint32_t call;	 /* NOT_ASKED ...: what mod, fun and arity are */
@@ -62,6 +63,10 @@ void beam_proc_name_exit(struct beam_proc_names *t, ERL_NIF_TERM pid);
 
 /* Frees those of the next slots, from *at on, that are of dead processes; true: it was the last. */
 bool beam_proc_names_sweep(struct beam_proc_names *t, uint64_t *at,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
+
+/* Memory of slots that nobody has any more, from page *at on; true: that was the last. */
+bool beam_proc_names_release(struct beam_proc_names *t, uint64_t *at,
 	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
 
 /* Its registered name, if it has one (or 0), label, first function or pid. NULL: it is in buf. */

@@ -9,16 +9,19 @@
  */
 #include <sys/mman.h>
 
+#include "compiler.h"
 #include "pages.h"
 #include "processes.h"
 #include "shadow_stack.h"
 #include "vm_threads.h"
 
-#define AGAIN 8 /* against the sweep, and other processes where slots are not exact */
+#define AGAIN 8	   /* against the sweep, and other processes where slots are not exact */
+#define SPINS 100  /* until memory has been given back, which takes some microseconds */
 
 /* No pids. Of a slot that is free: what is in it has been given back, or belongs to the sweep. */
 #define EMPTY	1
 #define RETIRED 2 /* not free yet */
+#define GONE	3 /* its memory is just given back */
 
 int beam_procs_init(struct beam_procs *t, uint64_t process_limit)
 {
@@ -82,6 +85,17 @@ struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid)
 	return NULL;
 }
 
+static uint64_t owner(const struct beam_proc *p)
+{
+	uint64_t pid = atomic_load_explicit(&p->pid, memory_order_relaxed);
+
+	for (int i = 0; unlikely(pid == GONE) && i < SPINS; i++) {
+		cpu_relax();
+		pid = atomic_load_explicit(&p->pid, memory_order_relaxed);
+	}
+	return pid;
+}
+
 /* A process claims its slot itself: not twice at once. */
 static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, ERL_NIF_TERM pid)
 {
@@ -93,12 +107,14 @@ static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, E
 		uint64_t old;
 
 		p = slot(t, pid, i);
-		old = atomic_load_explicit(&p->pid, memory_order_relaxed);
+		old = owner(p);
 		/* the sweep may take out a dead one just now: then it is free, and tried again */
 		for (int again = 0; again < AGAIN && (old == 0 || old == EMPTY || t->slots.exact);
 			again++) {
-			if (!atomic_compare_exchange_strong(&p->pid, &old, pid))
+			if (old == GONE || !atomic_compare_exchange_strong(&p->pid, &old, pid)) {
+				old = owner(p);
 				continue;
+			}
 			if (old == EMPTY)
 				init(p);
 			else
@@ -199,4 +215,72 @@ bool beam_procs_sweep(
 	if (r.n > 0)
 		give_back(t, &r);
 	return *at > t->slots.mask;
+}
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+/*
+ * The VM gives each new process the slot that has been free for longest, so that a node that spawns and spawns
+ * touches all of the table in the end. What is a page of slots that nobody has is given back. They are taken
+ * first, as if they had an owner: who comes meanwhile waits for some microseconds, and for no more than that.
+ */
+#define GROUP (BEAM_PAGE / sizeof(struct beam_proc))
+
+static bool is_free(uint64_t pid) { return pid == 0 || pid == EMPTY; }
+
+/* Does somebody have one of them? Those of the dead are free afterwards. */
+static bool is_in_use(
+	struct beam_procs *t, uint64_t first, bool (*is_dead)(void *arg, uint64_t pid), void *arg)
+{
+	struct retired r = {.n = 0};
+
+	for (uint64_t i = first; i < first + GROUP; i++) {
+		uint64_t pid = atomic_load_explicit(&t->tab[i].pid, memory_order_relaxed);
+
+		if (!is_free(pid) && (pid == RETIRED || !is_dead(arg, pid)))
+			return true;
+	}
+	for (uint64_t i = first; i < first + GROUP; i++) {
+		uint64_t pid = atomic_load_explicit(&t->tab[i].pid, memory_order_relaxed);
+
+		if (!is_free(pid) && is_dead(arg, pid) &&
+			atomic_compare_exchange_strong(&t->tab[i].pid, &pid, mark(t)))
+			r.slot[r.n++] = i;
+	}
+	if (r.n > 0)
+		give_back(t, &r);
+	return false;
+}
+
+static void release(struct beam_procs *t, uint64_t first)
+{
+	uint64_t i = first, was[GROUP];
+
+	for (; i < first + GROUP; i++) {
+		was[i - first] = atomic_load_explicit(&t->tab[i].pid, memory_order_relaxed);
+		if (!is_free(was[i - first]) ||
+			!atomic_compare_exchange_strong(&t->tab[i].pid, &was[i - first], GONE))
+			break;
+	}
+	if (i == first + GROUP)
+		beam_pages_release(&t->tab[first], 1);
+	else
+		while (i-- > first)
+			atomic_store_explicit(&t->tab[i].pid, was[i - first], memory_order_release);
+}
+
+bool beam_procs_release(
+	struct beam_procs *t, uint64_t *at, bool (*is_dead)(void *arg, uint64_t pid), void *arg)
+{
+	uint64_t pages = (t->slots.mask + 1) / GROUP, n = pages - *at;
+	unsigned char there[BEAM_LOOKED];
+
+	n = n < BEAM_LOOKED ? n : BEAM_LOOKED;
+	if (!beam_pages_there(&t->tab[*at * GROUP], n, there))
+		return true;
+	for (uint64_t i = 0; i < n; i++)
+		if ((there[i] & 1) && !is_in_use(t, (*at + i) * GROUP, is_dead, arg))
+			release(t, (*at + i) * GROUP);
+	*at += n;
+	return *at == pages;
 }

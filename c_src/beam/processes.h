@@ -77,6 +77,10 @@ void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid);
 bool beam_procs_sweep(struct beam_procs *t, uint64_t *at,
 	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
 
+/* Memory of slots that nobody has any more, from page *at on; true: that was the last. */
+bool beam_procs_release(struct beam_procs *t, uint64_t *at,
+	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
+
 /* A frame or process finds no room. */
 static inline void beam_procs_lose(struct beam_procs *t)
 {

@@ -540,7 +540,7 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_tuple2(env, atom_ok, items);
 }
 
-/* unmatched(Handle) -> [Description]: those of the script that match no probe so far. */
+/* unmatched(Handle) -> [{Line, Column, Description}]: those of the script that match no probe so far. */
 ERL_NIF_TERM nif_unmatched(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM list = enif_make_list(env, 0);
@@ -554,7 +554,10 @@ ERL_NIF_TERM nif_unmatched(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 			if (d->id != 0 || en_probe_match_from(b->en, 0, d, NULL, NULL) > 0)
 				continue;
 			snprintf(buf, sizeof(buf), "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name);
-			list = enif_make_list_cell(env, text(env, buf), list);
+			list = enif_make_list_cell(env,
+				enif_make_tuple3(env, enif_make_int(env, d->line),
+					enif_make_int(env, d->col), text(env, buf)),
+				list);
 		}
 	enif_mutex_unlock(b->lock);
 	return list;

@@ -14,6 +14,9 @@
  * heap (max_heap_size) is dead at once, but runs on until it next yields. Its last calls may find
  * that their variables are gone; what they leave is freed by the next pass. A pid is used again
  * after 2^28 others at the earliest, when the old process has long been swept.
+ *
+ * Whoever tells of exits, every ten seconds the memory of free slots is given back, page by page:
+ * in a node that spawns for days all of a table would be there else.
  */
 #include "engine/clock.h"
 #include "engine/engine.h"
@@ -25,6 +28,8 @@
 #define HURRY	 9	 /* the same where room is getting scarce */
 #define LEAST_MS 10
 #define MOST_MS	 10000
+#define RELEASE	 10000000000 /* ns between two passes that give memory back */
+#define SMALL	 65536	     /* slots: such tables may be there as a whole */
 
 /* Keys of self-> are pids and ports, or numbers of threads, which have the highest bit. */
 static bool is_dead(void *env, uint64_t key)
@@ -78,6 +83,36 @@ static uint64_t sweep(struct beam_handle *b, ErlNifEnv *env)
 	ms = s->took * (is_scarce(b) ? HURRY : PAUSE) / 1000000;
 	*s = (struct beam_sweep){0};
 	return ms < LEAST_MS ? LEAST_MS : ms > MOST_MS ? MOST_MS : ms;
+}
+
+static bool release_procs(struct beam_handle *b, uint64_t *at, ErlNifEnv *env)
+{
+	return b->procs.tab == NULL || b->procs.slots.mask < SMALL ||
+	       beam_procs_release(&b->procs, at, is_dead, env);
+}
+
+static bool release_names(struct beam_handle *b, uint64_t *at, ErlNifEnv *env)
+{
+	return b->proc_names.tab == NULL || b->proc_names.slots.mask < SMALL ||
+	       beam_proc_names_release(&b->proc_names, at, is_dead, env);
+}
+
+/* Goes on with it, if it is time. The handle is locked. */
+void beam_release(struct beam_handle *b, ErlNifEnv *env)
+{
+	static bool (*const steps[])(struct beam_handle *, uint64_t *, ErlNifEnv *) = {
+		release_procs, release_names};
+	const unsigned n = sizeof(steps) / sizeof(steps[0]);
+	struct beam_release *r = &b->release;
+	uint64_t began = en_now(), now = began;
+
+	for (; began >= r->due && r->step < n && now - began < SLICE; now = en_now())
+		if (steps[r->step](b, &r->at, env)) {
+			r->step++;
+			r->at = 0;
+		}
+	if (r->step == n)
+		*r = (struct beam_release){.due = now + RELEASE};
 }
 
 /*

@@ -348,6 +348,7 @@ static ERL_NIF_TERM clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		atoms = ATOMS_MS;
 	if (!beam_patterns_renew(&b->patterns) && ms > atoms)
 		ms = atoms;
+	beam_release(b, env);
 	enif_mutex_unlock(b->lock);
 	return enif_make_uint64(env, ms < 5 ? 5 : ms);
 }

@@ -23,6 +23,7 @@
 #include "engine/state.h"
 #include "fake_vm.h"
 #include "flow_threads.h"
+#include "slot_threads.h"
 
 #define THREADS	 3
 #define PROCS	 40 /* processes of a thread */
@@ -741,6 +742,9 @@ int main(void)
 	check(flow_parts_joined_twice() == 0, "threads that join a flow at once", 1, 0);
 	check(flow_members_buried_alive() == 0, "processes that follow one that has exited", 1, 0);
 	check(flow_depths_lost() == 0, "threads that go deeper at once", 1, 0);
+	check(slot_pages_kept() == 0, "pages of slots that nobody has", slot_pages_kept(), 0);
+	check(slot_pages_missing() == 0, "slots of the living", slot_pages_missing(), 0);
+	check(slots_overwritten() == 0, "slots that were given back while they had an owner", 1, 0);
 	test_exact();
 	test_ends_that_nobody_tells();
 	test_functions_come_and_are_counted_while_they_are_called();

@@ -242,7 +242,7 @@ killed_tells_nothing_twice_test_() ->
                     || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_deploy, erltrace_script_sup, erltrace_loads]]}.
 
 killed_tells_nothing_twice(Name) ->
-    Scripts = [{"a.d", ?COUNT}, {"bad.d", "BEGIN { @x = count(; }"}, {"misspelt.d", "erlang*:lists:sotr:function-entry { @ = count(); }"},
+    Scripts = [{"a.d", ?COUNT}, {"bad.d", "BEGIN { @x = count(; }"}, {"misspelt.d", "erlang*:::proces-spawn { @ = count(); }"},
                {"fails.d", "erlang*:::user_trace-n12 { x = *(int *)0; }"}],
     logged(fun() -> with(Scripts, [{budget_all, 1000}], fun(Dir) ->
         counts(),

@@ -287,6 +287,20 @@ later_test() ->
     end) end),
     unload_later().
 
+%% A function that there is not may come with the next version of its module, in whatever order they are named;
+%% another name never will.
+misspelt_names_in_any_order_test() ->
+    Function = "erlang*:lists:seqq:function-entry { @f = count(); }\n",
+    Probe = "erlang*:::proces-spawn { @p = count(); }\n",
+    with([{"f.d", [Function, ?COUNT]}, {"fp.d", [Function, Probe]}, {"pf.d", [Probe, Function]}], fun(_) ->
+        armed(<<"f">>),
+        [wait(fun() -> state(N) =:= failed end) || N <- [<<"fp">>, <<"pf">>]],
+        [?assertMatch({match, _}, re:run(maps:get(why, about(N)),
+                                         [Line, ".*erlang\\*:::proces-spawn does not match any probes"]))
+         || {N, Line} <- [{<<"fp">>, "line 2"}, {<<"pf">>, "line 1"}]],
+        ?assertMatch([<<"erlang*:lists:seqq:function-entry matches nothing yet", _/binary>>], maps:get(unmatched, about(<<"f">>)))
+    end).
+
 %% Names that are misspelt, of a module that is loaded later, and of one that is there: each is told, and the
 %% rest runs, also after a pause.
 misspelt_function_test() ->
