@@ -13,6 +13,8 @@
 -define(LEVEL, 1000).         % ms until the budget is divided again
 -define(BUDGET, 1).           % percent of the schedulers' time, of each
 -define(BUDGET_ALL, 2).       % and of all together
+-define(SETTINGS, [alerts, budget, budget_all, counters_most, destructive, exit_events, fast_calls, library, metrics,
+                   payload, sampling, scripts, vm_internals]).
 -define(LARGEST, 4000000).     % bytes of a script
 -define(FIRST_WAIT, 500).
 -define(LONGEST_WAIT, 30000).
@@ -152,7 +154,7 @@ look(#st{level = Level, scripts = Old} = St) ->
     {Own, Bad1} = percent(budget, ?BUDGET),
     {_, Bad2} = percent(budget_all, ?BUDGET_ALL),
     {Registry, Bad3} = metrics(),
-    Bad6 = alerts(),
+    Bad6 = alerts() ++ unknown(),
     {Files, Bad4} = files(Own),
     {Named, Bad5} = by_name(Files),
     tell(Bad1 ++ Bad2 ++ Bad3 ++ Bad4 ++ Bad5 ++ Bad6),
@@ -198,6 +200,10 @@ alerts() ->
         {error, Other} ->
             [io_lib:format("alerts must be a list, not ~0P", [Other, 20])]
     end.
+
+unknown() ->
+    [io_lib:format("~0P is not a setting of erltrace: they are ~ts", [K, 20, lists:join(", ", [atom_to_list(S) || S <- ?SETTINGS])])
+     || {K, _} <- lists:sort(application:get_all_env(erltrace)), not lists:member(K, [included_applications | ?SETTINGS])].
 
 is_alert_setting({K, V}) when K =:= hold; K =:= per_minute -> is_integer(V) andalso V > 0;
 is_alert_setting(_) -> false.

@@ -325,6 +325,8 @@ conflict(Id, Shape) ->
                  {Script, Aggregation} =/= Id, Samples -- Other =/= Samples],
     case Others of
         [] -> false;
+        [{Name, Script, Aggregation} | _] when Name =:= element(3, Shape) ->
+            {true, <<"@", (bare(Aggregation))/binary, " in ", Script/binary, ".d has the same name, ", Name/binary>>};
         [{Name, Script, Aggregation} | _] ->
             {true, <<(element(3, Shape))/binary, " has samples of the same names as ", Name/binary, ", of @",
                      (bare(Aggregation))/binary, " in ", Script/binary, ".d">>}

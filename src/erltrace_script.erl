@@ -42,6 +42,7 @@
               unmatched = [] :: [binary()]}).    % descriptions that match nothing yet, and why
 -record(told, {start = <<>> :: binary(),         % why it did not start: once, until its file changes
                unmatched = [] :: [binary()],     % likewise: which descriptions match nothing
+               paused = false :: boolean(),      % likewise: that it is paused
                ended :: integer() | undefined}). % ms: when it was told last that it has ended
 -record(data, {spec :: spec(),
                budget :: erltrace_budget:budget(),
@@ -212,8 +213,15 @@ why(Error, _) ->
 pause(Data) ->
     gauge(state, paused, Data),
     count(pauses, 1, Data),
-    Data1 = disarm(Data),
+    Data1 = tell_paused(disarm(Data)),
     {next_state, paused, Data1, look_again(paused, Data1)}.
+
+tell_paused(#data{told = #told{paused = true}} = Data) ->
+    Data;
+tell_paused(#data{spec = #{file := File}, told = Told} = Data) ->
+    logger:notice("erltrace: ~ts: it would take more than it may spend, and so is paused now and then: "
+                  "erltrace_script_armed_ratio says how much of the time it counts", [File]),
+    keep_told(Told#told{paused = true}, Data).
 
 %% When this returns nothing is armed, and the last results are in the totals.
 disarm(#data{run = undefined} = Data) ->

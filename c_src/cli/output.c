@@ -314,9 +314,12 @@ void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what
 	co_json_error(&c->json_state, err, what);
 }
 
-void cli_json_snapshot_failed(struct cli *c, const char *why, const char *error)
+void cli_json_snapshot(struct cli *c, const char *why, const char *file, const char *error)
 {
 	c->json_state.text = on_text;
 	c->json_state.arg = c;
-	co_json_snapshot_failed(&c->json_state, why, error);
+	if (error != NULL)
+		co_json_snapshot_failed(&c->json_state, why, error);
+	else
+		co_json_snapshot_written(&c->json_state, why, file);
 }

@@ -24,7 +24,14 @@ static void failed(struct cli *c, const char *why, const char *error)
 {
 	cli_say("snapshot '%s': %s", why, error);
 	if (c->json)
-		cli_json_snapshot_failed(c, why, error);
+		cli_json_snapshot(c, why, NULL, error);
+}
+
+static void written(struct cli *c, const char *why, const char *file)
+{
+	cli_notice(c, "snapshot '%s': %s", why, file);
+	if (c->json)
+		cli_json_snapshot(c, why, file, NULL);
 }
 
 void cli_snapshot_told(struct cli *c, const erltrace_snapshot_t *s)
@@ -32,7 +39,7 @@ void cli_snapshot_told(struct cli *c, const erltrace_snapshot_t *s)
 	if (s->error != NULL)
 		failed(c, s->why, s->error);
 	else if (s->file != NULL)
-		cli_notice(c, "snapshot '%s': %s", s->why, s->file);
+		written(c, s->why, s->file);
 }
 
 /* "FORM NS WHY" */
@@ -79,7 +86,7 @@ static void end(struct cli *c, struct cli_snapshot *s)
 	if (error != 0 && !s->told)
 		failed(c, s->why, text);
 	else if (error == 0 && s->file.path[0] != '\0')
-		cli_notice(c, "snapshot '%s': %s", s->why, s->file.path);
+		written(c, s->why, s->file.path);
 }
 
 bool cli_snapshot_part(struct cli *c, struct cli_snapshot **at, const char *node, const char *kind,

@@ -58,7 +58,9 @@ static int one_label(struct d_comp *c, struct prog_metric *m, const char *label,
 {
 	if (label == NULL)
 		return d_nomem(c);
-	if (!is_name(label) || is_reserved(label))
+	if (is_reserved(label))
+		return malformed(c, line, "a label that others set: ", label);
+	if (!is_name(label))
 		return malformed(c, line, "not a name for a label: ", label);
 	for (unsigned i = 0; i < m->nlabels; i++)
 		if (strcmp(m->labels[i], label) == 0)

@@ -477,14 +477,25 @@ int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *do
 	return js_end(j);
 }
 
-int co_json_snapshot_failed(struct co_json *j, const char *why, const char *error)
+/* A member besides `why`. */
+static int on_file(struct co_json *j, const char *type, const char *why, const char *member, const char *text)
 {
 	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
 		return -1;
-	js_begin(j->buf, "snapshot_failed");
+	js_begin(j->buf, type);
 	js_text(j->buf, "why", why);
-	js_text(j->buf, "message", error);
+	js_text(j->buf, member, text);
 	return js_end(j);
+}
+
+int co_json_snapshot_written(struct co_json *j, const char *why, const char *file)
+{
+	return on_file(j, "snapshot_written", why, "file", file);
+}
+
+int co_json_snapshot_failed(struct co_json *j, const char *why, const char *error)
+{
+	return on_file(j, "snapshot_failed", why, "message", error);
 }
 
 void co_json_free(struct co_json *j)

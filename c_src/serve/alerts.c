@@ -41,6 +41,7 @@ static void alert_free(struct alert *a)
 	free(a->node);
 	free(a->text);
 	free(a->recorded);
+	free(a->snapshot);
 	free(a);
 }
 
@@ -130,6 +131,8 @@ static void begin(struct alert *a, const struct job *j, const char *text)
 	set_text(&a->text, text);
 	free(a->recorded);
 	a->recorded = job_recorded(j);
+	free(a->snapshot);
+	a->snapshot = NULL;
 	serve_say("alert %s (%s, %s): %s", a->name, a->script, a->node,
 		a->text != NULL ? a->text : "");
 }
@@ -162,6 +165,24 @@ void alerts_fire(struct serve *v, struct job *j, const json_t *line)
 	a->last = now;
 	begin(a, j, text);
 	changed(&v->alerts, a);
+}
+
+/* It is written just after the alert, and so is in what is posted; else Alertmanager is told again.
+ */
+void alerts_snapshot(struct serve *v, const struct job *j, const char *why, const char *file)
+{
+	const char *node = j->node != NULL ? j->node : j->target;
+	char name[ALERTS_NAME_MAX + 1];
+	struct alert *a;
+
+	if (strncmp(why, "alert ", 6) != 0)
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)utf8_cut(why + 6, ALERTS_NAME_MAX), why + 6);
+	a = find(&v->alerts, name, j->script, node);
+	if (a == NULL || a->over != 0 || a->snapshot != NULL)
+		return;
+	a->snapshot = strdup(file);
+	a->untold |= v->alerts.has_manager ? ALERTS_TO_MANAGER : 0;
 }
 
 /* Those that are over, and forget what others know to be over. */
@@ -203,6 +224,9 @@ static json_t *alert_json(const struct alert *a, int64_t until)
 		a->text != NULL ? a->text : "", "recorded", a->recorded != NULL ? a->recorded : "",
 		"startsAt", time_of(a->began), "endsAt", time_of(a->over > 0 ? a->over : until));
 
+	if (a->snapshot != NULL)
+		json_object_set_new(
+			json_object_get(o, "annotations"), "snapshot", json_string(a->snapshot));
 	return o;
 }
 
@@ -348,13 +372,13 @@ json_t *alerts_out(const struct alerts *all)
 				(webhook ? a->sent & ALERTS_TO_WEBHOOK : 0);
 
 		if (a->over == 0 || (a->untold | sent) != 0)
-			json_array_append_new(
-				list, json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:I,s:I,s:I,s:I}", "name",
-					      a->name, "script", a->script, "node", a->node, "text",
-					      a->text, "recorded", a->recorded, "began",
-					      (json_int_t)a->began, "over", (json_int_t)a->over,
-					      "ago", (json_int_t)(now - a->last), "untold",
-					      (json_int_t)(a->untold | sent)));
+			json_array_append_new(list,
+				json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:s?,s:I,s:I,s:I,s:I}", "name",
+					a->name, "script", a->script, "node", a->node, "text",
+					a->text, "recorded", a->recorded, "snapshot", a->snapshot,
+					"began", (json_int_t)a->began, "over", (json_int_t)a->over,
+					"ago", (json_int_t)(now - a->last), "untold",
+					(json_int_t)(a->untold | sent)));
 	}
 	return list;
 }
@@ -369,7 +393,7 @@ void alerts_restore(struct alerts *all, const json_t *saved)
 {
 	unsigned others = (all->has_manager ? ALERTS_TO_MANAGER : 0) |
 			  (all->has_webhook ? ALERTS_TO_WEBHOOK : 0);
-	const char *name, *script, *node, *text, *recorded;
+	const char *name, *script, *node, *text, *recorded, *snapshot;
 	const json_t *o;
 	size_t i;
 
@@ -382,11 +406,13 @@ void alerts_restore(struct alerts *all, const json_t *saved)
 		node = json_string_value(json_object_get(o, "node"));
 		text = json_string_value(json_object_get(o, "text"));
 		recorded = json_string_value(json_object_get(o, "recorded"));
+		snapshot = json_string_value(json_object_get(o, "snapshot"));
 		if (name == NULL || script == NULL || node == NULL || all->n >= ALERTS_MAX ||
 			(a = alert_new(all, name, script, node)) == NULL)
 			continue;
 		set_text(&a->text, text != NULL ? text : "");
 		a->recorded = recorded != NULL ? strdup(recorded) : NULL;
+		a->snapshot = snapshot != NULL ? strdup(snapshot) : NULL;
 		a->began = number_of(o, "began");
 		a->over = number_of(o, "over");
 		a->last = serve_ms() - number_of(o, "ago");

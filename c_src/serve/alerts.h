@@ -30,6 +30,7 @@ struct alert {
 	struct alert *next;
 	char *name, *script, *node;
 	char *text, *recorded; /* of the last call; what the script printed before */
+	char *snapshot;	       /* the file with what a recorder had; or NULL */
 	int64_t began, over;   /* ms of the epoch; over 0: it goes on */
 	int64_t last;	       /* call of it: ms, monotonic */
 	unsigned untold;       /* who has not been sent its last change: ALERTS_TO_MANAGER, ... */
@@ -47,11 +48,12 @@ struct alerts {
 	int64_t minute;
 	unsigned begun; /* in this minute */
 	uint64_t total, dropped;
-	bool full; /* which has been told */
+	bool full;    /* which has been told */
 	bool changed; /* since it was saved: what is on, or what others know */
 };
 
 void alerts_fire(struct serve *v, struct job *j, const json_t *line);
+void alerts_snapshot(struct serve *v, const struct job *j, const char *why, const char *file);
 void alerts_look(struct serve *v); /* end those that are over; tell what has changed */
 void alerts_end(struct serve *v);  /* all scripts have ended: nobody calls alert() any more */
 bool alerts_ended(const struct alerts *all);  /* that has been delivered */

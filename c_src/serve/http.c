@@ -232,7 +232,7 @@ int http_open(struct serve *v)
 	};
 	lws_sock_file_fd_type fd;
 
-	lws_set_log_level(LLL_ERR, on_log);
+	lws_set_log_level(0, NULL); /* that it cannot listen is told below */
 	v->children = epoll_create1(EPOLL_CLOEXEC);
 	v->context = v->children >= 0 ? lws_create_context(&info) : NULL;
 	if (v->context != NULL)
@@ -242,6 +242,7 @@ int http_open(struct serve *v)
 			v->port);
 		return -1;
 	}
+	lws_set_log_level(LLL_ERR, on_log);
 	v->posts.context = v->context;
 	v->posts.vhost = v->vhost;
 	v->port = lws_get_vhost_listen_port(v->vhost);

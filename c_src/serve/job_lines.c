@@ -239,7 +239,9 @@ static void on_error(struct job *j, const json_t *line)
 	}
 	if (strcmp(tag, "D_PDESC_ZERO") == 0 && !j->up && !j->unmatched) {
 		j->unmatched = j->again = true;
-		more = "; until then the script runs without it";
+		j->errors--; /* it is started once, and runs */
+		j->starts--;
+		more = ": the script runs without it, until there is such a probe";
 	}
 	if (n > 0)
 		snprintf(text, sizeof(text), "line %lld: %s%s", n, message, more);
@@ -297,6 +299,14 @@ static void on_snapshot_failed(struct job *j, const json_t *line)
 	j->snapshots.failed++;
 	j->snapshots.untold++;
 	job_tell_snapshots(j, false);
+}
+
+static void on_snapshot(struct job *j, const json_t *line)
+{
+	const char *why = text_of(line, "why"), *file = text_of(line, "file");
+
+	serve_say("%s: %s: snapshot '%s': %s", j->path, j->target, why, file);
+	alerts_snapshot(j->v, j, why, file);
 }
 
 /* ---- other lines ------------------------------------------------------------------------ */
@@ -383,6 +393,8 @@ void job_line(void *job, const char *text, size_t len)
 		j->own_end = true;
 	else if (strcmp(type, "unmatched") == 0)
 		on_unmatched(j, line);
+	else if (strcmp(type, "snapshot_written") == 0)
+		on_snapshot(j, line);
 	else if (strcmp(type, "snapshot_failed") == 0)
 		on_snapshot_failed(j, line);
 	else if (strcmp(type, "snapshot") != 0 && strcmp(type, "calls") != 0)

@@ -106,6 +106,7 @@ const char *naming_conflict(const struct totals *t, const struct metric *self, c
 	enum metric_kind kind)
 {
 	static char why[512];
+	const char *of;
 
 	if (is_own(name, kind)) {
 		snprintf(why, sizeof(why), "the server itself has a metric %s", name);
@@ -114,9 +115,14 @@ const char *naming_conflict(const struct totals *t, const struct metric *self, c
 	for (const struct metric *m = t->metrics; m != NULL; m = m->next) {
 		if (m == self || !m->shown || m->name == NULL || !overlap(m->name, m->kind, name, kind))
 			continue;
-		snprintf(why, sizeof(why), "%s has samples of the same names as %s, of @%s in %s.d",
-			name, m->name, strcmp(m->aggregation, "_") == 0 ? "" : m->aggregation,
-			m->script);
+		of = strcmp(m->aggregation, "_") == 0 ? "" : m->aggregation;
+		if (strcmp(name, m->name) == 0)
+			snprintf(why, sizeof(why), "@%s in %s.d has the same name, %s", of,
+				m->script, name);
+		else
+			snprintf(why, sizeof(why),
+				"%s has samples of the same names as %s, of @%s in %s.d", name,
+				m->name, of, m->script);
 		return why;
 	}
 	return NULL;

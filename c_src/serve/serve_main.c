@@ -141,16 +141,16 @@ static int one_option(struct serve *v, int flag, const char *arg)
 	case OPT_ALERTMANAGER:
 		v->alerts.has_manager =
 			post_open(&v->alerts.manager, &v->posts, arg, "/api/v2/alerts") == 0;
-		return v->alerts.has_manager ? -1 : bad("not a URL: %s", arg);
+		return v->alerts.has_manager ? -1 : bad("not a URL, as http://HOST:PORT: %s", arg);
 	case OPT_WEBHOOK:
 		v->alerts.has_webhook = post_open(&v->alerts.webhook, &v->posts, arg, "") == 0;
-		return v->alerts.has_webhook ? -1 : bad("not a URL: %s", arg);
+		return v->alerts.has_webhook ? -1 : bad("not a URL, as http://HOST:PORT: %s", arg);
 	case OPT_ALERT_HOLD:
 		v->alerts.hold = argument_number(arg, 1, 86400);
 		return v->alerts.hold > 0 ? -1 : bad("--alert-hold takes 1 to 86400, not %s", arg);
 	case OPT_OTLP:
 		v->otlp.on = post_open(&v->otlp.post, &v->posts, arg, "/v1/metrics") == 0;
-		return v->otlp.on ? -1 : bad("not a URL: %s", arg);
+		return v->otlp.on ? -1 : bad("not a URL, as http://HOST:PORT: %s", arg);
 	case OPT_OTLP_INTERVAL:
 		v->otlp.every = argument_number(arg, 1, 3600);
 		return v->otlp.every > 0 ? -1 : bad("--otlp-interval takes 1 to 3600, not %s", arg);
@@ -195,8 +195,10 @@ static int paths(struct serve *v, int argc, char **argv)
 	for (int i = optind; i < argc; i++) {
 		if (v->npaths == SERVE_MAX_PATHS)
 			return bad("too many scripts: put them into a folder: %s", argv[i]);
-		if (access(argv[i], R_OK) < 0)
-			return bad("cannot read %s", argv[i]);
+		if (access(argv[i], R_OK) < 0) {
+			serve_say("cannot read %s: %s", argv[i], strerror(errno));
+			return 2;
+		}
 		v->paths[v->npaths++] = (struct path){argv[i], is_folder(argv[i]), false};
 	}
 	return v->npaths > 0 ? -1 : bad("a folder of scripts is needed%s", "");

@@ -21,7 +21,8 @@ settings_test_() ->
       || {Bad, Told} <- [{{budget, x}, "budget must be"}, {{budget, -1}, "budget must be"}, {{budget_all, 1000}, "budget_all must be"},
                          {{metrics, x}, "metrics must be"}, {{metrics, [a | b]}, "metrics must be"},
                          {{metrics, [{max_labels, 0}, x]}, "is not a setting"}, {{alerts, #{}}, "alerts must be"},
-                         {{alerts, [{hold, 0}]}, "alerts: {hold,0} is not a setting"}]]}.
+                         {{alerts, [{hold, 0}]}, "alerts: {hold,0} is not a setting"},
+                         {{budget_al, 2}, "budget_al is not a setting of erltrace: they are alerts, budget, "}]]}.
 
 settings(Bad, Told) ->
     logged(fun() -> with([{"a.d", ?COUNT}], [Bad], fun(_) ->

@@ -404,7 +404,7 @@ same_name() ->
         fire(10),
         shows(<<"shared_total">>, 10),
         ?assertMatch([_], samples(<<"shared_total">>)),
-        ?assertMatch(<<"shared has samples of the same names as shared, of @x in a.d">>,
+        ?assertMatch(<<"@x in a.d has the same name, shared">>,
                      maps:get({left_out, <<"x">>}, about(<<"b">>))),
         ?assertEqual(1, value(<<"erltrace_script_left_out">>)),
         shows(<<"erltrace_b_own_total">>, 10),
@@ -444,13 +444,14 @@ drops(Name) -> lists:sum([N || {{drops, _}, N} <- maps:to_list(about(Name))]).
 %% A script that would take much more than it may: it is paused, the result says so, and what it counts is
 %% what happened while it was armed.
 paused_test() ->
-    with([{"a.d", ?COUNT}], [{budget, 5}], fun(_) ->
+    logged(fun() -> with([{"a.d", ?COUNT}], [{budget, 5}], fun(_) ->
         Fired = worked(fun hard_work/1, fun() -> wait(fun() -> maps:get(pauses, about(<<"a">>), 0) >= 1 end) end),
         wait(fun() -> taken(Fired, maps:get(pauses, about(<<"a">>)) + 1) end),
         wait(fun() -> value(<<"erltrace_a_calls_total">>) =:= maps:get(events, about(<<"a">>)) end),
         wait(fun() -> value(<<"erltrace_script_armed_ratio">>) < 1 end),
-        ?assert(value(<<"erltrace_script_paused_seconds_total">>) > 0)
-    end).
+        ?assert(value(<<"erltrace_script_paused_seconds_total">>) > 0),
+        ?assertMatch([_], lines_of(<<"a.d: it would take more than it may spend">>, log_lines()))
+    end) end).
 
 hard_work(N) ->
     receive stop -> N

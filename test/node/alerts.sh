@@ -56,9 +56,14 @@ erlang*:demo_exact:burn/1:function-entry
 	alert("Burns", "CPU time");
 }
 EOC
+# It records, and prints nothing: the alert leads to the file.
+cat >scripts/records.d <<'EOC'
+#pragma D option bufpolicy=ring
+erlang*:demo_exact:burn/1:function-entry { printf("burns"); alert("Recorded", "with a snapshot"); }
+EOC
 start served
 at served 'code:ensure_loaded(demo_exact).' >/dev/null
-background url erltrace serve -N served --port 0 --alert-hold 3 --alertmanager "http://127.0.0.1:$am_port" \
+background url erltrace serve -N served --port 0 --snapshots shots --alert-hold 3 --alertmanager "http://127.0.0.1:$am_port" \
 	--webhook "http://127.0.0.1:$hook_port/hook" scripts
 until [ -s url ] && grep -q metrics url; do sleep 0.05; done
 url=$(grep -m1 metrics url)
@@ -116,6 +121,11 @@ at served 'demo_exact:burns(1).' >/dev/null
 ok 'one whose script had printed a long line is told' holds posts '"alertname":"Burns".*"status":"firing"'
 ok 'with whole characters of it' grep -qF "\"recorded\":\"$(printf 'é%.0s' {1..127})\\n\"" posts
 ok 'which is over then' holds posts '"alertname":"Burns".*"status":"resolved"'
+ok 'one of a recorder leads to its snapshot' holds posts '"alertname":"Recorded".*"snapshot":"shots/[^"]*alert_Recorded[^"]*"'
+ok 'which is there' grep -q 'burns' "$(sed -n 's/.*"snapshot":"\([^"]*\)".*/\1/p' posts | tail -n 1)"
+ok 'and in the log' holds url "records\.d: served: snapshot 'alert Recorded': shots/"
+ok 'it is over, too' holds posts '"alertname":"Recorded".*"status":"resolved"'
+is 'told once' 1 "$(grep -c '"alertname":"Recorded".*"status":"firing"' posts)"
 
 # ---- Alertmanager, and a rule of Prometheus ----------------------------------------------------
 

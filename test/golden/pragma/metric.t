@@ -31,7 +31,7 @@ $ erltrace -e -xerrtags -s t2.d
 | #pragma D metric @a labels=node
 | BEGIN { @a[1] = count(); exit(0); }
 $ erltrace -e -xerrtags -s t3.d
-!~ \[D_PRAGMA_MALFORM\] line 1: #pragma D metric: not a name for a label: node
+!~ \[D_PRAGMA_MALFORM\] line 1: #pragma D metric: a label that others set: node
 ? 1
 $ sed 's/node/x,x/' t3.d >t4.d; erltrace -e -xerrtags -s t4.d
 !~ \[D_PRAGMA_MALFORM\] line 1: #pragma D metric: the same label twice: x
