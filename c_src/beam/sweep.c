@@ -22,14 +22,15 @@
 #include "engine/engine.h"
 #include "nif.h"
 
-#define SLICE	 1000000 /* ns: the handle is locked for so long, and a little more */
-#define CHAINS	 512	 /* of variables, between two looks at the clock */
-#define PAUSE	 99	 /* times what a pass took */
-#define HURRY	 9	 /* the same where room is getting scarce */
-#define LEAST_MS 10
-#define MOST_MS	 10000
-#define RELEASE	 10000000000 /* ns between two passes that give memory back */
-#define SMALL	 65536	     /* slots: such tables may be there as a whole */
+#define SLICE	      1000000 /* ns: the handle is locked for so long, and a little more */
+#define CHAINS	      512     /* of variables, between two looks at the clock */
+#define PAUSE	      99      /* times what a pass took */
+#define HURRY	      9	      /* the same where room is getting scarce */
+#define LEAST_MS      10
+#define MOST_MS	      10000
+#define RELEASE	      10000000000 /* ns between two passes that give memory back, */
+#define RELEASE_SLICE 4000000	  /* in slices, one a second: so do ten thousand spawns a second */
+#define SMALL	      65536	  /* slots: such tables may be there as a whole */
 
 /* Keys of self-> are pids and ports, or numbers of threads, which have the highest bit. */
 static bool is_dead(void *env, uint64_t key)
@@ -106,7 +107,7 @@ void beam_release(struct beam_handle *b, ErlNifEnv *env)
 	struct beam_release *r = &b->release;
 	uint64_t began = en_now(), now = began;
 
-	for (; began >= r->due && r->step < n && now - began < SLICE; now = en_now())
+	for (; began >= r->due && r->step < n && now - began < RELEASE_SLICE; now = en_now())
 		if (steps[r->step](b, &r->at, env)) {
 			r->step++;
 			r->at = 0;
