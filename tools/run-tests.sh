@@ -155,7 +155,12 @@ has_erlang() {
 	return 1
 }
 
-# Erlang modules (EUnit, Common Test, PropEr), each in a node of its own.
+# An Erlang module (EUnit, Common Test, PropEr), in a node of its own.
+module() { # name
+	run "$1" env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "${ERL:-erl}" +pc unicode -noshell \
+		-pa "$(realpath "${EBIN:-ebin}")" "$(realpath "$BUILD/erl")" -s erl_run main "$1" "$log"
+}
+
 modules() {
 	local t name
 	for t in test/erl/{*_tests,*_SUITE,prop_*}.erl; do
@@ -165,8 +170,7 @@ modules() {
 			echo "$name: no PropEr here: left out"
 			continue
 		fi
-		run "$name" env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "${ERL:-erl}" +pc unicode -noshell \
-			-pa "$(realpath "${EBIN:-ebin}")" "$(realpath "$BUILD/erl")" -s erl_run main "$name" "$log"
+		module "$name"
 	done
 }
 
@@ -216,6 +220,16 @@ second_lane() {
 	done
 }
 
+# Those of the third: they wait most of the time.
+patient=(deploy_attack_tests deploy_tests slots_tests)
+third_lane() {
+	local name
+	has_erlang >/dev/null || return
+	for name in "${patient[@]}"; do
+		module "$name"
+	done
+}
+
 # Tests that only compute: with what the others leave of the processors.
 computing() { # how many random programs as shipped (0: none), how many sanitized
 	renice -n 19 "$BASHPID" >/dev/null
@@ -227,8 +241,9 @@ computing() { # how many random programs as shipped (0: none), how many sanitize
 case ${1:-all} in
 all)
 	beside second_lane
+	beside third_lane
 	beside computing 1000000 20000
-	elsewhere=("${long[@]}")
+	elsewhere=("${long[@]}" "${patient[@]}")
 	programs "$BUILD" '' 0
 	run example tools/check-example.sh "$BUILD/example"
 	scripts
