@@ -221,12 +221,15 @@ second_lane() {
 }
 
 # Those of the third: they wait most of the time.
-patient=(deploy_attack_tests deploy_tests slots_tests)
+patient=(deploy_attack_tests deploy_tests slots_tests flow_tests erltrace_SUITE node/{release,faults,trio})
 third_lane() {
 	local name
 	has_erlang >/dev/null || return
 	for name in "${patient[@]}"; do
-		module "$name"
+		case $name in
+		*/*) run "$name" bash "test/$name.sh" ;;
+		*) module "$name" ;;
+		esac
 	done
 }
 
