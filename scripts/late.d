@@ -3,7 +3,8 @@
 /*
  * late.d: timers that fire late: how much later than they were due their messages were taken from the
  * signal queue by the process, for whom, and where they were started. Timers are late if schedulers are
- * blocked or overloaded, or if the process itself does not come to its messages.
+ * blocked or overloaded, or if the process itself does not come to its messages (before OTP 27: since then it
+ * takes them whenever it is scheduled in, whatever it is busy with).
  *
  *	erltrace -N NODE -qs late.d [MS] [SECONDS] [HOW MANY]
  *

@@ -184,7 +184,7 @@ done
 
 # ---- an alert of a script that is served --------------------------------------------------------
 
-if erltrace serve --help >/dev/null 2>&1; then
+if erltrace serve --help >/dev/null 2>&1 && command -v curl >/dev/null; then
 	mkdir served scripts
 	cat >scripts/waits.d <<'EOC'
 #pragma D option bufpolicy=ring
