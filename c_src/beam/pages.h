@@ -27,6 +27,16 @@ static inline bool beam_pages_there(void *at, size_t pages, unsigned char there[
 	return mincore(at, pages * BEAM_PAGE, there) == 0;
 }
 
+/* A page that nobody uses: is it so for the second time? One in which processes come and go just now is left
+ * alone. */
+static inline bool beam_page_rests(unsigned char *rests, bool in_use)
+{
+	bool again = *rests && !in_use;
+
+	*rests = !in_use && !again;
+	return again;
+}
+
 /* Zeros again, which take no memory. Nobody may use them meanwhile. */
 static inline void beam_pages_release(void *at, size_t pages)
 {

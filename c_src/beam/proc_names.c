@@ -45,8 +45,9 @@ int beam_proc_names_init(struct beam_proc_names *t, uint64_t process_limit)
 	_Static_assert(sizeof(struct beam_proc_name) == 64, "a cache line");
 	beam_pid_slots_init(&t->slots, process_limit);
 	t->tab = beam_pages((t->slots.mask + 1) * sizeof(*t->tab));
+	t->rests = beam_pages((t->slots.mask + 1) * sizeof(*t->tab) / BEAM_PAGE);
 	t->labels = beam_pages(BEAM_LABELS * sizeof(*t->labels));
-	if (t->tab == NULL || t->labels == NULL) {
+	if (t->tab == NULL || t->rests == NULL || t->labels == NULL) {
 		beam_proc_names_fini(t);
 		return -1;
 	}
@@ -57,9 +58,12 @@ void beam_proc_names_fini(struct beam_proc_names *t)
 {
 	if (t->tab != NULL)
 		munmap(t->tab, (t->slots.mask + 1) * sizeof(*t->tab));
+	if (t->rests != NULL)
+		munmap(t->rests, (t->slots.mask + 1) * sizeof(*t->tab) / BEAM_PAGE);
 	if (t->labels != NULL)
 		munmap(t->labels, BEAM_LABELS * sizeof(*t->labels));
 	t->tab = NULL;
+	t->rests = NULL;
 	t->labels = NULL;
 }
 
@@ -452,7 +456,8 @@ bool beam_proc_names_release(struct beam_proc_names *t, uint64_t *at,
 	if (!beam_pages_there(&t->tab[*at * GROUP], n, there))
 		return true;
 	for (uint64_t i = 0; i < n; i++)
-		if ((there[i] & 1) && !is_in_use(t, (*at + i) * GROUP, is_dead, arg))
+		if ((there[i] & 1) && beam_page_rests(&t->rests[*at + i],
+					      is_in_use(t, (*at + i) * GROUP, is_dead, arg)))
 			release(t, (*at + i) * GROUP);
 	*at += n;
 	return *at == pages;

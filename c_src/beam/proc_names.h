@@ -43,6 +43,7 @@ struct beam_proc_name {
 
 struct beam_proc_names {
 	struct beam_proc_name *tab; /* NULL: no script reads it */
+	unsigned char *rests;	    /* as in struct beam_procs */
 	struct beam_pid_slots slots;
 	struct beam_label *labels;
 	char pad[64];

@@ -29,8 +29,9 @@ int beam_procs_init(struct beam_procs *t, uint64_t process_limit)
 	beam_pid_slots_init(&t->slots, process_limit);
 	t->nchunks = BEAM_CHUNKS;
 	t->tab = beam_pages((t->slots.mask + 1) * sizeof(*t->tab));
+	t->rests = beam_pages((t->slots.mask + 1) * sizeof(*t->tab) / BEAM_PAGE);
 	t->chunks = beam_pages(BEAM_CHUNKS * sizeof(*t->chunks));
-	if (t->tab == NULL || t->chunks == NULL) {
+	if (t->tab == NULL || t->rests == NULL || t->chunks == NULL) {
 		beam_procs_fini(t);
 		return -1;
 	}
@@ -41,10 +42,13 @@ void beam_procs_fini(struct beam_procs *t)
 {
 	if (t->tab != NULL)
 		munmap(t->tab, (t->slots.mask + 1) * sizeof(*t->tab));
+	if (t->rests != NULL)
+		munmap(t->rests, (t->slots.mask + 1) * sizeof(*t->tab) / BEAM_PAGE);
 	if (t->chunks != NULL)
 		munmap(t->chunks, BEAM_CHUNKS * sizeof(*t->chunks));
 	beam_kept_fini(&t->kept);
 	t->tab = NULL;
+	t->rests = NULL;
 	t->chunks = NULL;
 }
 
@@ -279,7 +283,8 @@ bool beam_procs_release(
 	if (!beam_pages_there(&t->tab[*at * GROUP], n, there))
 		return true;
 	for (uint64_t i = 0; i < n; i++)
-		if ((there[i] & 1) && !is_in_use(t, (*at + i) * GROUP, is_dead, arg))
+		if ((there[i] & 1) && beam_page_rests(&t->rests[*at + i],
+					      is_in_use(t, (*at + i) * GROUP, is_dead, arg)))
 			release(t, (*at + i) * GROUP);
 	*at += n;
 	return *at == pages;

@@ -57,6 +57,7 @@ struct beam_proc {
 
 struct beam_procs {
 	struct beam_proc *tab;
+	unsigned char *rests; /* each page of it: nobody had a slot there at the last look */
 	struct beam_pid_slots slots;
 	struct beam_kept_pool kept;
 	struct beam_chunk *chunks;
