@@ -3,7 +3,8 @@
  * Entries of a table that threads take and give back without locks (probe path). Those that were given
  * back are a stack, linked by a word in each; then come those that nobody has had yet. The head has a
  * tag that changes each time: one that has come back meanwhile is told from the one that was read
- * (ABA). After so many attempts against other threads there is no entry, or it is lost.
+ * (ABA). After so many attempts against other threads, as one that gives back thousands, one that nobody has
+ * had yet is taken, if there is any, or the entry is lost.
  */
 #ifndef BEAM_FREE_LIST_H
 #define BEAM_FREE_LIST_H
@@ -41,7 +42,7 @@ static inline uint32_t free_list_get(struct free_list *l, void *links, size_t si
 			    &l->head, &head, to, memory_order_acquire, memory_order_acquire))
 			return (uint32_t)head;
 	}
-	if ((uint32_t)head != 0 || atomic_load_explicit(&l->used, memory_order_relaxed) >= most)
+	if (atomic_load_explicit(&l->used, memory_order_relaxed) >= most)
 		return 0;
 	i = atomic_fetch_add_explicit(&l->used, 1, memory_order_relaxed);
 	return i < most ? i + 1 : 0;
