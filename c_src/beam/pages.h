@@ -21,10 +21,13 @@ static inline void *beam_pages(size_t size)
 #define BEAM_PAGE   4096
 #define BEAM_LOOKED 128 /* pages at a time */
 
-/* Of so many pages from `at` on, which are there? False: that is not known. */
-static inline bool beam_pages_there(void *at, size_t pages, unsigned char there[BEAM_LOOKED])
+/* Of the next pages of a table, from `at` on, which are there? How many those are; 0: it is not known. */
+static inline size_t beam_pages_there(
+	void *tab, size_t pages, size_t at, unsigned char there[BEAM_LOOKED])
 {
-	return mincore(at, pages * BEAM_PAGE, there) == 0;
+	size_t n = pages - at < BEAM_LOOKED ? pages - at : BEAM_LOOKED;
+
+	return mincore((char *)tab + at * BEAM_PAGE, n * BEAM_PAGE, there) == 0 ? n : 0;
 }
 
 /* A page that nobody uses: is it so for the second time? One in which processes come and go just now is left

@@ -276,16 +276,14 @@ static void release(struct beam_procs *t, uint64_t first)
 bool beam_procs_release(
 	struct beam_procs *t, uint64_t *at, bool (*is_dead)(void *arg, uint64_t pid), void *arg)
 {
-	uint64_t pages = (t->slots.mask + 1) / GROUP, n = pages - *at;
+	uint64_t pages = (t->slots.mask + 1) / GROUP, n;
 	unsigned char there[BEAM_LOOKED];
 
-	n = n < BEAM_LOOKED ? n : BEAM_LOOKED;
-	if (!beam_pages_there(&t->tab[*at * GROUP], n, there))
-		return true;
+	n = beam_pages_there(t->tab, pages, *at, there);
 	for (uint64_t i = 0; i < n; i++)
 		if ((there[i] & 1) && beam_page_rests(&t->rests[*at + i],
 					      is_in_use(t, (*at + i) * GROUP, is_dead, arg)))
 			release(t, (*at + i) * GROUP);
 	*at += n;
-	return *at == pages;
+	return n == 0 || *at == pages;
 }
