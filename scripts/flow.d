@@ -45,7 +45,7 @@ inline string module = $$1, function = $$2;
 
 inline int one_in = $4 ? $4 : 1;
 
-BEGIN { seconds = $3; calls = 0; slowest = 0; }
+BEGIN { seconds = $3; calls = 0; slowest = -1; }
 
 erlang*:$$1:$$2:function-entry /calls++ % one_in == 0/ { follow(); }
 
@@ -85,19 +85,20 @@ erlang*:::flow-end
 	@deepest = max(args[1]);
 }
 
-erlang*:::flow-end /flow->spec && args[3] > slowest/
+/* In microseconds, as it is printed: two of the same time would look like a mistake. */
+erlang*:::flow-end /flow->spec && args[3] / 1000 > slowest/
 {
 	printf("%s %s %d us: %d messages, %d spawns%s\n", args[2],
 	    args[6] == "waits" ? "has not finished after" : "took", args[3] / 1000, args[4], args[5],
 	    args[6] == "cut" ? ", and more (option flowhops)" : args[6] == "aged" ? ", and goes on" : "");
 }
 
-erlang*:::flow-end /flow->spec && flow->away && args[3] > slowest/
+erlang*:::flow-end /flow->spec && flow->away && args[3] / 1000 > slowest/
 {
 	printf("  only what happened in %s; of all nodes: erltrace -N NODE -N NODE --follow %s\n", erlnode, args[2]);
 }
 
-erlang*:::flow-end /flow->spec && args[3] > slowest/ { commit(flow->spec); slowest = args[3]; flow->spec = 0; }
+erlang*:::flow-end /flow->spec && args[3] / 1000 > slowest/ { commit(flow->spec); slowest = args[3] / 1000; flow->spec = 0; }
 
 erlang*:::flow-end /flow->spec/ { discard(flow->spec); }
 
