@@ -3,7 +3,7 @@
 %% files that are none, applications that come and go. Each is told or ignored; the good script goes on.
 -module(deploy_attack_tests).
 -include_lib("eunit/include/eunit.hrl").
--import(deploy_tests, [with/3, logged/1, log_lines/0, lines_of/2, write/3, wait/1, armed/1, state/1, about/1, fire/1,
+-import(deploy_tests, [with/3, logged/1, log_lines/0, log_lines/1, lines_of/2, write/3, wait/1, armed/1, state/1, about/1, fire/1,
                        value/1, shows/2]).
 
 -define(COUNT, "erlang*:::user_trace-n12 { @calls = count(); }\n").
@@ -251,7 +251,7 @@ killed_tells_nothing_twice(Name) ->
         wait(fun() -> dtrace:pn(12, 1), errors(<<"fails">>) > 0 end),
         [wait(fun() -> errors(N) > 0 end) || N <- [<<"bad">>, <<"misspelt">>]],
         Told = [<<"bad.d: ">>, <<"misspelt.d: ">>, <<"fails.d: ">>, <<"budget_all must be">>],
-        Before = log_lines(),
+        Before = log_lines(Told),
         [?assertMatch([_], lines_of(Text, Before)) || Text <- Told],
         Starts = [{N, starts(N)} || N <- [<<"bad">>, <<"misspelt">>, <<"fails">>]],
         exit(whereis(Name), kill),
