@@ -149,7 +149,9 @@ hibernate_test() ->
                       receive {'DOWN', M, process, P, _} -> ok end,
                       put(pid, pid_to_list(P))
               end),
-    ?assertEqual(#{{"_", [get(pid), "erltrace_probe_tests:sleeper/1"]} => 3}, Got).
+    %% processes of OTP's own may hibernate too
+    ?assertEqual([{"erltrace_probe_tests:sleeper/1", 3}],
+                 [{F, N} || {{"_", [P, F]}, N} <- maps:to_list(Got), P =:= get(pid)]).
 
 sleeper(N) ->
     receive again -> ok end,
@@ -340,9 +342,9 @@ vtimestamp_waits_test() ->
     Got = run("erlang*:erltrace_probe_tests:one:function-entry"
               "{ @v[probefunc] = max(vtimestamp); }",
               fun() ->
-                      in_process(fun() -> one(1), receive after 200 -> ok end, one(2) end)
+                      in_process(fun() -> one(1), receive after 1000 -> ok end, one(2) end)
               end),
-    ?assert(maps:get({"v", ["one/1"]}, Got) < 100000000).
+    ?assert(maps:get({"v", ["one/1"]}, Got) < 500000000).
 
 %% ---- self-> ends with its process ------------------------------------------------------------
 
@@ -446,16 +448,17 @@ two_handles_test() ->
     Entry = "erlang*:erltrace_probe_tests:one:function-entry { @ = count(); }",
     {ok, A} = erltrace:script(Entry),
     {ok, B} = erltrace:script([Entry, "erlang*:erltrace_probe_tests:two:function-return"
-                               "{ @r = count(); } erlang*:::process-exit { @x = count(); }"]),
+                               "{ @r = count(); } erlang*:::process-exit { @x[copyinstr(arg0)] = count(); }"]),
     Work = fun() -> in_process(fun() -> [id(two(I)) || I <- lists:seq(1, 10)] end) end,
-    Work(),
+    {P1, _} = Work(),
     {ok, [{<<"_">>, count, [], 20}]} = erltrace:aggregations(A),
     erltrace:close(A),
-    Work(),
+    {P2, _} = Work(),
     {ok, Aggs} = erltrace:aggregations(B),
     erltrace:close(B),
     ?assertEqual([40], [N || {<<"_">>, _, _, N} <- Aggs]),
-    ?assertEqual([2], [N || {<<"x">>, _, _, N} <- Aggs]),
+    ?assertEqual([[1], [1]], [[N || {<<"x">>, _, [K], N} <- Aggs, K =:= list_to_binary(pid_to_list(P))]
+                              || P <- [P1, P2]]), % others may end meanwhile
     ?assertEqual([], session_tests:flags(self())),
     ?assertEqual([], session_tests:flags(new_processes)),
     ?assertEqual([], session_tests:pattern({?MODULE, one, 1})),
