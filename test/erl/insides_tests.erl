@@ -162,7 +162,7 @@ stop_child(Sup, Why) ->
             M = monitor(process, Pid),
             Pid ! {stop, Why},
             receive {'DOWN', M, process, Pid, _} -> ok end,
-            _ = supervisor:which_children(Sup),
+            is_seen(Sup, Pid),
             case lists:keymember({my, transient}, 1, supervisor:which_children(Sup)) andalso
                 lists:member(Why, [shutdown, normal]) of
                 true -> _ = supervisor:restart_child(Sup, {my, transient});
@@ -171,6 +171,10 @@ stop_child(Sup, Why) ->
         [] ->
             ok
     end.
+
+%% We may be told before the supervisor is.
+is_seen(Sup, Pid) ->
+    lists:keymember(Pid, 2, supervisor:which_children(Sup)) andalso is_seen(Sup, Pid).
 
 crashes(Way) ->
     logger:set_primary_config(level, emergency),
