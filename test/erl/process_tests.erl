@@ -186,7 +186,7 @@ told(Ref, N) ->
         {erltrace, Ref, Kind, #{aggregations := Aggs}} ->
             N1 = N + lists:sum([C || {_, count, [], C} <- Aggs]),
             case Kind of tick -> told(Ref, N1); done -> N1 end
-    after 10000 -> {none, N}
+    after 60000 -> {none, N}
     end.
 
 %% A handle that is suspended ends with its owner as soon as it goes on; events are off before.
@@ -262,10 +262,12 @@ no_leaks_test_() ->
                            ok = erltrace:close(H)
                    end,
             Live(),
-            Before = used(),
+            none_left(),
+            {Own, Processes} = used(),
             [Live() || _ <- lists:seq(1, 100)],
             none_left(),
-            ?assertEqual(Before, used())
+            %% processes of OTP's own come and go
+            ?assert(until(fun() -> {Own1, N} = used(), Own1 =:= Own andalso N =< Processes end), used())
         end),
         ?assertEqual([], Logged)
     end}.
