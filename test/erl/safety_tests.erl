@@ -122,19 +122,24 @@ watchdog_leaves_cheap_script_test_() ->
 
 %% Who looks after a script that is deployed comes by once a second, but sooner if its patience is less.
 watchdog_of_deployed_script_comes_in_time_test_() ->
-    {timeout, 60, fun() ->
-        P = busy(fun() -> work(100), receive after 1 -> ok end end),
-        {ok, H} = erltrace:open(),
-        [ok = erltrace:setopt(H, K, V) || {K, V} <- [{"watchtime", "700ms"}, {"watchdog", "0"}]],
-        ok = erltrace:compile(H, ?COUNT_F),
-        ok = erltrace_handle:call(H, calm),
-        ok = erltrace:go(H),
-        receive after 3000 -> ok end,
-        Aborted = aborted(H),
-        end_all([P]),
-        ok = erltrace:close(H),
-        ?assertEqual(undefined, Aborted)
-    end}.
+    {timeout, 120, fun() -> comes_in_time(10) end}.
+
+%% On a busy machine it may not run for as long, now and then: again. One that comes too late does so each time.
+comes_in_time(Tries) ->
+    P = busy(fun() -> work(100), receive after 1 -> ok end end),
+    {ok, H} = erltrace:open(),
+    [ok = erltrace:setopt(H, K, V) || {K, V} <- [{"watchtime", "700ms"}, {"watchdog", "0"}]],
+    ok = erltrace:compile(H, ?COUNT_F),
+    ok = erltrace_handle:call(H, calm),
+    ok = erltrace:go(H),
+    receive after 3000 -> ok end,
+    Aborted = aborted(H),
+    end_all([P]),
+    ok = erltrace:close(H),
+    case Aborted of
+        _ when Aborted =/= undefined, Tries > 1 -> comes_in_time(Tries - 1);
+        _ -> ?assertEqual(undefined, Aborted)
+    end.
 
 %% Records are dropped and nobody reads any: ended. One who reads is not.
 watchdog_ends_silent_consumer_test_() ->
@@ -219,10 +224,11 @@ off_after_exit_unread_test() ->
 %% A collector of what dbg traces.
 dbg_start() ->
     Self = self(),
-    {ok, _} = dbg:tracer(process, {fun(M, N) -> Self ! {dbg, M}, N + 1 end, 0}).
+    {ok, _} = dbg:tracer(process, {fun(M, N) -> Self ! {by_dbg, M}, N + 1 end, 0}).
 
-dbg_events(Ms) ->
-    receive {dbg, M} -> dbg_events([M | Ms]) after 100 -> lists:reverse(Ms) end.
+%% Until this one has come. (What is left is not taken for an answer of dbg's, which is {dbg, _}.)
+dbg_events(Last) ->
+    receive {by_dbg, Last} -> [Last]; {by_dbg, M} -> [M | dbg_events(Last)] after 60000 -> [] end.
 
 %% dbg's patterns are there after we have come and gone, and its processes' events go to it.
 dbg_pattern_stays_test() ->
@@ -239,7 +245,7 @@ dbg_pattern_stays_test() ->
         ?assertEqual(Spec, erlang:trace_info({?MODULE, f, 1}, match_spec)),
         P ! {do, self()},
         receive did -> ok end,
-        Events = dbg_events([]),
+        Events = dbg_events({trace, P, return_from, {?MODULE, f, 1}, 2}),
         ?assert(lists:member({trace, P, call, {?MODULE, f, [1]}}, Events)),
         ?assert(lists:member({trace, P, return_from, {?MODULE, f, 1}, 2}, Events)),
         ?assertEqual({ok, []}, erltrace:aggregations(H)), % P is dbg's
