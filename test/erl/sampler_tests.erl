@@ -38,7 +38,7 @@ right(Meanwhile) ->
 
 meanwhile({calls, How}) ->
     {ok, H} = erltrace:open(),
-    ok = erltrace:setopt(H, "calls", How),
+    [ok = erltrace:setopt(H, K, V) || {K, V} <- [{"calls", How}, {"watchdog", "0"}]],
     ok = erltrace:compile(H, "erlang*:sampler_load:c4:function-return, "
                              "erlang*:sampler_load:c7:function-return { @ = count(); @r[erltype(erlret)] = count(); }"),
     ok = erltrace:go(H),
@@ -456,7 +456,7 @@ unload_in_node(_) ->
     sample_a_bit(),
     false = ignored(27),
     unload(),
-    becomes_ignored(27, 500),
+    becomes_ignored(27, 3000),
     _ = os:cmd("kill -PROF " ++ os:getpid()),
     {module, erltrace_nif} = code:ensure_loaded(erltrace_nif),
     sample_a_bit(),
