@@ -6,6 +6,7 @@
 -export([ways/0, skipped/0, open/2, same/2, legal/2, tool/4]). % for test/promises
 
 -define(PLAN, #{worker => 8, dying => 4, victim => 6, sensitive => 2, parked => 6, purged => 3}).
+-define(TRIES, 2500). % of 20 ms each
 
 %% ---- ways -------------------------------------------------------------------------------------
 
@@ -51,7 +52,7 @@ same(Want, H, But) ->
     {ok, #{lost := 0, calls := #{way := Way}}} = erltrace:status(H),
     Told = fun(C) -> maps:filter(fun({_, F}, _) -> not lists:member(F, But) end,
                                  calls_mix:told(C, kills(Way))) end,
-    until_same(Told(Want), fun() -> Told(calls_mix:counts(H)) end, 250).
+    until_same(Told(Want), fun() -> Told(calls_mix:counts(H)) end, ?TRIES).
 
 %% From OTP 27 on tracing does not tell of the calls of a process that is killed.
 kills(traced) -> case before_27() of true -> told; false -> untold end;
@@ -126,7 +127,7 @@ ended_session(Way) ->
     {module, _} = code:ensure_loaded(calls_mix_code),
     with([Way], fun([H]) ->
         ok = erltrace:close(open(Way, calls_mix:script())),
-        until_more(H, maps:get({e, adler32}, calls_mix:counts(H), 0), 500)
+        until_more(H, maps:get({e, adler32}, calls_mix:counts(H), 0), ?TRIES)
     end).
 
 until_more(H, Before, Tries) ->
@@ -200,11 +201,11 @@ every_call(Way, Want, H) ->
                fun() ->
                        Got = calls_mix:counts(H),
                        (entries(Got))#{open => calls_mix:total([e], Got) - calls_mix:total([r, x], Got)}
-               end, 250).
+               end, ?TRIES).
 
 entries(Want, H, But) ->
     Of = fun(C) -> maps:without(But, entries(C)) end,
-    until_same(Of(Want), fun() -> Of(calls_mix:counts(H)) end, 250).
+    until_same(Of(Want), fun() -> Of(calls_mix:counts(H)) end, ?TRIES).
 
 entries(Counts) ->
     calls_mix:sum([#{F => N} || {{W, F}, N} <- maps:to_list(Counts), W =:= e orelse W =:= t]).
