@@ -115,6 +115,7 @@ owner_changes(_) ->
     {Other, H2} = owner("BEGIN {}"),
     ok = erltrace:controlling_process(H, Other),
     gone(H, fun() -> exit(Other, kill) end),
+    gone(H2, fun() -> ok end), % each is told by itself
     {error, closed} = erltrace:status(H2).
 
 %% Any process may use a handle; they wait for each other.
