@@ -86,7 +86,7 @@ owner(Opts) ->
 killed(Opts) ->
     {Pid, Port} = open(Opts),
     exit(Pid, kill),
-    ?assertEqual(econnrefused, until(econnrefused, Port, 400)).
+    ?assertEqual(econnrefused, until(econnrefused, Port, 2400)).
 
 until(What, Port, N) ->
     case page(Port) of
