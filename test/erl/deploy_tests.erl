@@ -465,7 +465,7 @@ drops(Name) -> lists:sum([N || {{drops, _}, N} <- maps:to_list(about(Name))]).
 %% A script that would take much more than it may: it is paused, the result says so, and what it counts is
 %% what happened while it was armed.
 paused_test() ->
-    logged(fun() -> with([{"a.d", ?COUNT}], [{budget, 5}], fun(_) ->
+    logged(fun() -> with([{"a.d", ?COUNT}], [{budget, 1}], fun(_) -> % on a busy machine it may not take 5 %
         Fired = worked(fun hard_work/1, fun() -> wait(fun() -> maps:get(pauses, about(<<"a">>), 0) >= 1 end) end),
         wait(fun() -> taken(Fired, maps:get(pauses, about(<<"a">>)) + 1) end),
         wait(fun() -> value(<<"erltrace_a_calls_total">>) =:= maps:get(events, about(<<"a">>)) end),
