@@ -74,8 +74,8 @@ tick-20ms /n >= 100/ { normalize(@s, 1000); normalize(@q, 10); }
 
 	async "a flame graph by one click"({ browser, url, demo, ok, is }) {
 		const page = await open(browser, url);
+		await ready(page); // the editor comes with the first frame
 		await page.evaluate(() => globalThis.erltrace.editor.set("BEGIN { before; }"));
-		await page.waitForFunction(() => globalThis.erltrace.nodes);
 		await page.evaluate(() => {
 			globalThis.erltrace.chosen = new Set(globalThis.erltrace.nodes.map((n) => n.name).filter((n) => n.startsWith("page_demo")));
 		});
