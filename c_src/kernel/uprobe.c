@@ -103,11 +103,14 @@ static bool is_return(const struct k_uprobe *u)
 	return k_programs[u->at.entry].flags & K_RETURN;
 }
 
-/* Those of one link side by side, returns first: what has entered unseen must not return. */
+/*
+ * Those of one link side by side, entries first: calls go on between two links, and the kernel tells of a return
+ * only if it was there for the entry. So what has entered unseen does not return.
+ */
 static int link_cmp(const void *a, const void *b)
 {
 	const struct k_uprobe *x = a, *y = b;
-	int c = is_return(y) - is_return(x);
+	int c = is_return(x) - is_return(y);
 
 	if (c == 0)
 		c = strcmp(x->path, y->path);
