@@ -72,10 +72,10 @@ finish() {
 	exit
 }
 
-# Waits until a file holds a text, 20 s at most.
+# Waits until a file holds a text, a minute at most.
 holds() { # file, extended regular expression
-	local i
-	for ((i = 0; i < 800; i++)); do
+	local end=$((SECONDS + 60))
+	while ((SECONDS < end)); do
 		grep -qE -- "$2" "$1" 2>/dev/null && return 0
 		sleep 0.025
 	done
@@ -86,10 +86,10 @@ holds() { # file, extended regular expression
 
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
-# A child of ours that has ended is there until it is waited for: as a zombie. 10 s at most.
+# A child of ours that has ended is there until it is waited for: as a zombie. 20 s at most.
 insist() { # signal, pid
 	local i
-	for ((i = 0; i < 400 && $(ps -o stat= -p "$2" | grep -vc Z) == 1; i++)); do
+	for ((i = 0; i < 800 && $(ps -o stat= -p "$2" | grep -vc Z) == 1; i++)); do
 		kill "-$1" "$2" 2>/dev/null
 		sleep 0.025
 	done

@@ -115,7 +115,7 @@ nodes_begin() { # seconds that the whole test may take; bare: without epmd and d
 epmd_begin() {
 	epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 >/dev/null 2>&1 &
 	epmd=$!
-	for ((i = 0; i < 400; i++)); do
+	for ((i = 0; i < 2400; i++)); do
 		epmd -names >/dev/null 2>&1 && break
 		sleep 0.025
 	done
@@ -166,10 +166,10 @@ at() { # name, expressions: prints the value of the last, without a text's quote
 	return 1
 }
 
-# The value of expressions, which it takes a moment to come to: 10 s at most.
+# The value of expressions, which it takes a moment to come to: a minute at most.
 becomes() { # name, wanted, node, expressions
-	local got i
-	for ((i = 0; i < 400; i++)); do
+	local got end=$((SECONDS + 60))
+	while ((SECONDS < end)); do
 		got=$(at "$3" "$4")
 		[ "$2" = "$got" ] && break
 		sleep 0.025

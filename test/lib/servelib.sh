@@ -40,10 +40,10 @@ serve() { # arguments
 	url=$(head -n 1 url)
 }
 
-serve_ends() { # signal; 10 s at most
+serve_ends() { # signal; a minute at most
 	local i
 	kill "-$1" "$server"
-	for ((i = 0; i < 400; i++)); do gone "$server" && break; sleep 0.025; done
+	for ((i = 0; i < 2400; i++)); do gone "$server" && break; sleep 0.025; done
 	ok "it ends by SIG$1" gone "$server"
 	server=''
 }

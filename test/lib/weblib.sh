@@ -43,8 +43,9 @@ serve() { # name, options: sets port, token, url
 	erltrace web --port 0 --pages pages --scripts scripts "$@" >"$name.url" 2>"$name.log" </dev/null &
 	server[$name]=$!
 	disown
-	for ((i = 0; i < 400; i++)); do
+	for ((i = 0; i < 2400; i++)); do
 		[ -s "$name.url" ] && break
+		gone "${server[$name]}" && break
 		sleep 0.025
 	done
 	url=$(sed 's/#.*//' "$name.url")
