@@ -61,15 +61,15 @@ export const flags = (node) => node.ask(FLAGS);
 // A process of the node that looks, every 2 ms, whether anything is traced.
 export const watch = (node) =>
 	node.ask(
-		`register(watcher, spawn(fun W() -> receive {watch, From} -> (fun L() -> case ${FLAGS.slice(0, -1)} of ` +
-			"[] -> From ! {off, os:system_time(millisecond)}; _ -> receive after 2 -> ok end, L() end end)(), W() end end)), ok.",
+		`register(watcher, spawn(fun W() -> receive {watch, From, Ref} -> (fun L() -> case ${FLAGS.slice(0, -1)} of ` +
+			"[] -> From ! {off, Ref, os:system_time(millisecond)}; _ -> receive after 2 -> ok end, L() end end)(), W() end end)), ok.",
 	);
 
 // Milliseconds from the beginning of an act to the moment that nothing on the node is traced, by the
 // node's own look.
 export async function offAfter(node, act) {
 	const off = node.ask(
-		"watcher ! {watch, self()}, receive {off, T} -> T after 20000 -> 0 end.",
+		"R = make_ref(), watcher ! {watch, self(), R}, receive {off, R, T} -> T after 20000 -> os:system_time(millisecond) end.",
 	);
 	const began = Date.now();
 	await act();
