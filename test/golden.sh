@@ -22,10 +22,10 @@
 #
 # Empty lines separate. What is not expected must not come: a command without ">" lines prints
 # nothing, one without "!" lines says nothing. stdin is empty, the time zone UTC, the locale C.
-# Each command is a test; it may take 20 seconds. The last line is "N passed, N failed".
+# Each command is a test; it may take a minute. The last line is "N passed, N failed".
 #
 # BIN=folder names where erltrace is (default: bin), JOBS=n how many files run at once.
-# GOLDEN_SECONDS=n: another time than 20 seconds.
+# GOLDEN_SECONDS=n: another time than a minute.
 
 set -u
 shopt -s nullglob globstar
@@ -78,7 +78,7 @@ finish_command() {
 		want_out=() want_err=() want_status=0
 		return 0
 	fi
-	(cd "$dir" && exec timeout -k 5 "${GOLDEN_SECONDS:-20}" bash -c "$command") \
+	(cd "$dir" && exec timeout -k 5 "${GOLDEN_SECONDS:-60}" bash -c "$command") \
 		>"$dir.out" 2>"$dir.err" </dev/null
 	status=$?
 	mapfile -t out <"$dir.out"

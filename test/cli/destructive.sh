@@ -37,8 +37,8 @@ refused() { # name, then a command: it says why, and nothing has happened
 for a in $names; do
 	ok "$a is known to this test" [ -n "${call[$a]-}" ]
 	clause="BEGIN { ${call[$a]}; exit(0); }"
-	refused "$a without -w" timeout 20 erltrace -qn "$clause"
-	refused "$a as the page runs it, asked for by the script" timeout 20 erltrace -x harmless -qn "#pragma D option destructive
+	refused "$a without -w" timeout 120 erltrace -qn "$clause"
+	refused "$a as the page runs it, asked for by the script" timeout 120 erltrace -x harmless -qn "#pragma D option destructive
 $clause"
 done
 if command -v erl >/dev/null; then
@@ -47,8 +47,8 @@ if command -v erl >/dev/null; then
 	start destr_not -erltrace destructive false
 	for a in $names; do
 		clause="BEGIN { ${call[$a]}; exit(0); }"
-		refused "$a in a node, without -w" timeout 20 erltrace -N destr -qn "$clause"
-		refused "$a in a node that forbids it" timeout 20 erltrace -w -N destr_not -qn "$clause"
+		refused "$a in a node, without -w" timeout 120 erltrace -N destr -qn "$clause"
+		refused "$a in a node that forbids it" timeout 120 erltrace -w -N destr_not -qn "$clause"
 	done
 	is 'both nodes live' '2 2' "$(at destr '1 + 1.') $(at destr_not '1 + 1.')"
 fi

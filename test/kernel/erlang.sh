@@ -66,8 +66,8 @@ has 'their time' "^ *$who +[1-9][0-9]*\$"
 has 'calls of a function' '^ *lists +zip3/3 +lists:zip3/3 +1234$'
 hasnt 'in and out on one thread are of one process' "another's"
 is 'nothing is said' '' "$(cat e)"
-is 'nothing is left in the node' '[]' \
-	"$(at kerl_a '[M || {M, _} <- code:all_loaded(), lists:prefix("erltrace", atom_to_list(M))].')"
+becomes 'nothing is left in the node' '[]' kerl_a \
+	'[M || {M, _} <- code:all_loaded(), lists:prefix("erltrace", atom_to_list(M))].'
 
 # ---- whose system call it is, without a probe inside the node -----------------------------
 

@@ -108,7 +108,7 @@ X
 cat >run.py <<'X'
 import resource, subprocess, sys
 rc = subprocess.call(['erltrace', '-qp', sys.argv[1], '-s', 's.d'], stdout=open('o', 'w'),
-	stderr=open('e', 'w'), timeout=60) # which kills it
+	stderr=open('e', 'w'), timeout=200) # which kills it
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, rc)
 sys.exit(rc)
 X
@@ -116,7 +116,7 @@ run() {
 	: >o
 	python3 run.py "$victim" >rss 2>>e3 3>&- &
 	local tracer=$!
-	for ((i = 0; i < 2000; i++)); do
+	for ((i = 0; i < 6000; i++)); do
 		[ "$(grep -c armed o)" -ge 2 ] && break
 		gone "$tracer" && break
 		sleep 0.025
@@ -181,6 +181,7 @@ if command -v strace >/dev/null; then
 	other=$!
 	vm/beam.smp 100 &
 	own=$!
+	for p in "$other" "$own"; do holds "/proc/$p/comm" beam; done
 	look() { # more arguments
 		strace -f --seccomp-bpf -e trace=openat -o st erltrace "$@" \
 			-qn 'profile-97 { @[ustack(2)] = count(); } tick-100ms { exit(0); }' >/dev/null 2>&1

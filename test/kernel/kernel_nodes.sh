@@ -61,6 +61,7 @@ untrace
 at kn_a 'application:unset_env(erltrace, fast_calls).' >/dev/null
 ok 'calls=fast, forbidden: the node says so' grep -qE "in the node: function probes are traced, not fast: the node's setting fast_calls is false\$" e
 has 'calls=fast, forbidden: functions' "^ *erlang${pid[kn_a]} +11\$"
+clean 'calls=fast, forbidden' kn_a
 
 # One of them by its number, with one node of which no probe is named.
 trace kn_a -N kn_b -qn "erlang${pid[kn_b]}:lists:zip3/3:function-entry { @ = count(); } syscall::getppid:entry { }"

@@ -112,9 +112,9 @@ ok 'the stack of a thread that waits' grep -qF " kst:read/1 (kst.erl:18) $(chain
 
 # ---- samples ------------------------------------------------------------------------------
 
-sample() { # what runs, options
+sample() { # what runs, options; so many that each line of it is among them
 	run "${@:2}" -n 'profile-499 /pid == $target && ustackdepth > 3/ { @[ustack()] = count(); n++; }
-		profile-499 /n >= 100/ { exit(0); }'
+		profile-499 /n >= 300/ { exit(0); }'
 	at kst_a "put(p, element(1, kst:start($1)))." >/dev/null
 	wait "$command"
 	is "samples of $1: exit code" 0 $?
@@ -162,8 +162,9 @@ at kst_a 'exit(whereis(kst_busy), kill).' >/dev/null
 # ---- what is no VM ------------------------------------------------------------------------
 
 cp "$(command -v sleep)" beam.smp
-./beam.smp 60 &
+./beam.smp 600 &
 other=$!
+holds "/proc/$other/comm" beam || finish
 erltrace -p $other -qn 'syscall:::entry /pid == $target/ { ustack(); } tick-200ms { exit(0); }' >o 2>&1
 is 'a VM that is none: exit code' 0 $?
 has 'a VM that is none: it is told' "ustack\\(\\) has no Erlang functions in process $other: it has no JIT"
