@@ -610,7 +610,7 @@ static void test_close_after_fork(void)
 	erltrace_sleep(h);
 	child = fork();
 	if (child == 0) {
-		alarm(10);
+		alarm(100);
 		erltrace_close(h);
 		_exit(0);
 	}

@@ -140,10 +140,10 @@ static void refuse(void)
 	CHECK(system(command) == 0);
 	pid = fork();
 	if (pid == 0) {
-		execl(path, path, "60", NULL);
+		execl(path, path, "600", NULL);
 		_exit(1);
 	}
-	for (unsigned i = 0; i < 500 && (vm = vm_open(pid)) == NULL; i++)
+	for (unsigned i = 0; i < 6000 && (vm = vm_open(pid)) == NULL; i++)
 		pause_ms(10);
 	CHECK(vm != NULL && vm_refusal(vm) != NULL);
 	vm_close(vm);
