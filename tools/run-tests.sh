@@ -69,7 +69,8 @@ run() { # name, command...
 	local name=$1 file=$log/${1//\//_}.log start=$SECONDS status
 	shift
 	[[ " ${elsewhere[*]} " == *" $name "* ]] && return
-	timeout -k 10 "${TEST_TIMEOUT:-600}" "$@" >"$file" 2>&1 </dev/null
+	# longer than those that a test has itself, which tells how far it came
+	timeout -k 10 "${TEST_TIMEOUT:-900}" "$@" >"$file" 2>&1 </dev/null
 	status=$?
 	count "$name" "$file" "$status" $((SECONDS - start))
 }
@@ -111,7 +112,7 @@ fuzz() { # target, seconds
 	work=$san/corpus/$name
 	mkdir -p "$work" "$corpus"
 	[[ $name == fuzz_d ]] && golden_seeds "$work"
-	if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	if "$target" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix="$san/" "$work" "$corpus" 2>&1; then
 		echo "1 passed, 0 failed"
 	else
@@ -203,7 +204,7 @@ fuzzers() { # seconds
 	export san
 	for source in test/fuzz/*.c; do
 		name=$(basename "$source" .c)
-		TEST_TIMEOUT=$(($1 + 120)) run "$name" \
+		TEST_TIMEOUT=$(($1 + 600)) run "$name" \
 			bash -c 'fuzz "$@"' fuzz "$san/test/fuzz/$name" "$1"
 		[[ ${SHOW_FUZZ-} ]] && grep -E '^stat::|^#[0-9]+.*DONE' "$log/$name.log"
 	done
