@@ -51,7 +51,7 @@ $ grep '"type":"tick"' live | grep -oE '"lo":2944,"hi":3008,"count":[0-9]+' | aw
 $ grep '"type":"aggregation"' live
 > {"type":"aggregation","aggregation":"p","function":"percentile","keys":["k"],"percentiles":[{"percent":50,"value":-7},{"percent":99.9,"value":300}],"count":20,"normal":10}
 # what is left at the end comes in as many ticks as it takes; aggkeep=off: only there
-$ erltrace --json --live=0.01 -xaggkeep=off -qn 'profile-4999 /i < 4000/ { @["kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk", i++] = count(); } profile-4999 /i == 4000/ { exit(0); }' >live
+$ erltrace --json --live=0.01 -xaggkeep=off -qn 'tick-200us /i < 4000/ { @["kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk", i++] = count(); } tick-200us /i == 4000/ { exit(0); }' >live
 $ grep -c '"type":"tick"' live
 > 3
 $ grep -o '"value":1' live | wc -l
