@@ -77,7 +77,7 @@ $ erltrace -qn 'BEGIN { @["a"] = percentile(10, 50, 99); @["b"] = percentile(30,
 >               key          p50          p99
 >                 a            0            0
 >                 b            0            0
-$ erltrace -qn 'BEGIN { @["a"] = percentile(10, 50, 99); clear(@); } tick-10ms { @["a"] = percentile(4, 50, 99); exit(0); }'
+$ erltrace -qn 'BEGIN { @["a"] = percentile(10, 50, 99); clear(@); } tick-1s { @["a"] = percentile(4, 50, 99); exit(0); }'
 >
 >
 >               key          p50          p99
