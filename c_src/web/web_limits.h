@@ -34,7 +34,7 @@ enum {
 	WEB_QUEUE_STOP = 256 << 10, /* bytes waiting: children are not read any more */
 	WEB_QUEUE_GO = 64 << 10,    /* now they are again */
 	WEB_QUEUE_MAX = 8 << 20,    /* the socket is closed */
-	WEB_GRACE_MS = 3000,	    /* after stop, for END and the last aggregations */
+	WEB_GRACE_MS = 10000,	    /* after stop, for END and the last aggregations */
 };
 
 #endif
