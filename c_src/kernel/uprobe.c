@@ -104,8 +104,8 @@ static bool is_return(const struct k_uprobe *u)
 }
 
 /*
- * Those of one link side by side, entries first: calls go on between two links, and the kernel tells of a return
- * only if it was there for the entry. So what has entered unseen does not return.
+ * Those of one link side by side, entries first: calls go on between two links, and the kernel
+ * tells of a return only if it was there for the entry. So what has entered unseen does not return.
  */
 static int link_cmp(const void *a, const void *b)
 {

@@ -374,7 +374,7 @@ static void test_ticks(void)
 	add_recorder(&w, "tick-5ms");
 	add_constant(&w, "profile-100");
 	if (world_go(&w)) {
-		/* 60 ticks in 300 ms, and 30 for each CPU; a busy machine may miss some, and takes longer then */
+		/* 60 ticks in 300 ms, and 30 for each CPU; a busy machine takes longer */
 		for (; s.n <= 30 && ms < 60000; ms = (en_now() - from) / 1000000) {
 			usleep(300000);
 			en_consume(w.en, see, &s);
@@ -382,7 +382,8 @@ static void test_ticks(void)
 		en_stop(w.en);
 		en_consume(w.en, see, &s);
 		ms = (en_now() - from) / 1000000;
-		CHECK(s.n > 30 && (uint64_t)s.n < ms / 5 + 1 + (ms / 10 + 1) * 64, "%d in %d ms", (int)s.n, (int)ms);
+		CHECK(s.n > 30 && (uint64_t)s.n < ms / 5 + 1 + (ms / 10 + 1) * 64, "%d in %d ms",
+			(int)s.n, (int)ms);
 	}
 	world_free(&w);
 }
@@ -417,8 +418,8 @@ static void test_clock(void)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	wall = (int64_t)en_wall(w.en, en_now()) / 1000000000;
 	clock_gettime(CLOCK_REALTIME, &after);
-	CHECK(wall >= ts.tv_sec - 1 && wall <= after.tv_sec + 1, "%lld, %lld to %lld", (long long)wall, (long long)ts.tv_sec,
-		(long long)after.tv_sec);
+	CHECK(wall >= ts.tv_sec - 1 && wall <= after.tv_sec + 1, "%lld, %lld to %lld",
+		(long long)wall, (long long)ts.tv_sec, (long long)after.tv_sec);
 	world_free(&w);
 }
 
