@@ -13,9 +13,9 @@ nodes_begin 400
 start seeds_a -pa "$ebin"
 at seeds_a '{demo_exact:calls(1), code:ensure_loaded(dyntrace), demo_exact:spawns(1)}.' >/dev/null
 
-script() { # its text is stdin; traced when this returns
+script() { # its text is stdin; traced when this returns. node: another one than the first
 	cat >script.d
-	trace seeds_a -qs script.d
+	trace "${node:-seeds_a}" -qs script.d
 }
 
 buckets() { # title: the sum of its counts
@@ -110,6 +110,10 @@ is 'born and died, in all' '120 120' "$(total)"
 
 # ---- latency ------------------------------------------------------------------------------
 
+# One scheduler: with more of them what is sent to a process that is said to wait may find it running, to
+# say so, and then it is not scheduled for that message.
+start seeds_one +S 1
+node=seeds_one
 script <<'D'
 BEGIN { printf("^C prints\n") }
 erlang*:::message-send {
@@ -122,8 +126,9 @@ erlang*:::process-scheduled
     when[copyinstr(arg0)] = 0
 }
 D
-p=$(at seeds_a 'demo_exact:wakes(200).')
+p=$(at seeds_one 'demo_exact:wakes(200).')
 untrace
+node=
 is 'latency: each message' 200 "$(buckets "$p")"
 
 # ---- slow calls ---------------------------------------------------------------------------
