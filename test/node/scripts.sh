@@ -138,7 +138,11 @@ at $node 'exit(whereis(demo_hog), kill).' >/dev/null
 
 run hibernate 'demo_exact:hibernates(6).'
 row 'hibernate: times' "demo_exact:worker/1 demo_exact:sleeper/1 6"
-is 'hibernate: awake again' 6 "$(sum 'ms asleep')"
+is 'hibernate: each once' 1 "$(grep -c '^demo_exact:worker/1 ' o)"
+# A process of OTP's that answers for the command may have slept, too.
+slept=$(awk '$NF ~ /^[0-9]+$/ && !/\|/ { n += $NF } END { print n + 0 }' o)
+awake=$(sum 'ms asleep')
+ok "hibernate: awake again ($awake of $slept)" [ "$awake" -ge 6 -a "$awake" -le "$slept" ]
 
 # ---- what there is ------------------------------------------------------------------------
 
@@ -160,7 +164,9 @@ for ((i = 0; i < 2400; i++)); do
 	sleep 0.025
 done
 untrace
-has 'mailbox: growth' "^demo_stuck +$stuck +93 +3600 "
+has 'mailbox: growth' "^demo_stuck +$stuck +[1-9][0-9]* +3600 "
+# (a round may fall between them)
+is 'mailbox: growth, in all' 93 "$(awk '/^demo_stuck .* 3507 / { on = 1 } on && /^demo_stuck / && $4 > 3507 { n += $3 } $4 == 3600 { exit } END { print n + 0 }' o)"
 ok 'mailbox: a line between two seconds' awk '/^demo_stuck .* 3507 / { on = 1 } on && /^demo_stuck .* 3600 / { exit !n } on && NF == 0 { n++ }' o
 look top "^demo_stuck +$stuck +prim_eval:'receive'/2 +[0-9]+ +[0-9]+ +3600\$" mailbox 0 5
 has 'top: the node' '^up [0-9]+ s +[0-9]+ processes +[0-9]+ ports +[0-9]+ ready to run +[0-9]+ schedulers +[0-9]+ % busy$'
@@ -182,7 +188,7 @@ for ((i = 0; i < 2400; i++)); do
 	grep -q '^demo_exact_table ' o && break
 	sleep 0.025
 done
-at $node '[ets:insert(demo_exact_table, {2, N}) || N <- lists:seq(1, 321)], ok.' >/dev/null
+at $node 'ets:insert(demo_exact_table, [{2, N} || N <- lists:seq(1, 321)]).' >/dev/null # at once: between two rounds
 for ((i = 0; i < 2400; i++)); do
 	grep -qE '^demo_exact_table .* 5321 +321 *$' o && break
 	sleep 0.025
@@ -211,7 +217,7 @@ at $node '[exit(whereis(N), kill) || N <- [demo_client, demo_server]], ok.' >/de
 
 # It waits for ten naps, collects its garbage, and waits for a server that naps.
 at $node 'gen_server:start({local, demo_server}, demo_exact, [], []), gen_server:start({local, demo_other}, demo_exact, [], []), ok.' >/dev/null
-run states '[gen_server:call(demo_server, {nap, 20}) || _ <- lists:seq(1, 10)], [erlang:garbage_collect(whereis(demo_server)) || _ <- lists:seq(1, 10)], gen_server:call(demo_server, {other, demo_other, {nap, 100}}), [{flags, F} || P <- [whereis(demo_other), whereis(kernel_sup), new], {flags, F} <- [erlang:trace_info(P, flags)], F =/= []].' demo_server
+run states '[gen_server:call(demo_server, {nap, 20}) || _ <- lists:seq(1, 10)], [erlang:garbage_collect(whereis(demo_server)) || _ <- lists:seq(1, 10)], gen_server:call(demo_server, {other, demo_other, {nap, 200}}), [{flags, F} || P <- [whereis(demo_other), whereis(kernel_sup), new], {flags, F} <- [erlang:trace_info(P, flags)], F =/= []].' demo_server
 [ "$(at $node 'erltrace_vm:has_sessions().')" = true ] || is 'states: no other process is traced' '[]' "$value"
 has 'states: who' '^demo_server <0\.[0-9]+\.0>: [0-9]+ us$'
 state() { # what, where, for whom: times, us
@@ -379,7 +385,7 @@ has 'profile: who catches it' '^demo_exact:catcher/2 +60 +60 '
 has 'profile: after it was caught' '^demo_exact:leaf/1 +120 +120 '
 has 'profile: what an exception ends does not return' '^demo_exact:raiser/2 +120 +0 +0 +0$'
 ok 'profile: its time is that of who called it' awk '{ own[$1] = $5 }
-	END { exit !(own["demo_exact:leaf/1"] * 10 < own["demo_exact:catcher/2"]) }' o
+	END { exit !(own["demo_exact:leaf/1"] * 3 < own["demo_exact:catcher/2"]) }' o
 
 run profproc 'demo_exact:nested(200).' demo_exact
 row 'profproc: outer' "demo_exact:worker/1 demo_exact:outer/1 200"
@@ -430,7 +436,7 @@ trace $node -qs "$lib/connections.d"
 port=$(at $node 'Me = self(), spawn(fun() -> register(demo_acceptor, self()), {ok, L} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), Me ! {no, No}, [{ok, _} = gen_tcp:accept(L, 60000) || _ <- [1, 2]], receive stop -> ok end end), receive {no, No} -> No end.')
 at $node "spawn(fun() -> register(demo_client, self()), {ok, _} = gen_tcp:connect({127, 0, 0, 1}, $port, []), {ok, _} = gen_tcp:connect({127, 0, 0, 1}, $port, [], 60000), {error, econnrefused} = gen_tcp:connect({127, 0, 0, 1}, 1, []), receive stop -> ok end end), ok." >/dev/null
 for ((i = 0; i < 2400; i++)); do
-	[ "$(grep -c '^accept' o)" = 2 ] && break
+	[ "$(grep -c '^accept' o)" = 2 ] && grep -q econnrefused o && break
 	sleep 0.025
 done
 untrace
