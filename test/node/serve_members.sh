@@ -42,7 +42,7 @@ shows 'the other one too' "^erltrace_alert\{script=\"calls\",node=\"seed@$host\"
 began=$SECONDS
 member two
 shows 'a new member is traced' "^erltrace_script_up\{script=\"calls\",target=\"two@$host\"\} 1\$"
-ok 'within seconds' [ $((SECONDS - began)) -le 10 ]
+ok 'within seconds' [ $((SECONDS - began)) -le 20 ]
 calls two 30
 shows 'and counted' "^erltrace_calls_calls_total\{node=\"two@$host\"\} 30\$"
 
@@ -54,7 +54,7 @@ again one
 began=$SECONDS
 member one
 shows 'it is back: up' "^erltrace_script_up\{script=\"calls\",target=\"one@$host\"\} 1\$"
-ok 'within seconds too' [ $((SECONDS - began)) -le 10 ]
+ok 'within seconds too' [ $((SECONDS - began)) -le 20 ]
 calls one 4
 shows 'its counter goes on' "^erltrace_calls_calls_total\{node=\"one@$host\"\} 24\$"
 has 'as do those of others' "^erltrace_calls_calls_total\{node=\"two@$host\"\} 33\$"
@@ -113,7 +113,7 @@ serve_ends TERM
 
 mkdir hangs
 echo "$leaf { @x = sum(1000000); }" >hangs/x.d
-becomes() { # script
+changes() { # its text
 	echo "$1" >x.new
 	mv x.new hangs/x.d
 }
@@ -133,7 +133,7 @@ both_up() {
 serve -N one -N two hangs
 both_up
 calls_and_hangs two 5
-becomes "$leaf { @x = count(); }"
+changes "$leaf { @x = count(); }"
 shows 'it has changed, and runs on the other' '^# TYPE erltrace_x_x counter$|^erltrace_script_restarts_total\{script="x",target="one"\} 1$'
 goes_on two
 both_up
@@ -141,7 +141,7 @@ shows 'started again there, too' '^erltrace_script_restarts_total\{script="x",ta
 calls two 3
 shows 'what it was is not added to what it is' "^erltrace_x_x_total\{node=\"two@$host\"\} 3\$"
 calls_and_hangs two 5
-becomes "$leaf { @x = count(); } BEGIN { }"
+changes "$leaf { @x = count(); } BEGIN { }"
 ok 'it does not end: told what is lost' holds log 'x\.d: two: does not end, and is killed: what it has counted in the last [0-9.]+ seconds is lost'
 goes_on two
 both_up
@@ -165,7 +165,7 @@ goes_on two
 # ---- a node that is named twice ----------------------------------------------------------------
 
 refused() { # -N ...
-	timeout 10 erltrace serve "$@" --port 0 scripts >e 2>&1
+	timeout 60 erltrace serve "$@" --port 0 scripts >e 2>&1
 	echo $?
 }
 is 'the same -N twice: refused' 2 "$(refused -N one -N one)"
