@@ -48,10 +48,10 @@ serve_ends() { # signal; a minute at most
 	server=''
 }
 
-# 30 s at most.
+# A minute at most.
 shows() { # name, extended regular expression
 	local i
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		curl -s --max-time 10 "$url" >o && grep -qE -- "$2" o && break
 		sleep 0.1
 	done

@@ -160,7 +160,7 @@ if [ -n "$am" ] && command -v prometheus >/dev/null; then
 fi
 if [ -n "$am" ]; then
 	[ -n "${prom_port-}" ] || calls 7
-	for ((i = 0; i < 20; i++)); do calls 1; curl -s --max-time 5 "$am?active=true" >o; grep -q Slow o && break; sleep 0.3; done
+	for ((i = 0; i < 200; i++)); do calls 1; curl -s --max-time 5 "$am?active=true" >o; grep -q Slow o && break; sleep 0.3; done
 	has 'alert() reaches Alertmanager' '"alertname":"Slow"'
 	has 'with its text' '"summary":"[0-9]+ calls of \\"leaf\\""'
 	for ((i = 0; i < 600; i++)); do curl -s --max-time 5 "$am?active=true" >o; grep -q Slow o || break; sleep 0.1; done
@@ -235,7 +235,7 @@ erlang*:demo_exact:leaf/1:function-entry { n++; alert(strjoin("a", lltostr(n)), 
 EOC
 ok 'the script has changed' holds url 'slow\.d: has changed'
 shows 'and runs' "$url" '^erltrace_script_up\{script="slow",target="served"\} 1$'
-for ((i = 0; i < 20; i++)); do calls 200; curl -s "$url" >o; grep -qE '^erltrace_alerts_dropped_total [1-9]' o && break; sleep 0.3; done
+for ((i = 0; i < 200; i++)); do calls 200; curl -s "$url" >o; grep -qE '^erltrace_alerts_dropped_total [1-9]' o && break; sleep 0.3; done
 has 'too many: counted' '^erltrace_alerts_dropped_total [1-9]'
 ok 'and told' holds url 'too many alerts'
 is 'at most 60 a minute' yes "$([ "$(grep -c '^erltrace_alert{' o)" -le 61 ] && echo yes)"

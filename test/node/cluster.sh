@@ -23,7 +23,7 @@ mine='/copyinstr(arg1) == "erlang:apply/2"/'
 
 armed_both() {
 	local i
-	for ((i = 0; i < 800; i++)); do
+	for ((i = 0; i < 2400; i++)); do
 		[ "$(grep -c 'armed' o 2>/dev/null)" = 2 ] && return
 		sleep 0.025
 	done
@@ -99,13 +99,13 @@ is 'printa in END: once, of all' 'all: k 7' "$(grep all: o)"
 both -qn "erlang*:::process-spawn $mine { @n = count(); } tick-100ms { printa(\"%@d\\n\", @n); clear(@n); }"
 spawn command_a 50
 spawn command_b 60
-for ((i = 0; i < 400 && $(sum) < 110; i++)); do sleep 0.025; done
+for ((i = 0; i < 2400 && $(sum) < 110; i++)); do sleep 0.025; done
 untrace
 is 'printa and clear at ticks: nothing twice, nothing lost' 110 "$(sum)"
 
 both -qn "erlang*:::process-spawn $mine { @n = count(); } erlang*:::process-exit { printa(\"%@d\\n\", @n); trunc(@n); }"
 spawn command_b 5
-for ((i = 0; i < 400 && $(sum) < 5; i++)); do sleep 0.025; done
+for ((i = 0; i < 2400 && $(sum) < 5; i++)); do sleep 0.025; done
 untrace
 is 'actions of the other node' 5 "$(sum)"
 
@@ -242,7 +242,7 @@ at command_c 'code:load_abs("shared").' >/dev/null
 rm -f o e
 erltrace -N command_b -N command_c -qn "$armed erlang*:::process-spawn $mine { @ = count(); } $on_leaf { @s[ustack(1)] = count(); } tick-2500ms /x/ { printf(\"late\\n\"); }" >o 2>e &
 command=$!
-for ((i = 0; i < 800; i++)); do
+for ((i = 0; i < 2400; i++)); do
 	[ "$(grep -c '^armed' o 2>/dev/null)" = 2 ] && break
 	sleep 0.025
 done

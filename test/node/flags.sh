@@ -229,7 +229,7 @@ ok 'second signal: in END' holds o ending
 insist TERM $command
 wait $command
 is 'second signal: by it' 143 $?
-for ((i = 0; i < 400; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	[ "$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')" = '[]' ] && break
 	sleep 0.025
 done
@@ -243,7 +243,7 @@ erltrace -N flags -xsilence=3s -qn 'BEGIN { printf("armed\n"); } erlang*:::proce
 command=$!
 ok 'silent: armed' holds o armed
 kill -STOP $command
-for ((i = 0; i < 400; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	[ "$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')" = '[]' ] && break
 	sleep 0.05
 done
@@ -259,7 +259,7 @@ erltrace -N flags -xsilence=3s -qn 'BEGIN { printf("armed\n"); } tick-1ms { prin
 command=$!
 read -r -t 60 line <&"$stuck"
 is 'stuck: armed' armed "$line"
-for ((i = 0; i < 400; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	[ "$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')" = '[]' ] && break
 	sleep 0.05
 done

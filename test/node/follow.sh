@@ -178,7 +178,7 @@ fi
 
 nothing_left() { # node
 	local i
-	for ((i = 0; i < 400; i++)); do
+	for ((i = 0; i < 2400; i++)); do
 		[ "$(at "$1" 'flow_pair:tokens().')" = '{0,false}' ] && return
 		sleep 0.025
 	done
@@ -217,11 +217,11 @@ quiet
 at flow_a 'flow_pair:keep_token().' >/dev/null
 token=$(at flow_a 'flow_pair:kept_token().')
 killed 'killed beside a token of the application'
-for ((i = 0; i < 400; i++)); do
+for ((i = 0; i < 2400; i++)); do
 	[ "$(at flow_a 'seq_trace:get_system_tracer().')" = false ] && break
 	sleep 0.025
 done
-ok 'killed: the system tracer is given back' [ "$i" -lt 400 ]
+ok 'killed: the system tracer is given back' [ "$i" -lt 2400 ]
 is 'killed: the token of the application is untouched' "$token" "$(at flow_a 'flow_pair:kept_token().')"
 ok 'killed: beside it none of ours is left, while requests go on' nothing_left flow_a
 quiet
@@ -231,7 +231,7 @@ quiet
 at flow_a 'kept ! stop.' >/dev/null
 under_load 'taken away'
 at flow_b 'begin register(taker, spawn(fun() -> receive never -> ok end end)), seq_trace:set_system_tracer(whereis(taker)) end.' >/dev/null
-for ((i = 0; i < 200; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	[ "$(grep -c 'not followed any more' e)" -ge 2 ] && break
 	sleep 0.05
 done

@@ -101,7 +101,7 @@ profile:::tick-1sec {
 D
 at seeds_a 'demo_exact:spawns(120).' >/dev/null
 total() { awk '/^born/ { b += $2; d += $4 } END { print b + 0, d + 0 }' o; }
-for ((i = 0; i < 400; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	[ "$(total)" = '120 120' ] && break
 	sleep 0.05
 done

@@ -37,7 +37,7 @@ serve() { # port
 serve 0
 node=served@$(hostname -s)
 
-# Waits until /metrics has this line, 30 s at most. The text stays in o.
+# Waits until /metrics has this line, a minute at most. The text stays in o.
 shows() { # name, extended regular expression
 	local i
 	for ((i = 0; i < 600; i++)); do
@@ -227,7 +227,7 @@ fi
 
 ends() { # signal
 	kill "-$1" "$server"
-	for ((i = 0; i < 400; i++)); do gone "$server" && break; sleep 0.025; done
+	for ((i = 0; i < 2400; i++)); do gone "$server" && break; sleep 0.025; done
 	gone "$server"
 }
 port=${url##*:} port=${port%/*}
