@@ -9,6 +9,7 @@
 nodes_begin 200
 erltrace serve --help >/dev/null 2>&1 || skip 'erltrace was built without the server of metrics'
 command -v python3 >/dev/null || skip 'no python3 here'
+command -v curl >/dev/null || skip 'no curl here'
 pids=()
 # shellcheck disable=SC2317 # a trap
 otlp_end() {
@@ -81,6 +82,11 @@ for ((i = 0; i < 600; i++)); do
 done
 ok 'it is gone: told again' [ "$(grep -c 'it is tried again' log)" -ge 2 ]
 at served 'demo_exact:calls(45).' >/dev/null
+# (what is posted first was made before; the next one must have them)
+for ((i = 0; i < 600; i++)); do
+	curl -s --max-time 10 "$(grep -om1 'http://[^ ]*/metrics' log)" | grep -qE '^erltrace_o_calls_total.* 100$' && break
+	sleep 0.1
+done
 sed 's/n == 1/n == 0/g' collector.py >again.py
 rm posts
 background collector.log python3 again.py "$port"
@@ -90,14 +96,14 @@ ok 'and nothing has piled up' [ "$(grep -c '"asInt":"55"' posts)" -le 1 ]
 # ---- the server ends, and another goes on -----------------------------------------------------------
 
 kill "${pids[0]}"
-for ((i = 0; i < 400; i++)); do gone "${pids[0]}" && break; sleep 0.025; done
+for ((i = 0; i < 2400; i++)); do gone "${pids[0]}" && break; sleep 0.025; done
 begin() {
 	background "$1" erltrace serve -N served --port 0 --state totals --otlp "http://127.0.0.1:$port/" --otlp-interval 3600 scripts
 	ok 'another server' holds "$1" 'o\.d: served: runs'
 }
 end() {
 	kill "${pids[-1]}"
-	for ((i = 0; i < 400; i++)); do gone "${pids[-1]}" && break; sleep 0.025; done
+	for ((i = 0; i < 2400; i++)); do gone "${pids[-1]}" && break; sleep 0.025; done
 }
 rm posts
 begin second
