@@ -7,8 +7,8 @@
 # STEPS are lines: 'see REGEX' waits for output that comes after what was seen last, 'press KEYS', 'size
 # ROWS COLUMNS', 'mode raw|cooked' waits until the terminal gives keys one by one or lines, 'stop' presses
 # ^Z and waits until it has stopped, 'go' continues it, 'behind' puts it into the background, 'ahead' into
-# the foreground, 'signal NAME', 'ends CODE'. At the end the terminal must be as it was. Prints each step
-# that does not come about within a minute, and the exit code tells.
+# the foreground, 'signal NAME', 'pause SECONDS', 'ends CODE' (-N: by signal N). At the end the terminal
+# must be as it was. Prints each step that does not come about within a minute, and the exit code tells.
 import fcntl, os, pty, re, select, signal, struct, sys, termios, time
 
 LIMIT = float(os.environ.get("LIMIT", 60))
@@ -85,6 +85,8 @@ def main():
             os.kill(pid, signal.SIGCONT)
         elif word in ('behind', 'ahead'):
             ask(word.encode())
+        elif word == 'pause':
+            time.sleep(float(rest))
         elif word == 'signal':
             os.kill(pid, getattr(signal, rest))
         elif word == 'ends':

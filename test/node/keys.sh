@@ -102,13 +102,14 @@ keys 'by a signal' -qn "$probe" <<-'EOF'
 	ends 0
 EOF
 
-# The second one ends the command at once: here END does not come to its end.
-keys 'by two signals' -qn "$probe BEGIN { i = 0; } END { chill(500000000); chill(500000000); chill(500000000); chill(500000000); }" -w <<-'EOF'
+# The second one, a second later, ends the command at once: here END does not come to its end.
+keys 'by two signals' -qn "$probe END { printf(\"ending\n\"); system(\"sleep 15\"); }" -w <<-'EOF'
 	mode raw
 	signal SIGINT
-	see \n
+	see ending
+	pause 1.1
 	signal SIGINT
-	ends 0
+	ends -2
 EOF
 
 # Nobody reads keys where there is no terminal, or for a script that does not ask for them.
