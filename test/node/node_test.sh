@@ -70,6 +70,7 @@ workload demo 1
 for e in "$state" "$flags" "$agents" "$atoms"; do
 	at demo "$e" >/dev/null
 done
+becomes 'the first command has gone' '[]' demo 'nodes(hidden).' # its connection ends a moment later
 before=$(at demo "$modules")
 atoms_before=$(at demo "$atoms")
 state_before=$(at demo "$state")

@@ -80,6 +80,7 @@ is 'twelve at once: nothing is left when the last one has gone' '[]' "$(at toget
 for e in "$state" "$flags" "$atoms"; do
 	at together_a "$e" >/dev/null
 done
+becomes 'all have gone' '[]' together_a 'nodes(hidden).' # their connections end a moment later
 state_before=$(at together_a "$state")
 flags_before=$(at together_a "$flags")
 atoms_before=$(at together_a "$atoms")
