@@ -99,6 +99,7 @@ profile:::tick-1sec {
     born = died = 0
 }
 D
+ok 'a tick' holds o '^born' # which sets them back beside others: not in the midst of these
 at seeds_a 'demo_exact:spawns(120).' >/dev/null
 total() { awk '/^born/ { b += $2; d += $4 } END { print b + 0, d + 0 }' o; }
 for ((i = 0; i < 1200; i++)); do
