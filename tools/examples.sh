@@ -28,7 +28,7 @@ manual_examples() { # kind, root
 	while IFS= read -r line; do
 		if [[ $line == .EE && $example == '    erltrace '* && $(example_kind "$example") == "$1" ]]
 		then
-			if said=$(timeout 20 bash -c "$example" 2>&1 </dev/null); then
+			if said=$(timeout 60 bash -c "$example" 2>&1 </dev/null); then
 				passed=$((passed + 1))
 			else
 				failed=$((failed + 1))
@@ -50,7 +50,7 @@ page_examples() { # kind, file
 		'```console') inside=1 command='' want='' ;;
 		'```')
 			if [[ $inside && $command && $(example_kind "$command") == "$1" ]]; then
-				said=$(timeout 20 bash -c "$command" 2>&1 </dev/null | plain "$1"; echo .)
+				said=$(timeout 60 bash -c "$command" 2>&1 </dev/null | plain "$1"; echo .)
 				if [[ $said == *'has only one frame here'* ]]; then
 					echo "info: not tested: stacks, which this release does not show"
 				elif diff <(printf '%s' "$want" | plain "$1") <(printf '%s' "${said%.}"); then
