@@ -275,19 +275,28 @@ static void kill_child(const struct run *r, int sig)
 		kill(r->pid, sig);
 }
 
+/* By somebody, or by us as it did not end in time. */
+static void tell_killed(struct run *r)
+{
+	char why[128];
+	int n = r->reason == NULL
+			? snprintf(why, sizeof(why), "the command was killed (signal %d)",
+				  WTERMSIG(r->status))
+			: snprintf(why, sizeof(why),
+				  "it did not end within %d s and was killed: its last results are missing",
+				  WEB_GRACE_MS / 1000);
+
+	keep_error(r, why, (size_t)n);
+}
+
 /* All has been read, and the child is no more. */
 static void check_done(struct run *r)
 {
 	if (!r->reaped || r->out.fd >= 0 || r->err.fd >= 0 || r->done)
 		return;
 	r->done = true;
-	if (WIFSIGNALED(r->status) && r->reason == NULL) {
-		char why[64];
-		int n = snprintf(why, sizeof(why), "the command was killed (signal %d)",
-			WTERMSIG(r->status));
-
-		keep_error(r, why, (size_t)n);
-	}
+	if (WIFSIGNALED(r->status))
+		tell_killed(r);
 	tell_end(r);
 	log_end(r, r->session != NULL ? why_ended(r) : "closed");
 }

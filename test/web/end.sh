@@ -66,6 +66,15 @@ for ((i = 0; i < 800; i++)); do [ -z "$(child)" ] && break; sleep 0.025; done # 
 ok 'cable cut: no command is left' [ -z "$(child)" ]
 wsclose t
 
+# One that does not end when it is stopped is killed, and the page is told what that means.
+prepare
+run t 1 "$trace_all"
+kill -STOP "$(child)"
+wssend t '{"type":"stop","id":1}'
+ok 'it does not end: told' holds t.ws '"type":"end","id":1,"code":137,"reason":"stopped","message":"it did not end within 10 s and was killed: its last results are missing'
+becomes 'it does not end: nothing is left on the node' '[]' web_demo "$flags"
+wsclose t
+
 # A browser that is busy for a moment is not hung up on; one that answers no ping is.
 prepare
 run t 1 "$trace_all"
