@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The words of erlang_probes.def. An argument of a probe is its type and its name: S(sender) is a
- * string, U() a uint32_t, I() an int, N() an int64_t. C() is a string that shows contents, K() such an
- * int64_t: payload=off refuses them; the others are times, sizes, names, identities. A reader of the
- * table makes of them:
+ * string, U() a uint32_t, I() an int, N() an int64_t. C() is a string that shows contents, K() such
+ * an int64_t: payload=off refuses them; the others are times, sizes, names, identities. A reader of
+ * the table makes of them:
  *
  *   PROBE_NARGS(arguments...)	   how many there are
  *   PROBE_TYPES(arguments...)	   "string", "int", ...: the elements of an array
@@ -13,6 +13,7 @@
  *   PROBE_CONTENTS(arguments...)  the mask of those that show contents
  *
  * Macros only: erlang_probes.def includes it wherever it is included itself.
+ *
  */
 #ifndef ERLANG_PROBES_H
 #define ERLANG_PROBES_H

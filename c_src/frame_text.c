@@ -55,7 +55,8 @@ static const char *find_tick(const char *text, const char *end)
 	for (const char *p = text; p < end; p++) {
 		if (*p == '`')
 			return p;
-		if (*p == ':' || *p == '\'') /* a function of Erlang; its atoms may have any characters */
+		if (*p == ':' ||
+			*p == '\'') /* a function of Erlang; its atoms may have any characters */
 			return NULL;
 	}
 	return NULL;

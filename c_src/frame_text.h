@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 struct frame_text {
-	size_t function; /* the text's first bytes are the function, with its module; 0: not known */
+	/* the text's first bytes are the function, with its module; 0: not known */
+	size_t function;
 	size_t module;	 /* ... the program or library that it is of; 0: none, or not known */
 	const char *file; /* NULL: not known */
 	size_t file_len;
@@ -25,8 +26,9 @@ struct frame_text {
 
 void frame_text_split(const char *text, size_t len, struct frame_text *f);
 /*
- * The function that a frame is counted for: its name, or "[module]" for code without names, which is
- * at other addresses in each process. Returns its length, which may be more than the size.
+ * The function that a frame is counted for: its name, or "[module]" for code without names, which
+ * is at other addresses in each process. Returns its length, which may be more than the size.
+ *
  */
 size_t frame_text_function(const char *text, size_t len, char *buf, size_t size);
 #define FRAME_TEXT_NONE "(no stack)" /* what a stack without frames is counted for */

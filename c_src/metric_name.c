@@ -17,8 +17,8 @@ static const struct {
 	const char *is, *becomes;
 	unsigned decimals;
 } units[] = {{"ns", "seconds", 9}, {"us", "seconds", 6}, {"ms", "seconds", 3}, {"s", "seconds", 0},
-	{"nanoseconds", "seconds", 9}, {"microseconds", "seconds", 6}, {"milliseconds", "seconds", 3},
-	{"percent", "ratio", 2}};
+	{"nanoseconds", "seconds", 9}, {"microseconds", "seconds", 6},
+	{"milliseconds", "seconds", 3}, {"percent", "ratio", 2}};
 
 /* erltrace_SCRIPT_AGGREGATION, of the characters that Prometheus permits. */
 static char *default_name(const char *script, const char *aggregation)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an aggregation is called as a metric: one rule for `erltrace serve` and for metrics of scripts
- * that run in a release.
+ * What an aggregation is called as a metric: one rule for `erltrace serve` and for metrics of
+ * scripts that run in a release.
+ *
  */
 #ifndef METRIC_NAME_H
 #define METRIC_NAME_H

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies posted to a URL by a thread, for the command (c_src/serve/poster.c; where its libraries are
- * missing, c_src/cli/without_web.c). What could not be delivered is tried again; a few bodies wait.
+ * Bodies posted to a URL by a thread, for the command (c_src/serve/poster.c; where its libraries
+ * are missing, c_src/cli/without_web.c). What could not be delivered is tried again; a few bodies
+ * wait.
+ *
  */
 #ifndef POSTER_H
 #define POSTER_H
@@ -11,10 +13,13 @@
 
 struct poster;
 
-/* NULL: it is no URL, or cannot be done here, which has been said. say() is called by the thread. */
+/*
+ * NULL: it is no URL, or cannot be done here, which has been said. say() is called by the thread.
+ */
 struct poster *poster_open(const char *option, const char *url, const char *suffix,
 	void (*say)(const char *fmt, ...) __attribute__((format(printf, 1, 2))));
-bool poster_put(struct poster *p, char *body); /* the body is the poster's; false: no room, it is freed */
+/* the body is the poster's; false: no room, it is freed */
+bool poster_put(struct poster *p, char *body);
 /* What is left is posted, for at most so long; how many bodies were not. */
 uint64_t poster_close(struct poster *p, int ms);
 

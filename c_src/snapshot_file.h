@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of a snapshot. It is named by when, what and why: 20261117T025539.123Z-SCRIPT-NODE-WHY.txt.
- * Until all of it is written it ends in .part; one that could not be written whole is removed.
+ * The file of a snapshot. It is named by when, what and why:
+ * 20261117T025539.123Z-SCRIPT-NODE-WHY.txt. Until all of it is written it ends in .part; one that
+ * could not be written whole is removed.
+ *
  */
 #ifndef SNAPSHOT_FILE_H
 #define SNAPSHOT_FILE_H

@@ -67,7 +67,8 @@ typedef struct {
 	int default_action; /* a description without a body gets the default action */
 	int preprocess;	   /* run cpp on it; < 0: cpp has been run, whatever the option cpp says */
 	int empty;	   /* accept an empty script */
-	int colons;	   /* how many to append to each description: 3 for -P, 2 for -m, 1 for -f */
+	/* how many to append to each description: 3 for -P, 2 for -m, 1 for -f */
+	int colons;
 } erltrace_compile_opts_t;
 
 /* Compile a script and add it to those that go starts. Several scripts share their variables. */
@@ -83,9 +84,9 @@ char *erltrace_preprocess(erltrace_t *h, const char *path, erltrace_error_t *err
 
 /* What is in a script. Strings are valid during the call. */
 typedef enum {
-	ERLTRACE_SCAN_PROBE,	   /* a description: its parts ("": any; globs), text, end, behind */
-	ERLTRACE_SCAN_VARIABLE,	   /* a built-in variable: name; once per scan */
-	ERLTRACE_SCAN_FUNCTION,	   /* a call of a subroutine or action: name, text, destructive */
+	ERLTRACE_SCAN_PROBE,	/* a description: its parts ("": any; globs), text, end, behind */
+	ERLTRACE_SCAN_VARIABLE, /* a built-in variable: name; once per scan */
+	ERLTRACE_SCAN_FUNCTION, /* a call of a subroutine or action: name, text, destructive */
 	ERLTRACE_SCAN_AGGREGATION, /* name, without @; text: its function, where it is assigned;
 				      by_stack */
 	ERLTRACE_SCAN_OPTION,	   /* #pragma D option: name; text: the value that it has now */
@@ -183,14 +184,15 @@ void erltrace_fire(erltrace_probe_t *p, const uint64_t *args, unsigned n, unsign
 /*
  * A script with probes of the kernel and of Erlang nodes runs in the kernel. Probes that a node
  * provides itself fire inside the node: somebody has to connect to it, list its probes, and run a
- * script there that passes its events on. That is a bridge. The library has none of its own: it opens
- * no connections and starts no programs. Without a bridge such a script is an error, ET_NODE. The
- * option erlnode names the nodes. (The command's bridge is c_src/cli/bridge.c.)
+ * script there that passes its events on. That is a bridge. The library has none of its own: it
+ * opens no connections and starts no programs. Without a bridge such a script is an error, ET_NODE.
+ * The option erlnode names the nodes. (The command's bridge is c_src/cli/bridge.c.)
  *
- * Threads: a bridge is called by the thread that uses the handle, inside calls of the library. Of that
- * handle it may call erltrace_getopt() only. Ownership: what it is given is valid during the call.
- * Errors: list and arm return 0, or a negative number and fill *err. A function that is NULL is not
- * called; without list or arm, scripts that need them are errors.
+ * Threads: a bridge is called by the thread that uses the handle, inside calls of the library. Of
+ * that handle it may call erltrace_getopt() only. Ownership: what it is given is valid during the
+ * call. Errors: list and arm return 0, or a negative number and fill *err. A function that is NULL
+ * is not called; without list or arm, scripts that need them are errors.
+ *
  */
 typedef struct {
 	int pid;	  /* of the node's VM, as this machine numbers it */
@@ -208,38 +210,46 @@ typedef struct {
 typedef struct erltrace_bridge {
 	size_t size; /* sizeof(erltrace_bridge_t) */
 	/*
-	 * Called by compile and erltrace_probes(): the probes that nodes provide themselves and that
-	 * match a description ("erlang*:lists:seq:function-entry"). cb is given the provider ("erlang"
-	 * and the number of the process), module, function and name, none of them NULL. If it returns
-	 * anything but 0, list ends and returns that.
+	 * Called by compile and erltrace_probes(): the probes that nodes provide themselves and
+	 * that match a description ("erlang*:lists:seq:function-entry"). cb is given the provider
+	 * ("erlang" and the number of the process), module, function and name, none of them NULL.
+	 * If it returns anything but 0, list ends and returns that.
+	 *
 	 */
 	int (*list)(void *arg, const char *const *nodes, const char *desc, erltrace_probe_cb *cb,
 		void *cb_arg, erltrace_error_t *err);
-	/* By go: run each script in its node. Returns when all of them trace; if it fails, none does. */
+	/*
+	 * By go: run each script in its node. Returns when all of them trace; if it fails, none
+	 * does.
+	 */
 	int (*arm)(void *arg, const erltrace_arming_t *a, erltrace_error_t *err);
 	/*
-	 * By work, about once a second (statusrate) and a last time after disarm: messages about the
-	 * nodes, a line at a time. 1: one is in buf; 0: there is none now; -1: there will be no more,
-	 * the scripts have ended by themselves. That ends the script in the kernel too.
+	 * By work, about once a second (statusrate) and a last time after disarm: messages about
+	 * the nodes, a line at a time. 1: one is in buf; 0: there is none now; -1: there will be no
+	 * more, the scripts have ended by themselves. That ends the script in the kernel too.
+	 *
 	 */
 	int (*news)(void *arg, char *buf, size_t size);
 	/*
-	 * By stop, work, close, and by a go that fails later; once for each arm that succeeded. When
-	 * it returns nothing is armed in nodes that still answer.
+	 * By stop, work, close, and by a go that fails later; once for each arm that succeeded.
+	 * When it returns nothing is armed in nodes that still answer.
+	 *
 	 */
 	void (*disarm)(void *arg);
 } erltrace_bridge_t;
 
 /*
- * Before compile; after go it changes nothing. The struct is copied; arg lives as long as the handle.
- * NULL: none.
+ * Before compile; after go it changes nothing. The struct is copied; arg lives as long as the
+ * handle. NULL: none.
+ *
  */
 void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg);
 
 /*
- * The fields of a record of Erlang, in order, NULL after the last, for patterns such as
- * "#order{id = Id}" and erlfield(). Before compile; the texts are copied. A record that is set again
- * has the new fields in scripts that are compiled from then on.
+ * The fields of a record of Erlang, in order, NULL after the last, for patterns such as "#order{id
+ * = Id}" and erlfield(). Before compile; the texts are copied. A record that is set again has the
+ * new fields in scripts that are compiled from then on.
+ *
  */
 int erltrace_set_record(
 	erltrace_t *h, const char *name, const char *const *fields, erltrace_error_t *err);
@@ -247,11 +257,12 @@ int erltrace_set_record(
 /* ---- events from a file --------------------------------------------------------------- */
 
 /*
- * Events come from a file (doc/events.md), not from this machine: no node, no kernel and no privileges
- * are needed, and the results are the same each time. Before compile, once. Options, arguments and the
- * name of the script that the file has are for the caller: erltrace_events(). Of the script, what
- * cannot be replayed, or is not in the file, is an error of go, ET_REPLAY. path NULL: there are no
- * events; probes of nodes can be named all the same, for erltrace_recorder().
+ * Events come from a file (doc/events.md), not from this machine: no node, no kernel and no
+ * privileges are needed, and the results are the same each time. Before compile, once. Options,
+ * arguments and the name of the script that the file has are for the caller: erltrace_events(). Of
+ * the script, what cannot be replayed, or is not in the file, is an error of go, ET_REPLAY. path
+ * NULL: there are no events; probes of nodes can be named all the same, for erltrace_recorder().
+ *
  */
 int erltrace_replay(erltrace_t *h, const char *path, erltrace_error_t *err);
 
@@ -269,9 +280,11 @@ int erltrace_events(erltrace_t *h, erltrace_events_t *events);
 
 /*
  * A script, D, that records what the compiled ones read of their events: each of them is a printf()
- * whose first value names the others, which follow in that order: "arg0 erlpid erlarg1 ->mailbox stack".
- * The caller frees it. The handle is one of erltrace_replay(h, NULL). seconds: how long; 0: until it is
- * stopped. What cannot be recorded is an error, ET_REPLAY. (erltrace record makes a file of it.)
+ * whose first value names the others, which follow in that order: "arg0 erlpid erlarg1 ->mailbox
+ * stack". The caller frees it. The handle is one of erltrace_replay(h, NULL). seconds: how long; 0:
+ * until it is stopped. What cannot be recorded is an error, ET_REPLAY. (erltrace record makes a
+ * file of it.)
+ *
  */
 char *erltrace_recorder(erltrace_t *h, unsigned seconds, erltrace_error_t *err);
 
@@ -334,8 +347,9 @@ typedef struct {
 } erltrace_fault_t;
 
 /*
- * A snapshot: what a script with bufpolicy=ring had recorded when it called snapshot() or alert(), or
- * when erltrace_take_snapshot() was called. Option snapshotdir says where it is written.
+ * A snapshot: what a script with bufpolicy=ring had recorded when it called snapshot() or alert(),
+ * or when erltrace_take_snapshot() was called. Option snapshotdir says where it is written.
+ *
  */
 typedef struct {
 	const char *why;
@@ -369,10 +383,15 @@ typedef struct {
 	int (*truncate)(void *arg);
 	/* != 0: text() writes to a terminal; control characters in traced values become \xNN. */
 	int terminal;
-	/* For a caller that does system() and freopen() ("": back) itself; NULL: the library does. */
+	/*
+	 * For a caller that does system() and freopen() ("": back) itself; NULL: the library does.
+	 */
 	int (*system)(void *arg, const char *command);
 	int (*reopen)(void *arg, const char *path);
-	/* flowtrace(), instead of record(): such an action prints nothing, nor does a clause of only these. */
+	/*
+	 * flowtrace(), instead of record(): such an action prints nothing, nor does a clause of
+	 * only these.
+	 */
 	int (*flow)(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec);
 	/* A snapshot was written, or a part of one, or could not be. */
 	int (*snapshot)(void *arg, const erltrace_snapshot_t *s);
@@ -453,9 +472,10 @@ int erltrace_tick(erltrace_t *h, const char *node,
 /*
  * What the aggregations gathered since the last call whose keys have a stack and whose function is
  * count() or sum(): each key, not normalized, in no particular order. If cb does not return 0, the
- * rest comes with the next call; returns what cb returned. The first call must come before the first
- * erltrace_work(). clear(), trunc() and the results are not affected. A handle uses either this or
- * erltrace_tick().
+ * rest comes with the next call; returns what cb returned. The first call must come before the
+ * first erltrace_work(). clear(), trunc() and the results are not affected. A handle uses either
+ * this or erltrace_tick().
+ *
  */
 int erltrace_stacks(erltrace_t *h, erltrace_agg_cb *cb, void *arg, erltrace_error_t *err);
 /* Reset the values, keep the keys. name NULL: of all. */

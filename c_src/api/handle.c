@@ -123,7 +123,8 @@ void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *a
 	memset(&h->bridge, 0, sizeof(h->bridge));
 	if (bridge != NULL) /* whole members only */
 		memcpy(&h->bridge, bridge,
-			size < sizeof(h->bridge) ? size & ~(sizeof(void *) - 1) : sizeof(h->bridge));
+			size < sizeof(h->bridge) ? size & ~(sizeof(void *) - 1)
+						 : sizeof(h->bridge));
 	en_set_bridge(h->en, bridge != NULL ? &h->bridge : NULL, arg);
 }
 

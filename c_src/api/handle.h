@@ -37,7 +37,8 @@ struct erltrace {
 	bool hold;  /* the end is held back: results of others are still to come */
 	bool unread; /* the same: firings that somebody else counts are still to be read */
 	bool done;  /* work() has given ERLTRACE_DONE */
-	int (*replay)(erltrace_t *h, const erltrace_handlers_t *handlers); /* work, or NULL: as usual */
+	/* work, or NULL: as usual */
+	int (*replay)(erltrace_t *h, const erltrace_handlers_t *handlers);
 	uint64_t next_switch, next_status, next_clean, next_look; /* ns, when they are due */
 	uint64_t worked, cleaned; /* ns, when all was read, and cleaned up, the last time */
 	uint64_t fired; /* en_fired() before that */

@@ -67,7 +67,10 @@ bool api_has_self(const erltrace_t *h)
 	return false;
 }
 
-/* Does it only describe BEGIN and END? These fire when it starts and when it ends, which is seen anyway. */
+/*
+ * Does it only describe BEGIN and END? These fire when it starts and when it ends, which is seen
+ * anyway.
+ */
 static bool is_begin_or_end(const struct d_pdesc *d)
 {
 	for (; d != NULL; d = d->next)

@@ -32,8 +32,9 @@ bool api_prints(const erltrace_t *h); /* do probes leave records, besides BEGIN 
 uint64_t api_lost(const erltrace_t *h);
 void api_no_payload(erltrace_t *h); /* payload=off for good */
 /*
- * Would erltrace_work() find nothing to do? Told in no time, so that a script that rests costs next to
- * nothing: that call wants a dirty scheduler, which spins before it sleeps again.
+ * Would erltrace_work() find nothing to do? Told in no time, so that a script that rests costs next
+ * to nothing: that call wants a dirty scheduler, which spins before it sleeps again.
+ *
  */
 bool api_idle(const erltrace_t *h);
 bool api_rests(const erltrace_t *h); /* nor api_live() */
@@ -63,7 +64,10 @@ int api_import(erltrace_t *h, const void *bytes, size_t len);
 void api_mute(erltrace_t *h);
 /* The aggregations as the end would print them. 0: the same as last time, or nothing. */
 int api_preview(erltrace_t *h, const erltrace_handlers_t *handlers);
-/* What came since the last call (co_live() in consume/consume.h); cb NULL: from now on. -1: no memory. */
+/*
+ * What came since the last call (co_live() in consume/consume.h); cb NULL: from now on. -1: no
+ * memory.
+ */
 int api_live(erltrace_t *h,
 	int (*cb)(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count), void *arg);
 /* erltrace_tick() with what events cost, in percent. */

@@ -210,8 +210,9 @@ static void put_clause(FILE *f, const struct clause *c)
 /* Options of the script that decide what events there are, and what is in them. */
 static void put_options(FILE *f, const struct et_options *o)
 {
-	static const unsigned passed[] = {OPT_CALLS, OPT_FLOWLIFE, OPT_FLOWTIME, OPT_LARGEHEAP, OPT_LONGGC,
-		OPT_LONGQUEUE, OPT_LONGSCHEDULE, OPT_PROCESSES, OPT_STACKLINES, OPT_STATEBUDGET};
+	static const unsigned passed[] = {OPT_CALLS, OPT_FLOWLIFE, OPT_FLOWTIME, OPT_LARGEHEAP,
+		OPT_LONGGC, OPT_LONGQUEUE, OPT_LONGSCHEDULE, OPT_PROCESSES, OPT_STACKLINES,
+		OPT_STATEBUDGET};
 	char value[256];
 	struct et_error e = {.tag = ""};
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots: a copy of the trace buffers is taken at once (engine/recording.c), and written a few
- * thousand events at a time, so that a call of erltrace_work() stays short however large the buffers
- * are. One is under way at a time; what scripts ask for meanwhile, or sooner than snapshotrate
- * permits, is left out and counted.
+ * thousand events at a time, so that a call of erltrace_work() stays short however large the
+ * buffers are. One is under way at a time; what scripts ask for meanwhile, or sooner than
+ * snapshotrate permits, is left out and counted.
+ *
  */
 #include "snapshot.h"
 
@@ -69,10 +70,11 @@ static void text_head(struct api_snapshot *s)
 	cb_fmt(&s->out,
 		"\n# at %s.%06uZ: %llu events of the last %.3f s, all of the last %.3f s; "
 		"%llu others are overwritten\n",
-		when, (unsigned)(s->wall / 1000 % 1000000), (unsigned long long)s->about.events, span, whole,
-		(unsigned long long)s->about.overwritten);
+		when, (unsigned)(s->wall / 1000 % 1000000), (unsigned long long)s->about.events,
+		span, whole, (unsigned long long)s->about.overwritten);
 	if (s->left_out > 0)
-		cb_fmt(&s->out, "# %llu snapshots were left out since the last one (snapshotrate)\n",
+		cb_fmt(&s->out,
+			"# %llu snapshots were left out since the last one (snapshotrate)\n",
 			(unsigned long long)s->left_out);
 	cb_fmt(&s->out, "#  SECONDS CPU PROBE\n");
 }
@@ -337,11 +339,13 @@ int erltrace_take_snapshot(erltrace_t *h, const char *why, const erltrace_handle
 	if (h->co == NULL || h->done)
 		return api_fail(err, ET_IDLE, "no script is running that records");
 	if (h->opts.val[OPT_BUFPOLICY] != BUFPOLICY_RING)
-		return api_fail(err, ET_SNAPSHOT, "nothing is kept to take a snapshot of: the script "
-						  "needs #pragma D option bufpolicy=ring");
+		return api_fail(err, ET_SNAPSHOT,
+			"nothing is kept to take a snapshot of: the script "
+			"needs #pragma D option bufpolicy=ring");
 	if (dir_of(h)[0] == '\0')
-		return api_fail(err, ET_SNAPSHOT, "nobody has said where to: --snapshots DIR, or the "
-						  "option snapshotdir");
+		return api_fail(err, ET_SNAPSHOT,
+			"nobody has said where to: --snapshots DIR, or the "
+			"option snapshotdir");
 	rc = api_snapshots(h, handlers, true); /* what is under way comes first */
 	if (rc != 0)
 		return rc;
@@ -363,7 +367,8 @@ int api_snapshot_may(erltrace_t *h, erltrace_error_t *err)
 		for (unsigned i = 0; i < p->clauses[c]->nactions; i++)
 			if (p->clauses[c]->actions[i].act == ACT_SNAPSHOT)
 				return api_fail(err, ET_SNAPSHOT,
-					"snapshot() writes what the buffers hold, which are read out "
+					"snapshot() writes what the buffers hold, which are read "
+					"out "
 					"all the time: it needs #pragma D option bufpolicy=ring");
 	return 0;
 }

@@ -32,7 +32,9 @@ struct api_snapshot {
 	uint64_t left_out;  /* since the last one */
 };
 
-/* After a round of the consumer: begin what scripts ask for, and write some of it; all: to its end. */
+/*
+ * After a round of the consumer: begin what scripts ask for, and write some of it; all: to its end.
+ */
 int api_snapshots(struct erltrace *h, const erltrace_handlers_t *handlers, bool all);
 int api_snapshot_may(struct erltrace *h, erltrace_error_t *err); /* at go */
 void api_snapshot_free(struct erltrace *h);

@@ -323,7 +323,8 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
 				pbis = pbis_of(k, prog->clauses[i]->uses.pbis,
 					prog->clauses[i]->uses.args, &noted);
-				b->exceptions |= !b->fast && beam_probedefs[k].route == ROUTE_EXCEPTION;
+				b->exceptions |=
+					!b->fast && beam_probedefs[k].route == ROUTE_EXCEPTION;
 				b->returns |= !b->fast && beam_probedefs[k].route == ROUTE_RETURN &&
 					      !READS_PBI(pbis, ERLRET);
 				b->keeps |= is_end(beam_probedefs[k].route) &&
@@ -412,7 +413,9 @@ static bool hides_labels(const struct beam_handle *b)
 	return api_option(b->h, OPT_PAYLOAD) == 0;
 }
 
-/* What processes are called; from OTP 27 on that may be a label, which proc_lib:set_label/1 sets. */
+/*
+ * What processes are called; from OTP 27 on that may be a label, which proc_lib:set_label/1 sets.
+ */
 static void look_at_names(struct beam_handle *b, struct needs *n)
 {
 	ErlNifSysInfo sys;
@@ -674,7 +677,8 @@ static void need_monitor(const struct beam_handle *b, struct needs *n)
 		if (n->route[kinds[i].route])
 			n->list = enif_make_list_cell(n->env,
 				enif_make_tuple2(n->env, enif_make_atom(n->env, kinds[i].name),
-					enif_make_uint64(n->env, api_option(b->h, kinds[i].option))),
+					enif_make_uint64(
+						n->env, api_option(b->h, kinds[i].option))),
 				n->list);
 	if (n->route[ROUTE_BUSY_PORT])
 		need(n, "busy_port");
@@ -754,7 +758,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	table = b->stacks || b->vts || b->heaps || b->hibernate;
 	keeps = keeps_processes(b, &n, table);
 	flows = needs_flows(&n);
-	b->exits = n.route[ROUTE_PROCS] || flows || ((keeps || reads_names(&n)) && needs_exits(b, &n));
+	b->exits =
+		n.route[ROUTE_PROCS] || flows || ((keeps || reads_names(&n)) && needs_exits(b, &n));
 	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
 	if (flows && b->flows == NULL)

@@ -75,8 +75,9 @@
  *
  * What others need of a file is in the header of its name. Besides there are beam_handle.h, a
  * handle; vm_event.h, an event of the VM; erl_probes.h, the table of probes; vtime.h, running
- * times; term_words.h, the parts of a term; event_path.h, what fast paths share; free_list.h, entries
- * of tables, taken and given back; pages.h, the memory of these; and nif.h, what the NIFs share. All
- * symbols are hidden (visibility): what events read is read without a detour by the global offset
- * table.
+ * times; term_words.h, the parts of a term; event_path.h, what fast paths share; free_list.h,
+ * entries of tables, taken and given back; pages.h, the memory of these; and nif.h, what the NIFs
+ * share. All symbols are hidden (visibility): what events read is read without a detour by the
+ * global offset table.
+ *
  */

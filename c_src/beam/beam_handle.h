@@ -39,8 +39,9 @@ struct beam_wall { /* a profile-wall-N of a script */
 };
 
 /*
- * Kinds of events, by the trace flags that have the VM make them. One that it makes for all handles is given
- * to those that ask for its kind; a handle that traces ports gets all.
+ * Kinds of events, by the trace flags that have the VM make them. One that it makes for all handles
+ * is given to those that ask for its kind; a handle that traces ports gets all.
+ *
  */
 enum beam_traced {
 	TRACED_CALL = 1,

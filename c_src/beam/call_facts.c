@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What probes of certain functions need to know of the VM (probe path). A table without a name is a
- * reference, whose second word is the address of what the VM keeps of it: it stands for the table, and
- * is not followed. Tables that are there when the script is armed are told by the Erlang side
- * (nif_vm_fact), later ones by what ets:new/2 returns. An address that is used again gets the name of
- * the newer table that way.
+ * reference, whose second word is the address of what the VM keeps of it: it stands for the table,
+ * and is not followed. Tables that are there when the script is armed are told by the Erlang side
+ * (nif_vm_fact), later ones by what ets:new/2 returns. An address that is used again gets the name
+ * of the newer table that way.
  *
- * The VM numbers atoms as it makes them, and the number is in the term: those above the last one when
- * the script was armed are new. They are marked, since they may be asked for again.
+ * The VM numbers atoms as it makes them, and the number is in the term: those above the last one
+ * when the script was armed are new. They are marked, since they may be asked for again.
+ *
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -112,7 +113,8 @@ bool beam_atom_is_new(struct beam_tables *t, ERL_NIF_TERM atom, uint64_t *others
 		return false;
 	seen = atomic_fetch_add(&t->seen, 1) + 1;
 	last = atomic_load(&t->last);
-	for (int i = 0; i < 8 && last <= n && !atomic_compare_exchange_weak(&t->last, &last, n + 1);)
+	for (int i = 0;
+		i < 8 && last <= n && !atomic_compare_exchange_weak(&t->last, &last, n + 1);)
 		i++;
 	last = last > n ? last : n + 1;
 	*others = last > seen ? last - seen : 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Probes of certain functions (probe path): which these are, and what the arguments of the probes are. */
+/*
+ * Probes of certain functions (probe path): which these are, and what the arguments of the probes
+ * are.
+ */
 #include <string.h>
 
 #include "engine/clock.h"
@@ -214,9 +217,10 @@ static bool is_normal(const struct beam_event *ev, ERL_NIF_TERM reason)
 }
 
 /*
- * do_restart(Reason, Child, State): a permanent child is started again, a transient one unless it has
- * ended normally. {child, Pid, Id, {M, F, Args}, Restart, ...}; the children of a simple_one_for_one
- * supervisor have no id.
+ * do_restart(Reason, Child, State): a permanent child is started again, a transient one unless it
+ * has ended normally. {child, Pid, Id, {M, F, Args}, Restart, ...}; the children of a
+ * simple_one_for_one supervisor have no id.
+ *
  */
 static bool supervisor_restart(
 	struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)

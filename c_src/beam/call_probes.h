@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probes of certain functions, whose calls tell what goes on inside the VM: operations on ETS tables,
- * timers, restarts of supervisors, atoms (call_probes.c, call_facts.c). They come as other function probes
- * do, by the tracer or by the fast way; only their arguments are made here.
+ * Probes of certain functions, whose calls tell what goes on inside the VM: operations on ETS
+ * tables, timers, restarts of supervisors, atoms (call_probes.c, call_facts.c). They come as other
+ * function probes do, by the tracer or by the fast way; only their arguments are made here.
+ *
  */
 #ifndef BEAM_CALL_PROBES_H
 #define BEAM_CALL_PROBES_H
@@ -49,7 +50,9 @@ void beam_call_fire(struct beam_event *ev, struct en_probe *p);
 
 /* ---- what they need to know of the VM (call_facts.c) ------------------------------------- */
 
-/* Names of ETS tables by the words of their references; atoms that were made. Read without a lock. */
+/*
+ * Names of ETS tables by the words of their references; atoms that were made. Read without a lock.
+ */
 int beam_tables_init(struct beam_tables **t);
 void beam_tables_fini(struct beam_tables **t);
 void beam_table_set(struct beam_tables *t, ERL_NIF_TERM ref, ERL_NIF_TERM name);

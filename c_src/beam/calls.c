@@ -7,8 +7,9 @@
  * are: one handle, the process that the thread ran last, few frames, one clause to run. It checks
  * all of that first, and writes nothing before. Whatever does not fit jumps to the slow path and
  * starts there from the beginning, so that next to nothing has to be kept across calls. Messages
- * sent have a fast path of that kind too (sends.c). Every event runs every instruction here: look at
- * the machine code when you change it, and measure (make bench).
+ * sent have a fast path of that kind too (sends.c). Every event runs every instruction here: look
+ * at the machine code when you change it, and measure (make bench).
+ *
  */
 #include "compiler.h"
 #include "engine/clock.h"
@@ -42,7 +43,8 @@ __attribute__((noinline)) void beam_attach(
 {
 	s->slot = en_slot_get(b->en);
 	s->number = s->slot != NULL ? b->number : 0;
-	s->left = s->batch = 0; /* its first event is slow: it stands for itself alone (watchdog.c) */
+	/* its first event is slow: it stands for itself alone (watchdog.c) */
+	s->left = s->batch = 0;
 	s->ev = (struct beam_event){.b = b,
 		.proc = &no_proc,
 		.cur = {.vtimestamp = b->vtimestamp, .ustack = beam_ustack, .ops = &beam_ops}};
@@ -243,8 +245,8 @@ static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned 
 }
 
 /* The probes of a return fire with the arguments of the call. */
-static __attribute__((noinline)) void fire_kept(struct beam_event *ev, struct en_probe *const *probe,
-	unsigned n, const struct beam_fn *fn, unsigned depth)
+static __attribute__((noinline)) void fire_kept(struct beam_event *ev,
+	struct en_probe *const *probe, unsigned n, const struct beam_fn *fn, unsigned depth)
 {
 	struct beam_kept_pool *pool = &ev->b->procs.kept;
 
@@ -424,7 +426,10 @@ static inline __attribute__((always_inline)) void one_call(
 	attach_event(ev, ts, ev->argv[0] == atom_call ? CALL : RETURN_TO);
 }
 
-/* Without a shadow stack, calls of functions that only others have are nothing to a handle, nor are returns. */
+/*
+ * Without a shadow stack, calls of functions that only others have are nothing to a handle, nor are
+ * returns.
+ */
 static inline bool asks(struct beam_event *ev)
 {
 	if (!beam_asks_for(ev->b, TRACED_CALL | TRACED_PORTS))

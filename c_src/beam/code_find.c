@@ -10,11 +10,12 @@
  * So from one function on, backwards, a word with its address is looked for: that is functions[],
  * if all of its entries are functions of the same module, in ascending order. How many words before
  * it the header begins differs by release. It is learned: one distance only, at which every module
- * that is loaded has the number of its functions. Likewise where the line table is: all of its parts
- * must lie one behind the other.
+ * that is loaded has the number of its functions. Likewise where the line table is: all of its
+ * parts must lie one behind the other.
  *
  * All of this lies in the JIT's memory, the names of files in literals. The VM may free both while
  * they are read.
+ *
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -126,7 +127,8 @@ bool code_find_maps(char why[CODE_WHY])
 	nmaps = 0;
 	while (ok && fgets(line, sizeof(line), file) != NULL) {
 		name[0] = '\0';
-		if (sscanf(line, "%lx-%lx %4s %*x %*s %*u %63[^\n]", &from, &to, perms, name) >= 3 &&
+		if (sscanf(line, "%lx-%lx %4s %*x %*s %*u %63[^\n]", &from, &to, perms, name) >=
+				3 &&
 			is_jit(perms, name))
 			ok = add_map(from, to);
 	}
@@ -269,8 +271,10 @@ static bool read_lines(uintptr_t at, unsigned n, struct lines *l)
 }
 
 /*
- * A list of characters, whose cells lie one after the other, in either direction. The number of cells,
- * as they lie in memory; 0: it is none such. *first: where the first one is, *step: to the next one.
+ * A list of characters, whose cells lie one after the other, in either direction. The number of
+ * cells, as they lie in memory; 0: it is none such. *first: where the first one is, *step: to the
+ * next one.
+ *
  */
 static unsigned read_name(uintptr_t term, uintptr_t *cells, unsigned *first, int *step)
 {

@@ -54,8 +54,9 @@ struct code_entry {
 
 #define CODE_WHY 160
 /*
- * Learn how modules are laid out, by these; false: it is not understood, why says what. From then on
- * all modules must be so.
+ * Learn how modules are laid out, by these; false: it is not understood, why says what. From then
+ * on all modules must be so.
+ *
  */
 bool code_find_learn(const struct code_entry *entries, unsigned n, char why[CODE_WHY]);
 /* The module that has a function whose entry is there; NULL: none, or it is not understood. */
@@ -78,7 +79,10 @@ bool code_find_maps(char why[CODE_WHY]);			 /* look at it anew */
 const struct code_range *code_find_map(uintptr_t at);		 /* NULL: not there */
 const struct code_range *code_find_nth_map(unsigned i);	 /* NULL: no more */
 
-/* Tests: all that is known of a module, as one number; the Nth word that is read is another one; words read since then. */
+/*
+ * Tests: all that is known of a module, as one number; the Nth word that is read is another one;
+ * words read since then.
+ */
 uint64_t code_module_sum(const struct code_module *m);
 void code_find_flip(uint64_t n);
 uint64_t code_find_words(void);

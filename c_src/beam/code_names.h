@@ -28,7 +28,9 @@
 #define FILE_BITS      18
 #define FUNCTION_BITS  20
 
-/* Functions and files are numbered from 1 on, and stay. Numbers are given by one thread at a time. */
+/*
+ * Functions and files are numbered from 1 on, and stay. Numbers are given by one thread at a time.
+ */
 struct code_function {
 	ERL_NIF_TERM mod, fun, arity; /* as they lie in front of a function: arity is no term */
 	uint32_t next;		      /* of its bucket */

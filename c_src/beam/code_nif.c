@@ -158,9 +158,10 @@ static ERL_NIF_TERM ask(ErlNifEnv *env, const char *what)
 /*
  * code_ask(get | known | {refuse, Why} | {due, Modules} | counts | stack | functions): the state of
  * the check, and set it; is a refresh due, with so many modules? frames that were not known; the
- * caller's own stack. For tests: {at, Address, Line}, {entries, Fun}, {read, Module, Fun}; {flip, N}:
- * the Nth word that is read of the VM's memory is another, and words: that were read; {room,
+ * caller's own stack. For tests: {at, Address, Line}, {entries, Fun}, {read, Module, Fun}; {flip,
+ * N}: the Nth word that is read of the VM's memory is another, and words: that were read; {room,
  * Functions, Files}: for so many names.
+ *
  */
 ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of loaded code is renewed (not on the probe path). What is known of a module is kept as
- * long as its code is as it was; modules come by their exports, and by addresses that events did not
- * find. Where two lie in the same place the older one is gone. The new table is published at once;
- * the old one, and modules that only it has, are freed when no reader can have them any more: a
- * refresh never waits for that.
+ * long as its code is as it was; modules come by their exports, and by addresses that events did
+ * not find. Where two lie in the same place the older one is gone. The new table is published at
+ * once; the old one, and modules that only it has, are freed when no reader can have them any more:
+ * a refresh never waits for that.
+ *
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -391,7 +392,10 @@ static void note_export(ERL_NIF_TERM fun)
 		nexports++;
 }
 
-/* For has_changed(); before the modules are looked at, so that what is loaded meanwhile is a change. */
+/*
+ * For has_changed(); before the modules are looked at, so that what is loaded meanwhile is a
+ * change.
+ */
 static void note_exports(ErlNifEnv *env, ERL_NIF_TERM list)
 {
 	const ERL_NIF_TERM *t;
@@ -512,7 +516,8 @@ unsigned code_retired(void)
 	return nretired;
 }
 
-bool code_read(ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint64_t *sum, char why[CODE_WHY])
+bool code_read(
+	ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint64_t *sum, char why[CODE_WHY])
 {
 	struct code_module *m = NULL;
 	uintptr_t at[3];

@@ -29,6 +29,7 @@
  * call_time is not used. It adds up the time that a function runs itself: what it calls counts only
  * if that is not measured too, and waiting does not count. timestamp and vtimestamp taken at entry
  * and return give the time from one to the other; there is no clause for which the two are equal.
+ *
  */
 #include <stdlib.h>
 

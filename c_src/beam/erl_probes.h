@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The probes of the provider erlang, from the table erlang_probes.def. Those from BP_FUNCTIONS on exist
- * once for each function that a script names, the others once in a node.
+ * The probes of the provider erlang, from the table erlang_probes.def. Those from BP_FUNCTIONS on
+ * exist once for each function that a script names, the others once in a node.
+ *
  */
 #ifndef BEAM_ERL_PROBES_H
 #define BEAM_ERL_PROBES_H

@@ -2,17 +2,18 @@
 /*
  * Erlang stacks for ustack() (probe path): the process's stack is walked word by word. The lowest
  * bits tell return addresses from terms, as they do for the VM itself. Which function and line an
- * address is of says the table of code (code_lookup.c); where that was refused a function of the VM,
- * which up to OTP 28 can be found by its name, says the function. Both are checked before they are
- * relied on: the table on stacks of our own, the function in the check of the layout, where a process
- * that has called itself so many times must show so many frames. Where both checks fail a stack is the
- * function of the event alone.
+ * address is of says the table of code (code_lookup.c); where that was refused a function of the
+ * VM, which up to OTP 28 can be found by its name, says the function. Both are checked before they
+ * are relied on: the table on stacks of our own, the function in the check of the layout, where a
+ * process that has called itself so many times must show so many frames. Where both checks fail a
+ * stack is the function of the event alone.
  *
- * Tracing puts frames of its own on the stack. They return to code that all modules share, which is in
- * no module; behind that may be the address of a function's name, where no code is.
+ * Tracing puts frames of its own on the stack. They return to code that all modules share, which is
+ * in no module; behind that may be the address of a function's name, where no code is.
  *
  * Stacks are walked only in the process's own context, on a normal scheduler: dirty schedulers do
  * not hold off the VM when it replaces its table of code.
+ *
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -19,10 +19,14 @@ void beam_ustack_init(void); /* at load */
 /* In the check of the layout: the process must be so many frames deep in this function. */
 void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth);
 bool beam_ustack_known(void);
-/* By the table of code (code_table.h), whether it is known or not: the stack of the process itself. */
+/*
+ * By the table of code (code_table.h), whether it is known or not: the stack of the process itself.
+ */
 unsigned beam_walk(ErlNifEnv *env, uint64_t *frames, unsigned max, bool line);
-/* Is this word the newest of a frame of return_trace or exception_trace? unknown: the answer where the
- * VM does not show them. */
+/*
+ * Is this word the newest of a frame of return_trace or exception_trace? unknown: the answer where
+ * the VM does not show them.
+ */
 bool beam_tells_end(uintptr_t word, bool unknown);
 
 #pragma GCC visibility pop

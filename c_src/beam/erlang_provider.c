@@ -27,7 +27,8 @@
 #include "vtime.h"
 
 #define WHY_UPROBE(symbol)                                                                         \
-	"needs the kernel engine: as root, a uprobe on " symbol " of beam.smp gives it (OTP up to 28)"
+	"needs the kernel engine: as root, a uprobe on " symbol                                    \
+	" of beam.smp gives it (OTP up to 28)"
 #define WHY_GONE(release) "gone from OTP " release
 #define WHY_ALIKE(probe)                                                                           \
 	"a port that runs for a timer looks like one that is ready (" probe " has both); "         \

@@ -3,8 +3,9 @@
  * THE PROBE PATH: what the fast paths of calls (calls.c) and of messages (sends.c) share. An event
  * finds its handle, and runs the one clause of its probe.
  *
- * They do not enter the engine's slot: the thread is inside a handle, and beam_attach() has told the
- * engine to look at that.
+ * They do not enter the engine's slot: the thread is inside a handle, and beam_attach() has told
+ * the engine to look at that.
+ *
  */
 #ifndef BEAM_EVENT_PATH_H
 #define BEAM_EVENT_PATH_H

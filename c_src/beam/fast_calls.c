@@ -118,14 +118,16 @@ void fast_calls_free(void)
 /* ---- words of frames ------------------------------------------------------------------- */
 
 /*
- * From the top: 24 bits of number, 32 of generation, 4 that are free, 4 of what the core does. 0: the
- * end of the call is not to be seen.
+ * From the top: 24 bits of number, 32 of generation, 4 that are free, 4 of what the core does. 0:
+ * the end of the call is not to be seen.
+ *
  */
 static inline uint64_t frame_word(uint32_t number, unsigned what)
 {
 	uint64_t generation = atomic_load_explicit(&fast_core->generation, memory_order_relaxed);
 
-	return number != 0 ? (uint64_t)number << 40 | (uint64_t)(uint32_t)generation << 8 | what : 0;
+	return number != 0 ? (uint64_t)number << 40 | (uint64_t)(uint32_t)generation << 8 | what
+			   : 0;
 }
 
 static inline uint32_t number_in(uint64_t word)
@@ -210,8 +212,9 @@ static inline ErlNifEnv *set_up(
 /* ---- handles --------------------------------------------------------------------------- */
 
 /*
- * The handle in this slot, which the thread is inside of then; NULL: it is not live. It may be another
- * than the one that has joined: its functions are not fast then.
+ * The handle in this slot, which the thread is inside of then; NULL: it is not live. It may be
+ * another than the one that has joined: its functions are not fast then.
+ *
  */
 static inline struct beam_handle *enter(struct beam_thread *t, uint64_t slot)
 {
@@ -270,8 +273,9 @@ static __attribute__((noinline)) void faulted(struct beam_thread *t, struct beam
 }
 
 /*
- * The simple case, as in fast_event() of calls.c: one probe with one clause, nothing that is kept of
- * processes. The caller has seen that it is one. false: nothing is done yet.
+ * The simple case, as in fast_event() of calls.c: one probe with one clause, nothing that is kept
+ * of processes. The caller has seen that it is one. false: nothing is done yet.
+ *
  */
 static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 	struct beam_handle *b, struct beam_tstate *ts, const struct beam_fn *fn, char *proc,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The core inside this node. It is a library of its own, which lies inside this one as bytes: it is
- * loaded from memory, once, for the life of the node, and is found by its symbol ever after, by this
- * library and those that replace it.
+ * loaded from memory, once, for the life of the node, and is found by its symbol ever after, by
+ * this library and those that replace it.
  *
  * The words through which the JIT calls the VM are swapped by compare-and-swap: returns, exceptions
  * and entries, in this order. The first two stay for good, since a frame of ours may return at any
  * time. That of entries is swapped back when nobody takes calls any more.
+ *
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -259,7 +260,9 @@ static ERL_NIF_TERM test(ErlNifEnv *env, bool begin)
 	return ok ? atom_ok : beam_refused(env, "somebody else takes calls");
 }
 
-/* What tests change of what the finder sees: {flip, N}, {spoil, N}, {missing, Perms} and the like. */
+/*
+ * What tests change of what the finder sees: {flip, N}, {spoil, N}, {missing, Perms} and the like.
+ */
 static bool spoil_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
 {
 	static const char *const faults[] = {[MAP_MISSING] = "missing",
@@ -279,7 +282,8 @@ static bool spoil_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
 	}
 	for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		if (strcmp(step, faults[i]) == 0) {
-			bool named = enif_get_atom(env, arg, perms, sizeof(perms), ERL_NIF_LATIN1) == 5;
+			bool named =
+				enif_get_atom(env, arg, perms, sizeof(perms), ERL_NIF_LATIN1) == 5;
 
 			fast_find_maps(named ? perms : NULL, i);
 			return true;
@@ -315,7 +319,8 @@ ERL_NIF_TERM nif_fastcalls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (strcmp(step, "adopt") == 0)
 		return adopt(env);
 	if (strcmp(step, "code") == 0)
-		return step_done(env, fast_find_code(&found, env, atom_erltrace_fastcalls, atom_one));
+		return step_done(
+			env, fast_find_code(&found, env, atom_erltrace_fastcalls, atom_one));
 	if (strcmp(step, "return") == 0)
 		return step_done(env, fast_find_return(&found, env));
 	if (strcmp(step, "words") == 0)

@@ -13,12 +13,14 @@
  *   the return fragment   where a frame of call_time returns to: seen on the stack of a process that
  *			   is counted so
  *
- * The words of these calls must lie in the JIT's memory, aligned; must have a second mapping that can
- * be written, with the same contents; and must point into the text of the VM: else somebody else is
- * there before us. Where the VM shows its symbols they must agree.
+ * The words of these calls must lie in the JIT's memory, aligned; must have a second mapping that
+ * can be written, with the same contents; and must point into the text of the VM: else somebody
+ * else is there before us. Where the VM shows its symbols they must agree.
  *
  * Every byte of code goes through byte(), every word of a process, its stack and the JIT's table
- * through look(), every mapping through read_maps(): a test changes each of them and sees it refused.
+ * through look(), every mapping through read_maps(): a test changes each of them and sees it
+ * refused.
+ *
  */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -49,7 +51,9 @@ struct mapping {
 
 static struct mapping *maps;
 static int nmaps;
-/* Of tests: how many bytes and words were read, and which is another; which mappings are, and how. */
+/*
+ * Of tests: how many bytes and words were read, and which is another; which mappings are, and how.
+ */
 static uint64_t nbytes, flip, nwords, spoil;
 static const char *spoilt_maps;
 static enum fast_map_fault map_fault;
@@ -204,7 +208,8 @@ static bool word_ok(struct fast_found *f, struct core_word *w, uintptr_t functio
 	if (m == NULL || ((uintptr_t)w->at & 7) != 0)
 		return no(f, "%s: its word is not in the JIT's memory", what);
 	if (!in_vm(function))
-		return no(f, "%s: its word does not point into the VM: somebody else has changed it",
+		return no(f,
+			"%s: its word does not point into the VM: somebody else has changed it",
 			what);
 	offset = (uintptr_t)w->at - m->from + m->offset;
 	for (int i = 0; i < nmaps; i++) {
@@ -291,8 +296,8 @@ static const uint16_t breakpoint_start[] = {
 /* mov %r13,%rdi; mov %rbx,%rdx; call *disp(%rip) */
 static const uint16_t call_entry[] = {0x4c, 0x89, 0xef, 0x48, 0x89, 0xda, 0xff, 0x15};
 /* test $3,%esi, in one of two ways; jne; then the same */
-static const uint16_t call_error[] = {0xf7, 0xc6, 3, 0, 0, 0, 0x75, ANY, 0x4c, 0x89, 0xef, 0x48, 0x89,
-	0xda, 0xff, 0x15};
+static const uint16_t call_error[] = {
+	0xf7, 0xc6, 3, 0, 0, 0, 0x75, ANY, 0x4c, 0x89, 0xef, 0x48, 0x89, 0xda, 0xff, 0x15};
 static const uint16_t call_error_short[] = {
 	0x40, 0xf6, 0xc6, 3, 0x75, ANY, 0x4c, 0x89, 0xef, 0x48, 0x89, 0xda, 0xff, 0x15};
 /* mov %r13,%rdi; mov %rbx,%rdx; mov %r14,%r8; call *disp(%rip); sub %rax,%r14 */
@@ -438,7 +443,8 @@ uintptr_t fast_find_like(uintptr_t ret)
 	for (unsigned i = 6; i < LENGTH(code); i++)
 		code[i] = byte((const uint8_t *)ret + i - 6);
 	for (uintptr_t at = from; at + LENGTH(code) < to; at++) {
-		if (*(const uint8_t *)at != 0xff || at + 6 == ret || !IS_CODE((const uint8_t *)at, code))
+		if (*(const uint8_t *)at != 0xff || at + 6 == ret ||
+			!IS_CODE((const uint8_t *)at, code))
 			continue;
 		if (hit != 0)
 			return 0;
@@ -470,7 +476,8 @@ static bool find_hend(struct fast_found *f, const char *proc)
 	for (unsigned i = 0; i < PROC_WORDS; i++) {
 		uintptr_t heap = w[i], end = w[i + 1], size = w[i + 3];
 
-		if (heap > htop || end < stop || size == 0 || end - heap != size * sizeof(uintptr_t))
+		if (heap > htop || end < stop || size == 0 ||
+			end - heap != size * sizeof(uintptr_t))
 			continue;
 		if (f->vm.hend != 0)
 			return no(f, "the end of the heap is in two places");

@@ -97,7 +97,8 @@ static void raising(char *proc)
 	}
 }
 
-const struct core_ops fast_test_ops = {.entry = entry, .raising = raising, .ret = returned, .raised = raised};
+const struct core_ops fast_test_ops = {
+	.entry = entry, .raising = raising, .ret = returned, .raised = raised};
 
 /* ---- exceptions before they are handled ---------------------------------------------------- */
 
@@ -107,7 +108,8 @@ enum { KIND_ERROR, KIND_EXIT, KIND_THROW, KIND_SYSTEM };
 static bool is_freason(unsigned i)
 {
 	for (unsigned k = 0; k < KIND_SYSTEM; k++)
-		if (kinds[k].word[i] == 0 || kinds[k].word[i] >= SMALL_MAX || (kinds[k].word[i] & 3) != k)
+		if (kinds[k].word[i] == 0 || kinds[k].word[i] >= SMALL_MAX ||
+			(kinds[k].word[i] & 3) != k)
 			return false;
 	return true;
 }
@@ -137,7 +139,8 @@ static const char *find_reasons(void)
 			nvalue++;
 		}
 	}
-	return nreason == 1 && nvalue == 1 ? NULL : "where a process keeps its exception is not clear";
+	return nreason == 1 && nvalue == 1 ? NULL
+					   : "where a process keeps its exception is not clear";
 }
 
 static uintptr_t word_at(const char *proc, uint32_t offset)
@@ -184,10 +187,12 @@ static ERL_NIF_TERM counts(ErlNifEnv *env)
 {
 	ERL_NIF_TERM list = enif_make_list(env, 0);
 	_Atomic uint64_t *n[] = {&count.entries, &count.tails, &count.returns, &count.sum,
-		&count.caught[0], &count.caught[1], &count.caught[2], &count.uncaught, &count.other};
+		&count.caught[0], &count.caught[1], &count.caught[2], &count.uncaught,
+		&count.other};
 
 	for (unsigned i = 9; i-- > 0;)
-		list = enif_make_list_cell(env, enif_make_uint64(env, atomic_exchange(n[i], 0)), list);
+		list = enif_make_list_cell(
+			env, enif_make_uint64(env, atomic_exchange(n[i], 0)), list);
 	return list;
 }
 
@@ -200,8 +205,8 @@ ERL_NIF_TERM fast_test_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
 	if (strcmp(step, "counts") == 0)
 		return counts(env);
 	if (strcmp(step, "kind") == 0) {
-		if (!enif_get_tuple(env, arg, &n, &t) || n != 3 || !enif_get_int(env, t[0], &kind) ||
-			kind >= KINDS) {
+		if (!enif_get_tuple(env, arg, &n, &t) || n != 3 ||
+			!enif_get_int(env, t[0], &kind) || kind >= KINDS) {
 			kind = -1;
 		} else {
 			kinds[kind].tag = t[1];

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One time line for nodes that run a script together (probe path). Clocks of different machines have
- * nothing in common. src/erltrace_flows.erl asks the first node for its time, which bounds the
+ * One time line for nodes that run a script together (probe path). Clocks of different machines
+ * have nothing in common. src/erltrace_flows.erl asks the first node for its time, which bounds the
  * difference: an answer is not older than its question, nor newer than its arrival. What is left of
  * the error, half of the shortest round trip at most, could still have a message received before it
- * was sent. So each message that is followed to another node says when it was sent, on the common time
- * line, and where that lies ahead of the receiver's clock that is put forward (Lamport, 1978). Clocks go
- * no further apart by this than messages show that they are. The command takes the times of flows from here.
+ * was sent. So each message that is followed to another node says when it was sent, on the common
+ * time line, and where that lies ahead of the receiver's clock that is put forward (Lamport, 1978).
+ * Clocks go no further apart by this than messages show that they are. The command takes the times
+ * of flows from here.
  *
  * The time lies in the flags of the token, above those that the VM knows (it looks at single bits):
  *
  *   flags	time (51 bits, ns)  the VM's own (8)
+ *
  */
 #include "flow_clock.h"
 #include "token.h"
@@ -20,7 +22,9 @@
 #define TIME_BITS 51
 #define TIME_MASK ((1ULL << TIME_BITS) - 1)
 
-/* A small integer as a term is its value above four ones (beam_vm.small: token.c has seen to it). */
+/*
+ * A small integer as a term is its value above four ones (beam_vm.small: token.c has seen to it).
+ */
 void flow_clock_send(const struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM sender, uint64_t now)
 {
 	ERL_NIF_TERM flags = beam_token_get(env, sender, TOKEN_FLAGS);

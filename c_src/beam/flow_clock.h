@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One time line for the nodes that run a script (flow_clock.c, probe path). It is the monotonic clock of
- * the first of them. Each other node knows how far its own is behind or ahead.
+ * One time line for the nodes that run a script (flow_clock.c, probe path). It is the monotonic
+ * clock of the first of them. Each other node knows how far its own is behind or ahead.
+ *
  */
 #ifndef BEAM_FLOW_CLOCK_H
 #define BEAM_FLOW_CLOCK_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What src/erltrace_flows.erl calls for scripts that follow requests: flows that are over end, nodes
- * report to each other, clocks are set, tokens are taken away.
+ * What src/erltrace_flows.erl calls for scripts that follow requests: flows that are over end,
+ * nodes report to each other, clocks are set, tokens are taken away.
+ *
  */
 #include "engine/clock.h"
 #include "engine/engine.h"
@@ -12,8 +13,9 @@
 #include "vm_threads.h"
 
 /*
- * {Origin, Flow, Away, Messages, Spawns, Depth, Last}, and cut if there were more than may be: of a part, for
- * the node where the flow began.
+ * {Origin, Flow, Away, Messages, Spawns, Depth, Last}, and cut if there were more than may be: of a
+ * part, for the node where the flow began.
+ *
  */
 static ERL_NIF_TERM report(ErlNifEnv *env, const struct flow_table *t, const struct flow_ended *e)
 {
@@ -22,14 +24,16 @@ static ERL_NIF_TERM report(ErlNifEnv *env, const struct flow_table *t, const str
 		enif_make_uint64(env, e->id), enif_make_uint64(env, e->away),
 		enif_make_uint(env, e->messages), enif_make_uint(env, e->spawns),
 		enif_make_uint(env, e->deepest),
-		enif_make_uint64(env, flow_clock_at(&t->clock, e->last)), enif_make_atom(env, "cut")};
+		enif_make_uint64(env, flow_clock_at(&t->clock, e->last)),
+		enif_make_atom(env, "cut")};
 
 	return enif_make_tuple_from_array(env, member, e->why == FLOW_CUT ? 8 : 7);
 }
 
 /*
- * The handle of this number, which stays until beam_leave(); NULL: it is gone, or does not follow. False:
- * this is no number, and there is nothing to leave.
+ * The handle of this number, which stays until beam_leave(); NULL: it is gone, or does not follow.
+ * False: this is no number, and there is nothing to leave.
+ *
  */
 static bool enter(ErlNifEnv *env, ERL_NIF_TERM term, struct beam_handle **b)
 {
@@ -45,9 +49,10 @@ static bool enter(ErlNifEnv *env, ERL_NIF_TERM term, struct beam_handle **b)
 
 /*
  * end_flows(Number of a handle) -> {ours | foreign, Nodes, Reports} | gone: ends flows that nobody
- * refers to any more, or in which nothing has happened for as long as flowtime says, or that have begun
- * longer ago than flowlife. foreign: an event has told of a token that is not ours. Nodes: those that run
- * the script.
+ * refers to any more, or in which nothing has happened for as long as flowtime says, or that have
+ * begun longer ago than flowlife. foreign: an event has told of a token that is not ours. Nodes:
+ * those that run the script.
+ *
  */
 ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -93,7 +98,8 @@ static void take_report(const struct flow_table *t, ErlNifEnv *env, ERL_NIF_TERM
 	if (!enif_get_tuple(env, term, &n, &e) || n < 7 || !enif_get_uint64(env, e[1], &id) ||
 		!enif_get_uint64(env, e[2], &away) || !enif_get_uint(env, e[3], &messages) ||
 		!enif_get_uint(env, e[4], &spawns) || !enif_get_uint(env, e[5], &deepest) ||
-		!enif_get_uint64(env, e[6], &last) || FLOW_TAG(id) != t->tag || (f = flow_find(t, id)) == NULL)
+		!enif_get_uint64(env, e[6], &last) || FLOW_TAG(id) != t->tag ||
+		(f = flow_find(t, id)) == NULL)
 		return;
 	atomic_fetch_add_explicit(&f->messages, messages, memory_order_relaxed);
 	atomic_fetch_add_explicit(&f->spawns, spawns, memory_order_relaxed);
@@ -122,8 +128,9 @@ ERL_NIF_TERM nif_flow_reports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 }
 
 /*
- * flow_clock(Number of a handle, get | Offset) -> {Now, Offset, Known} | gone: the clock of this node in ns,
- * and what is added to it to have that of the first node.
+ * flow_clock(Number of a handle, get | Offset) -> {Now, Offset, Known} | gone: the clock of this
+ * node in ns, and what is added to it to have that of the first node.
+ *
  */
 ERL_NIF_TERM nif_flow_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -150,8 +157,9 @@ ERL_NIF_TERM nif_flow_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /*
- * drain_flows(Number of a handle) -> ok | gone: from now on a process that sends or receives a token of ours
- * loses it, and follow() begins nothing.
+ * drain_flows(Number of a handle) -> ok | gone: from now on a process that sends or receives a
+ * token of ours loses it, and follow() begins nothing.
+ *
  */
 ERL_NIF_TERM nif_drain_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows that go from node to node (probe path). The VM carries tokens over the distribution. So that
- * the other node knows the flow, the token has its number: follow() writes it over the label, as a
- * small integer, into the token of the process that runs (token.c). And a message to a node that runs
- * the script too has the number and the depth of its hop, in the place of the previous serial
- * number, which the VM only passes on.
+ * Flows that go from node to node (probe path). The VM carries tokens over the distribution. So
+ * that the other node knows the flow, the token has its number: follow() writes it over the label,
+ * as a small integer, into the token of the process that runs (token.c). And a message to a node
+ * that runs the script too has the number and the depth of its hop, in the place of the previous
+ * serial number, which the VM only passes on.
  *
  *   label	run (19 bits)  tag of the node where it began (8)  number (32)
  *   previous	MARK (10 bits)  depth (16)  hop (32: tag of the sender's node, number)
@@ -12,11 +12,12 @@
  * The run is random, so that tokens of another command's script are not taken for ours.
  *
  * A flow ends in the node where it began. What happens in another one is a part there. When nobody
- * refers to it any more that node reports it to the first one (src/erltrace_flows.erl), with the sum
- * of the hashes of all messages that it has sent to other nodes, minus that of those it has received.
- * A part reports only when it is at rest, so a report has all that was sent because of what it has
- * received. Hence the sum over the first node and all reports is 0 when nothing is under way and
- * nobody is at work, and not before.
+ * refers to it any more that node reports it to the first one (src/erltrace_flows.erl), with the
+ * sum of the hashes of all messages that it has sent to other nodes, minus that of those it has
+ * received. A part reports only when it is at rest, so a report has all that was sent because of
+ * what it has received. Hence the sum over the first node and all reports is 0 when nothing is
+ * under way and nobody is at work, and not before.
+ *
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -29,7 +29,8 @@ bool flow_nodes_init(
 bool flow_label_is_ours(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label);
 bool flow_label_was_ours(ErlNifEnv *env, ERL_NIF_TERM label); /* of any run */
 ERL_NIF_TERM flow_label(const struct flow_nodes *ns, uint64_t id);
-uint64_t flow_of_label(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label); /* 0: none */
+/* 0: none */
+uint64_t flow_of_label(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label);
 
 /* What a message to a node that runs the script has in its token instead of the previous serial. */
 ERL_NIF_TERM flow_pack_hop(uint32_t hop, uint32_t depth);

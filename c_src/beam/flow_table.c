@@ -5,10 +5,11 @@
  * found or as without room.
  *
  * A sender's serial numbers can repeat: a spawn puts its clock forward by a factor of 16, until it
- * wraps around. So the receiver belongs to the name of a message, and so does the label of its token,
- * which differs by flow: else those of many requests that wait for one receiver would be alike. Of two
- * that are alike the older one is received first, as the VM keeps the order of what one process sends
- * to another.
+ * wraps around. So the receiver belongs to the name of a message, and so does the label of its
+ * token, which differs by flow: else those of many requests that wait for one receiver would be
+ * alike. Of two that are alike the older one is received first, as the VM keeps the order of what
+ * one process sends to another.
+ *
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -105,9 +106,10 @@ static inline bool is_at(const struct flow *f, uint64_t id)
 }
 
 /*
- * A part of a flow can be in one of several places. Those lie far apart, also for numbers that follow
- * each other: flows of this node have a row of places, and parts that made way for each other would
- * fill one too.
+ * A part of a flow can be in one of several places. Those lie far apart, also for numbers that
+ * follow each other: flows of this node have a row of places, and parts that made way for each
+ * other would fill one too.
+ *
  */
 static inline struct flow *part_place(const struct flow_table *t, uint64_t id, unsigned i)
 {
@@ -161,7 +163,9 @@ void flow_unref(const struct flow_table *t, uint64_t id)
 			return;
 }
 
-/* The fields of a free place are 0, so that a part is there from the moment that it has its number. */
+/*
+ * The fields of a free place are 0, so that a part is there from the moment that it has its number.
+ */
 static struct flow *claim_part(struct flow_table *t, uint64_t now, uint64_t id)
 {
 	for (unsigned i = 0; i < TRIES && take_room(t); i++) {
@@ -174,7 +178,8 @@ static struct flow *claim_part(struct flow_table *t, uint64_t now, uint64_t id)
 			return f;
 		}
 		give_room(t);
-		if (was >> REF_BITS == id && ref(f, id)) /* another thread has claimed it just now */
+		if (was >> REF_BITS == id &&
+			ref(f, id)) /* another thread has claimed it just now */
 			return f;
 	}
 	return NULL;
@@ -204,16 +209,21 @@ static uint64_t hash_of(uint64_t id)
 	return id * 0x9e3779b97f4a7c15ULL >> 40;
 }
 
-/* Nobody begins a part again that is over for good. Of those with the same hash the last one is known. */
+/*
+ * Nobody begins a part again that is over for good. Of those with the same hash the last one is
+ * known.
+ */
 static bool is_over(const struct flow_table *t, uint64_t id)
 {
 	return atomic_load_explicit(&t->old[hash_of(id) % FLOW_OLD], memory_order_relaxed) == id;
 }
 
 /*
- * A part has one place. Threads that look for it at the same time may find two, if another place becomes free
- * meanwhile: so one of them looks, the others try again, and find what it has found. But if that one does not run
- * for a while the others do not wait for it, as the flow would be lost to them for sure.
+ * A part has one place. Threads that look for it at the same time may find two, if another place
+ * becomes free meanwhile: so one of them looks, the others try again, and find what it has found.
+ * But if that one does not run for a while the others do not wait for it, as the flow would be lost
+ * to them for sure.
+ *
  */
 struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id, bool *over)
 {
@@ -240,8 +250,9 @@ struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id, bool *ov
 }
 
 /*
- * A part that a process is still in, and in which nothing has happened since then: what it has counted
- * is told in time for the end of the flow, which comes when nothing happens any more.
+ * A part that a process is still in, and in which nothing has happened since then: what it has
+ * counted is told in time for the end of the flow, which comes when nothing happens any more.
+ *
  */
 static bool tell_early(struct flow *f, uint64_t id, uint64_t since, struct flow_ended *e)
 {
@@ -268,17 +279,22 @@ static uint64_t linger(const struct flow *f, uint64_t idle)
 }
 
 /* Is it over? A part of a flow ends as soon as nobody here refers to it. */
-static bool is_ended(const struct flow *f, bool held, const struct flow_times *times, enum flow_why *why)
+static bool is_ended(
+	const struct flow *f, bool held, const struct flow_times *times, enum flow_why *why)
 {
 	uint64_t last = atomic_load_explicit(&f->last, memory_order_acquire);
 
 	if (last == 0 || last > times->now)
 		return false;
 	*why = !held ? FLOW_DONE : times->now - f->began >= times->life ? FLOW_AGED : FLOW_IDLE;
-	return *why == FLOW_AGED || times->now - last >= (held ? times->idle : linger(f, times->idle));
+	return *why == FLOW_AGED ||
+	       times->now - last >= (held ? times->idle : linger(f, times->idle));
 }
 
-/* Does the process that began it wait for an answer? A server that waits for its next request does not. */
+/*
+ * Does the process that began it wait for an answer? A server that waits for its next request does
+ * not.
+ */
 static bool is_waited_for(const struct flow_table *t, const struct flow *f, uint64_t id)
 {
 	const struct flow_proc *p = flow_proc_find(t, f->process);
@@ -294,7 +310,8 @@ bool flow_end_next(struct flow_table *t, uint64_t *at, const struct flow_times *
 	for (; *at <= t->flow_mask; ++*at) {
 		struct flow *f = &t->flows[*at];
 		uint64_t w = atomic_load_explicit(&f->word, memory_order_acquire);
-		uint64_t id = w >> REF_BITS, away = atomic_load_explicit(&f->away, memory_order_relaxed);
+		uint64_t id = w >> REF_BITS,
+			 away = atomic_load_explicit(&f->away, memory_order_relaxed);
 		bool part = FLOW_TAG(id) != t->tag, held = w & FLOW_REFS;
 		enum flow_why why;
 
@@ -319,7 +336,8 @@ bool flow_end_next(struct flow_table *t, uint64_t *at, const struct flow_times *
 		if (atomic_load_explicit(&f->cut, memory_order_relaxed))
 			e->why = FLOW_CUT;
 		if (part && why == FLOW_AGED)
-			atomic_store_explicit(&t->old[hash_of(id) % FLOW_OLD], id, memory_order_relaxed);
+			atomic_store_explicit(
+				&t->old[hash_of(id) % FLOW_OLD], id, memory_order_relaxed);
 		if (atomic_compare_exchange_strong(&f->word, &w, RESERVED)) {
 			clear(t, f);
 			++*at;
@@ -343,8 +361,9 @@ struct flow_proc *flow_proc_find(const struct flow_table *t, ERL_NIF_TERM pid)
 }
 
 /*
- * Have the entry of a process to oneself: nobody else claims or buries it meanwhile. Whoever may be at it
- * is through in a moment.
+ * Have the entry of a process to oneself: nobody else claims or buries it meanwhile. Whoever may be
+ * at it is through in a moment.
+ *
  */
 static bool take_entry(struct flow_proc *p, uint32_t *was)
 {
@@ -404,8 +423,9 @@ bool flow_proc_set(
 }
 
 /*
- * What it sends when it exits, signals to those that are linked to it or monitor it, comes after the
- * event of its exit, and still belongs to its flow.
+ * What it sends when it exits, signals to those that are linked to it or monitor it, comes after
+ * the event of its exit, and still belongs to its flow.
+ *
  */
 void flow_proc_exit(struct flow_table *t, ERL_NIF_TERM pid)
 {

@@ -4,13 +4,14 @@
  * which flow a message belongs to that has been sent and not been received. A message is known by
  * its sender, its receiver, and the label and the serial number of its token.
  *
- * An exit signal is told as a message when it is sent. Who does not trap exits never receives it, which
- * nobody tells: so it does not refer to its flow. That waits a while for it, no longer.
+ * An exit signal is told as a message when it is sent. Who does not trap exits never receives it,
+ * which nobody tells: so it does not refer to its flow. That waits a while for it, no longer.
  *
  * A flow counts those that refer to it, processes and messages. When there is none left, or nothing
  * has happened in it for a while, the sweep ends it. Its number is never used again: who still has
- * it then finds no flow. Above its lowest 32 bits it has the tag of the node in which it began. What
- * other nodes know of it is a part; a part may end and begin again (flow_nodes.c).
+ * it then finds no flow. Above its lowest 32 bits it has the tag of the node in which it began.
+ * What other nodes know of it is a part; a part may end and begin again (flow_nodes.c).
+ *
  */
 #ifndef BEAM_FLOW_TABLE_H
 #define BEAM_FLOW_TABLE_H
@@ -35,7 +36,8 @@ struct flow {
 	ERL_NIF_TERM process;  /* that began it, in which function */
 	const struct et_str *function;
 	_Atomic uint32_t hops, messages, spawns, deepest;
-	_Atomic uint64_t away; /* sum over messages to other nodes that are not known to be received */
+	/* sum over messages to other nodes that are not known to be received */
+	_Atomic uint64_t away;
 	_Atomic bool asks; /* who began it has sent a message, and has received none since */
 	_Atomic uint32_t signals; /* exit signals that may be received, see flow_msg */
 	_Atomic bool cut; /* it has had as many hops as it may: some are missing */
@@ -88,12 +90,17 @@ void flow_table_fini(struct flow_table *t);
 
 struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id); /* NULL: no room */
 struct flow *flow_find(const struct flow_table *t, uint64_t id); /* NULL: it has ended */
-/* The part of a flow of another node, with a reference; NULL: no room, or *over: it has ended for good. */
+/*
+ * The part of a flow of another node, with a reference; NULL: no room, or *over: it has ended for
+ * good.
+ */
 struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id, bool *over);
 #define FLOW_TAG(id) ((id) >> 32)
 
 struct flow_proc *flow_proc_find(const struct flow_table *t, ERL_NIF_TERM pid);
-/* The process is in this flow from now on; 0: in none. A reference of the caller's becomes its own. */
+/*
+ * The process is in this flow from now on; 0: in none. A reference of the caller's becomes its own.
+ */
 bool flow_proc_set(
 	struct flow_table *t, ERL_NIF_TERM pid, uint64_t id, uint32_t hop, uint32_t depth);
 void flow_proc_exit(struct flow_table *t, ERL_NIF_TERM pid);
@@ -105,7 +112,10 @@ void flow_unref(const struct flow_table *t, uint64_t id);
 void flow_deepen(struct flow *f, uint32_t depth);
 
 bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg); /* false: no room */
-/* The message with the names in *msg, which is gone then; its reference, if it has one, is the caller's. */
+/*
+ * The message with the names in *msg, which is gone then; its reference, if it has one, is the
+ * caller's.
+ */
 bool flow_msg_take(struct flow_table *t, struct flow_msg *msg);
 
 /* Off the probe path. */

@@ -13,11 +13,12 @@
  * token of that flow, which is read from the process itself (token.c). Messages of timers and ports
  * leave a process as it is. Where its flow is over it is found out when it sends or receives next:
  * its token is taken away then. The same is done at a call that a predicate leaves out, which would
- * go on in the flow of the call before it; and with tokens of other runs, which came from nodes that
- * do not run this script.
+ * go on in the flow of the call before it; and with tokens of other runs, which came from nodes
+ * that do not run this script.
  *
- * The events come on the thread that runs the sender or the receiver; those of a spawn on the thread
- * of the parent, before the child runs.
+ * The events come on the thread that runs the sender or the receiver; those of a spawn on the
+ * thread of the parent, before the child runs.
+ *
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,9 @@ struct flow_event {
 };
 
 /*
- * {Type, {Previous, Serial}, From, To, Message}. What the VM says as the previous serial is not used,
- * since it is wrong after a spawn; from another node it may be ours (flow_nodes.c).
+ * {Type, {Previous, Serial}, From, To, Message}. What the VM says as the previous serial is not
+ * used, since it is wrong after a spawn; from another node it may be ours (flow_nodes.c).
+ *
  */
 struct signal {
 	ERL_NIF_TERM previous, serial, from, to, msg;
@@ -139,9 +141,10 @@ static bool is_elsewhere(ERL_NIF_TERM to)
 }
 
 /*
- * An alias of a process of this node: who sends to it, as a gen_server does that replies to a call with
- * a timeout, is told the reference; who receives, the process. The sender and the serial number have to
- * do then.
+ * An alias of a process of this node: who sends to it, as a gen_server does that replies to a call
+ * with a timeout, is told the reference; who receives, the process. The sender and the serial
+ * number have to do then.
+ *
  */
 static bool is_alias(ErlNifEnv *env, ERL_NIF_TERM to)
 {
@@ -153,7 +156,8 @@ static bool is_alias(ErlNifEnv *env, ERL_NIF_TERM to)
 	return !beam_is_remote(text);
 }
 
-static uint64_t process_text(ERL_NIF_TERM t, char *buf, size_t size, unsigned *strings, unsigned bit)
+static uint64_t process_text(
+	ERL_NIF_TERM t, char *buf, size_t size, unsigned *strings, unsigned bit)
 {
 	if (!is_elsewhere(t))
 		return text_of(t);
@@ -225,7 +229,8 @@ static void fire_spawn(const struct beam_event *ev, const struct signal *s, ERL_
 	en_fire(p, arg, strings, &fe.ev.cur);
 }
 
-static void tell_begin(const struct beam_event *ev, const struct beam_fn *fn, struct flow *f, uint64_t id)
+static void tell_begin(
+	const struct beam_event *ev, const struct beam_fn *fn, struct flow *f, uint64_t id)
 {
 	struct en_probe *p = ev->b->probe[BP_FLOW_BEGIN];
 	uint64_t arg[4] = {[ARG(FLOW_BEGIN, flow)] = id,
@@ -243,8 +248,9 @@ static void tell_begin(const struct beam_event *ev, const struct beam_fn *fn, st
 }
 
 /*
- * A call that begins no flow takes its process out of that of an earlier call; unless the clause has
- * asked for flowid: then it is the script that decides.
+ * A call that begins no flow takes its process out of that of an earlier call; unless the clause
+ * has asked for flowid: then it is the script that decides.
+ *
  */
 void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
 {
@@ -277,8 +283,9 @@ static bool get_signal(
 }
 
 /*
- * {spawn_request, Ref, Parent, GroupLeader, MFA, Options, Tag, Arguments}: a spawn as the VM tells it;
- * without the last two if it is on another node.
+ * {spawn_request, Ref, Parent, GroupLeader, MFA, Options, Tag, Arguments}: a spawn as the VM tells
+ * it; without the last two if it is on another node.
+ *
  */
 static bool is_spawn(ErlNifEnv *env, const struct signal *s, bool away, ERL_NIF_TERM *mfa)
 {
@@ -339,8 +346,9 @@ static uint32_t new_hop(struct flow_table *t, struct flow *f, uint64_t id)
 }
 
 /*
- * The next hop from who sends, with a reference to its flow; NULL: it is in none, or that has had as
- * many as it may.
+ * The next hop from who sends, with a reference to its flow; NULL: it is in none, or that has had
+ * as many as it may.
+ *
  */
 static struct flow *next_hop(const struct beam_event *ev, const struct signal *s, uint64_t now,
 	struct flow_msg *m)
@@ -595,7 +603,8 @@ static bool is_plain(ErlNifEnv *env, const struct signal *s)
 {
 	ERL_NIF_TERM mfa;
 
-	return !enif_is_atom(env, s->to) && !is_spawn(env, s, false, &mfa) && !is_spawn_reply(env, s);
+	return !enif_is_atom(env, s->to) && !is_spawn(env, s, false, &mfa) &&
+	       !is_spawn_reply(env, s);
 }
 
 /* A token that is not of a flow which is followed. */
@@ -668,8 +677,9 @@ void beam_flow_call(const struct beam_event *ev)
 }
 
 /*
- * The token of the process may be of another run, in a node that did not take part in it: it becomes one of
- * this. One of the application stays as it is.
+ * The token of the process may be of another run, in a node that did not take part in it: it
+ * becomes one of this. One of the application stays as it is.
+ *
  */
 static void take_token(const struct beam_event *ev, uint64_t id)
 {
@@ -730,7 +740,8 @@ uint64_t beam_flow_id(const struct beam_event *ev, bool depth)
 		return 0;
 	id = atomic_load_explicit(&p->id, memory_order_relaxed);
 	if (flow_find(ev->b->flows, id) == NULL ||
-		flow_of_label(&ev->b->flows->nodes, ev->env, beam_token_label(ev->env, ev->cur.key)) != id)
+		flow_of_label(&ev->b->flows->nodes, ev->env,
+			beam_token_label(ev->env, ev->cur.key)) != id)
 		return 0;
 	return depth ? atomic_load_explicit(&p->depth, memory_order_relaxed) : id;
 }

@@ -24,7 +24,8 @@ void beam_flows_fini(struct beam_handle *b);
 
 void beam_flow_event(const struct beam_event *ev); /* of the sequential system tracer */
 void beam_flow_exit(const struct beam_handle *b, ERL_NIF_TERM pid);
-void beam_flow_no_token(ErlNifEnv *env, ERL_NIF_TERM pid); /* the process that runs loses one of ours */
+/* the process that runs loses one of ours */
+void beam_flow_no_token(ErlNifEnv *env, ERL_NIF_TERM pid);
 void beam_flow_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_ended *e);
 /* A call of a function that has a clause with follow(), before and after its probes fire. */
 void beam_flow_call(const struct beam_event *ev);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of a table that threads take and give back without locks (probe path). Those that were given
- * back are a stack, linked by a word in each; then come those that nobody has had yet. The head has a
- * tag that changes each time: one that has come back meanwhile is told from the one that was read
- * (ABA). After so many attempts against other threads, as one that gives back thousands, one that nobody has
- * had yet is taken, if there is any, or the entry is lost.
+ * Entries of a table that threads take and give back without locks (probe path). Those that were
+ * given back are a stack, linked by a word in each; then come those that nobody has had yet. The
+ * head has a tag that changes each time: one that has come back meanwhile is told from the one that
+ * was read (ABA). After so many attempts against other threads, as one that gives back thousands,
+ * one that nobody has had yet is taken, if there is any, or the entry is lost.
+ *
  */
 #ifndef BEAM_FREE_LIST_H
 #define BEAM_FREE_LIST_H

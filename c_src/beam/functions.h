@@ -53,7 +53,8 @@ struct beam_fn {
 	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
 	uint8_t fast;		/* FAST_*; 0: its calls do not go the fast way */
 	bool call_pid;		/* call.probe's clause reads the process */
-	bool special;		/* user, hibernate, label, follow, keep or tells; or number is not 0 */
+	/* user, hibernate, label, follow, keep or tells; or number is not 0 */
+	bool special;
 	bool local;		/* armed by a [local] pattern: return_to tells of its end */
 	struct beam_sole end;	/* a return's */
 	const struct et_str *end_func; /* probefunc */
@@ -68,7 +69,8 @@ struct beam_fn {
 	bool notes;		/* what it returns is noted */
 	bool label;		/* proc_lib:set_label/1 */
 	bool end_asks;		/* the fast way: as FAST_ASKS; */
-	bool own_frame;		/* ... the end of each call is to be seen, in a chain of tail calls too */
+	/* ... the end of each call is to be seen, in a chain of tail calls too */
+	bool own_frame;
 	uint32_t number;	/* ... its number in frames; 0: it is traced */
 	bool ready;		/* nentry and the rest are as they will be */
 	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
@@ -92,7 +94,9 @@ enum {
 	FAST_MORE = 8,	/* they do more than to fire: label or keep */
 };
 
-/* nentry, nret, nval or nexc, before the probes that it counts: both may be told while events come. */
+/*
+ * nentry, nret, nval or nexc, before the probes that it counts: both may be told while events come.
+ */
 static inline unsigned beam_nprobes(const uint8_t *n)
 {
 	return __atomic_load_n(n, __ATOMIC_ACQUIRE);

@@ -70,7 +70,10 @@ static inline bool beam_live(unsigned number, bool *gone)
 	return !*gone && (s & 1);
 }
 
-/* The handle of this number, if it runs, or NULL. In either case beam_leave() ends it (vm_threads.h). */
+/*
+ * The handle of this number, if it runs, or NULL. In either case beam_leave() ends it
+ * (vm_threads.h).
+ */
 struct beam_handle *beam_enter_live(unsigned number);
 
 #pragma GCC visibility pop

@@ -13,8 +13,9 @@
  * the next call or return that is no deeper.
  *
  * Calls with parts left out are counted only if a clause meets one of these parts at the return: if
- * a pattern or an operator compares it, if it is asked for its type or size, and so on. A text shows
- * it: that does not count.
+ * a pattern or an operator compares it, if it is asked for its type or size, and so on. A text
+ * shows it: that does not count.
+ *
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -262,8 +263,8 @@ void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned d
 	}
 }
 
-struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn,
-	unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list)
+struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p,
+	const struct beam_fn *fn, unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list)
 {
 	struct beam_kept *k;
 	unsigned n;

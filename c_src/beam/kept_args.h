@@ -46,10 +46,12 @@ struct beam_kept_pool {
 int beam_kept_init(struct beam_kept_pool *pool);
 void beam_kept_fini(struct beam_kept_pool *pool);
 
-/* The process calls fn, which is so deep on its shadow stack, with this list of arguments. NULL: there
- * is no room. */
-struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn,
-	unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list);
+/*
+ * The process calls fn, which is so deep on its shadow stack, with this list of arguments. NULL:
+ * there is no room.
+ */
+struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p,
+	const struct beam_fn *fn, unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list);
 /* fn returns: what was kept, until beam_kept_drop(); NULL: nothing, which is counted. */
 struct beam_kept *beam_kept_return(
 	struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn, unsigned depth);
@@ -60,8 +62,10 @@ void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned d
 bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t);
 /* What the type of such a part was; "..." if that was not kept either. */
 const char *beam_kept_type(ERL_NIF_TERM t);
-/* The same as beam_kept_left_out() for the tail of a list, and whole: for all of its parts. Terms that are not in there
- * have none. */
+/*
+ * The same as beam_kept_left_out() for the tail of a list, and whole: for all of its parts. Terms
+ * that are not in there have none.
+ */
 bool beam_kept_has_left_out(const struct beam_kept *k, ERL_NIF_TERM t, bool whole);
 bool beam_kept_lacks_keys(const struct beam_kept *k, ERL_NIF_TERM map);
 

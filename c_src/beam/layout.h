@@ -86,7 +86,9 @@ static inline int beam_return_level(ErlNifEnv *env)
 int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail);
 int beam_chain_return_level(ErlNifEnv *env);
 bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsigned slot);
-/* May this be a frame of return_to, whose newest word is not seen? From OTP 27 on a number follows. */
+/*
+ * May this be a frame of return_to, whose newest word is not seen? From OTP 27 on a number follows.
+ */
 bool beam_has_session(const uintptr_t *frame);
 bool beam_timed_out(ErlNifEnv *env); /* the event of a message `timeout': it is none */
 /* Trace sessions that keep a shadow stack, by a handle's slot: the number as a term. */

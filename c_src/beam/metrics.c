@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the aggregations of a script are called as metrics (metric_name.c), for scripts that run in a
- * release (src/erltrace_metrics.erl).
+ * What the aggregations of a script are called as metrics (metric_name.c), for scripts that run in
+ * a release (src/erltrace_metrics.erl).
+ *
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,8 +82,9 @@ static ERL_NIF_TERM one(ErlNifEnv *env, const struct prog_agg *a, const char *sc
 
 /*
  * metrics(Handle, Script) -> [{Aggregation, {Function, Type, Name, Help, Decimals, Keys, Labels,
- * Percents, Samples} | undefined}]; undefined: it has no metric. Once the script has been started its
- * ticks are kept from here on.
+ * Percents, Samples} | undefined}]; undefined: it has no metric. Once the script has been started
+ * its ticks are kept from here on.
+ *
  */
 ERL_NIF_TERM nif_metrics(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

@@ -420,7 +420,8 @@ ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	file = compile_opts(env, argv[3], &o);
 	while (good && enif_get_list_cell(env, tail, &head, &tail)) {
-		good = o.argc < MOST_ARGS && (args[o.argc] = beam_get_text(env, head, NULL)) != NULL;
+		good = o.argc < MOST_ARGS &&
+		       (args[o.argc] = beam_get_text(env, head, NULL)) != NULL;
 		o.argc += good;
 	}
 	o.argv = (const char *const *)args;
@@ -453,8 +454,9 @@ ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /*
- * calls(Handle) -> auto | fast | traced | none: the option calls; none: no description of the script
- * names functions.
+ * calls(Handle) -> auto | fast | traced | none: the option calls; none: no description of the
+ * script names functions.
+ *
  */
 ERL_NIF_TERM nif_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -468,8 +470,10 @@ ERL_NIF_TERM nif_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_atom(env, word);
 }
 
-/* set_calls(Handle, fast | traced): which way function probes go, before needs(); traced: the fast way
- * ends, while breakpoints are still set. */
+/*
+ * set_calls(Handle, fast | traced): which way function probes go, before needs(); traced: the fast
+ * way ends, while breakpoints are still set.
+ */
 ERL_NIF_TERM nif_set_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] != atom_fast && argv[1] != atom_traced)
@@ -562,10 +566,12 @@ ERL_NIF_TERM nif_alive(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return gone ? atom_false : atom_true;
 }
 
-/* counts(Handle) -> {Fired, Lost, Unnamed, NoArgs, Cut, BufSize, Prints}: firings; frames and processes, and
- * names of processes, that found no room; returns without the arguments of their calls, and returns
- * where clauses met parts of arguments that were not kept; the size of a trace buffer; is anything
- * written there? */
+/*
+ * counts(Handle) -> {Fired, Lost, Unnamed, NoArgs, Cut, BufSize, Prints}: firings; frames and
+ * processes, and names of processes, that found no room; returns without the arguments of their
+ * calls, and returns where clauses met parts of arguments that were not kept; the size of a trace
+ * buffer; is anything written there?
+ */
 ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	uint64_t fired, lost, unnamed, no_args, cut, bufsize;

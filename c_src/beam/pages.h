@@ -21,7 +21,10 @@ static inline void *beam_pages(size_t size)
 #define BEAM_PAGE   4096
 #define BEAM_LOOKED 128 /* pages at a time */
 
-/* Of the next pages of a table, from `at` on, which are there? How many those are; 0: it is not known. */
+/*
+ * Of the next pages of a table, from `at` on, which are there? How many those are; 0: it is not
+ * known.
+ */
 static inline size_t beam_pages_there(
 	void *tab, size_t pages, size_t at, unsigned char there[BEAM_LOOKED])
 {
@@ -30,8 +33,10 @@ static inline size_t beam_pages_there(
 	return mincore((char *)tab + at * BEAM_PAGE, n * BEAM_PAGE, there) == 0 ? n : 0;
 }
 
-/* A page that nobody uses: is it so for the second time? One in which processes come and go just now is left
- * alone. */
+/*
+ * A page that nobody uses: is it so for the second time? One in which processes come and go just
+ * now is left alone.
+ */
 static inline bool beam_page_rests(unsigned char *rests, bool in_use)
 {
 	bool again = *rests && !in_use;

@@ -138,7 +138,9 @@ bool beam_is_match_context(ERL_NIF_TERM t)
 	return w != NULL && at.bits == BITS_BYTES && KIND(w[0]) == MATCHING;
 }
 
-/* Behind its first word: the binary, its bytes, from which bit on it is matched, how many it has. */
+/*
+ * Behind its first word: the binary, its bytes, from which bit on it is matched, how many it has.
+ */
 ERL_NIF_TERM beam_match_context_part(ERL_NIF_TERM t, uint64_t *w)
 {
 	const uint64_t *m = words(t);

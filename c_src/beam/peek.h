@@ -30,12 +30,14 @@ bool beam_peek_bits(ERL_NIF_TERM t, struct beam_bits *b);
 /* The same; where its words are not known the VM is asked, which may copy it. */
 bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b);
 /*
- * The first n bytes as a small binary of the VM's making, at w: how many words that takes, 2 and those
- * for the bytes; 0: it is not known how.
+ * The first n bytes as a small binary of the VM's making, at w: how many words that takes, 2 and
+ * those for the bytes; 0: it is not known how.
+ *
  */
 /*
- * Up to OTP 26 registers may hold a binary that is being matched, a term that only the VM may see. The
- * part that is not matched yet, as a term in five words.
+ * Up to OTP 26 registers may hold a binary that is being matched, a term that only the VM may see.
+ * The part that is not matched yet, as a term in five words.
+ *
  */
 bool beam_is_match_context(ERL_NIF_TERM t);
 ERL_NIF_TERM beam_match_context_part(ERL_NIF_TERM t, uint64_t *w);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slots by pid, for tables of processes (pid_slots.c, probe path). A pid holds its index in the VM's
- * own table, which no two living processes share: it is the index in such a table too. Where the
- * VM's table is larger than ours, a slot belongs to whoever came first, until it exits. Where it is
- * not known how pids hold their index (vm_facts.c), it is a hash of the pid, and the next slots are
- * tried too.
+ * Slots by pid, for tables of processes (pid_slots.c, probe path). A pid holds its index in the
+ * VM's own table, which no two living processes share: it is the index in such a table too. Where
+ * the VM's table is larger than ours, a slot belongs to whoever came first, until it exits. Where
+ * it is not known how pids hold their index (vm_facts.c), it is a hash of the pid, and the next
+ * slots are tried too.
+ *
  */
 #ifndef BEAM_PID_SLOTS_H
 #define BEAM_PID_SLOTS_H
@@ -26,7 +27,8 @@ void beam_pid_slots_init(struct beam_pid_slots *s, uint64_t process_limit);
 
 /* The VM puts processes that come one after the other eight slots apart; here they are side by
  * side, so that few pages are touched. */
-static inline uint64_t beam_pid_slot(const struct beam_pid_slots *s, ERL_NIF_TERM pid, unsigned next)
+static inline uint64_t beam_pid_slot(
+	const struct beam_pid_slots *s, ERL_NIF_TERM pid, unsigned next)
 {
 	uint64_t i = (pid * s->mul >> s->shift) & s->mask;
 

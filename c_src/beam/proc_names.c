@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process is called if it has no registered name: its label (proc_lib:set_label/1, OTP 27 and
- * later), else the function that it began with, as proc_lib has it ('$initial_call': the module of
- * the callbacks rather than gen:init_it/6), else its pid. Events read it without a lock. A fun that
- * is spawned has no name here; its text is kept as if it were a label. Of a process that was spawned
- * with a fun before the script, the VM knows erlang:apply/2 only: that is no name.
+ * What a process is called if it has no registered name: its label (proc_lib:set_label/1, OTP 27
+ * and later), else the function that it began with, as proc_lib has it ('$initial_call': the module
+ * of the callbacks rather than gen:init_it/6), else its pid. Events read it without a lock. A fun
+ * that is spawned has no name here; its text is kept as if it were a label. Of a process that was
+ * spawned with a fun before the script, the VM knows erlang:apply/2 only: that is no name.
  *
  * The table has a slot for each process. Three write to it:
  *   - events of the process itself, in its own context: spawned, set_label, exit;
@@ -12,14 +12,15 @@
  *     first, so that an exit meanwhile is seen: by the event that frees the slot, or because the
  *     process does not answer any more;
  *   - whoever claims a slot that a process left behind which exited unseen.
- * Where neither spawns nor exits are told (beam_handle.exits), a process that was spawned after that is
- * asked once it has fired: its event notes the pid, and erltrace_names.erl asks it a moment later. Until
- * then, and if it ends before, it is called by its pid. Slots are freed by the sweep.
+ * Where neither spawns nor exits are told (beam_handle.exits), a process that was spawned after
+ * that is asked once it has fired: its event notes the pid, and erltrace_names.erl asks it a moment
+ * later. Until then, and if it ends before, it is called by its pid. Slots are freed by the sweep.
  *
  * A slot is claimed and freed by its pid, with 1 in between. The first function is written once. A
  * label is a text that does not change: a new label is another one, and the old one is free again,
  * for any process. So a reader copies the text, and then looks whether pid and label are still the
  * same; changes of the label are counted, so that they are not if the same text was used again.
+ *
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -249,7 +250,9 @@ static unsigned elements(ErlNifEnv *env, ERL_NIF_TERM list, ERL_NIF_TERM *e, uns
 	return n;
 }
 
-/* Of a behaviour's arguments of gen:init_it/6, or /7 for one with a name: the module that it runs. */
+/*
+ * Of a behaviour's arguments of gen:init_it/6, or /7 for one with a name: the module that it runs.
+ */
 static void look_into_gen(ErlNifEnv *env, ERL_NIF_TERM args, struct call *c)
 {
 	ERL_NIF_TERM a[7], what, module = 0;
@@ -294,7 +297,8 @@ static void look_into_proc_lib(ErlNifEnv *env, ERL_NIF_TERM args, struct call *c
 }
 
 /* Was it spawned with a fun? The fun. */
-static bool began_with_fun(ErlNifEnv *env, const struct call *c, ERL_NIF_TERM args, ERL_NIF_TERM *fun)
+static bool began_with_fun(
+	ErlNifEnv *env, const struct call *c, ERL_NIF_TERM args, ERL_NIF_TERM *fun)
 {
 	ERL_NIF_TERM a[3];
 

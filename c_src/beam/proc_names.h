@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a process is called if it has no registered name (proc_names.c, probe path): its label, or
- * the function that it began with. Each handle whose script reads erlproc or erlpeerproc has a table.
+ * the function that it began with. Each handle whose script reads erlproc or erlpeerproc has a
+ * table.
+ *
  */
 #ifndef BEAM_PROC_NAMES_H
 #define BEAM_PROC_NAMES_H
@@ -31,8 +33,10 @@ struct beam_label {
 	uint32_t pad;
 };
 
-/* One a process. It may change while others read it: they look at the pid again afterwards. A line of
- * the cache each, and whole ones in a page. */
+/*
+ * One a process. It may change while others read it: they look at the pid again afterwards. A line
+ * of the cache each, and whole ones in a page.
+ */
 struct beam_proc_name {
 	_Alignas(64) _Atomic uint64_t pid; /* the term; 0: free; 1: being claimed or freed */
 	_Atomic uint64_t mod, fun;

@@ -224,9 +224,11 @@ bool beam_procs_sweep(
 /* ---- memory ---------------------------------------------------------------------------- */
 
 /*
- * The VM gives each new process the slot that has been free for longest, so that a node that spawns and spawns
- * touches all of the table in the end. A page of slots that nobody has is given back. They are taken
- * first, as if they had an owner: who comes meanwhile waits for some microseconds, and for no more than that.
+ * The VM gives each new process the slot that has been free for longest, so that a node that spawns
+ * and spawns touches all of the table in the end. A page of slots that nobody has is given back.
+ * They are taken first, as if they had an owner: who comes meanwhile waits for some microseconds,
+ * and for no more than that.
+ *
  */
 #define GROUP (BEAM_PAGE / sizeof(struct beam_proc))
 

@@ -110,7 +110,10 @@ static int on_event(void *arg, const erltrace_event_t *ev)
 	return 0;
 }
 
-/* {printf | printa | print, Probe, Text}, {alert, Probe, {Name, Text}}, and {probe, Probe, Value} for each value of others. */
+/*
+ * {printf | printa | print, Probe, Text}, {alert, Probe, {Name, Text}}, and {probe, Probe, Value}
+ * for each value of others.
+ */
 static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
 {
 	static const char *const texts[] = {"printf", "printa", "print"};
@@ -144,7 +147,9 @@ static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_recor
 
 static int on_alert(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
 {
-	return strcmp(rec->action, "alert") != 0 || on_event(arg, ev) != 0 ? 0 : on_record(arg, ev, rec);
+	return strcmp(rec->action, "alert") != 0 || on_event(arg, ev) != 0
+		       ? 0
+		       : on_record(arg, ev, rec);
 }
 
 static int on_drop(void *arg, const erltrace_drop_t *d)
@@ -216,8 +221,9 @@ static int on_flow(void *arg, const erltrace_event_t *ev, const erltrace_record_
 }
 
 /*
- * For the command: {snapopen, <<"FORM NS WHY">>}, {snap, Bytes}.., {snapend, <<>>}; else {snapshot, File}
- * where somebody waits for it. What went wrong is a warning.
+ * For the command: {snapopen, <<"FORM NS WHY">>}, {snap, Bytes}.., {snapend, <<>>}; else {snapshot,
+ * File} where somebody waits for it. What went wrong is a warning.
+ *
  */
 static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
 {
@@ -232,7 +238,8 @@ static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
 			push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "snapshot"),
 					text(r->env, s->file)));
 	} else if (s->bytes == NULL) {
-		push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "snapend"), text(r->env, "")));
+		push(r, enif_make_tuple2(
+				r->env, enif_make_atom(r->env, "snapend"), text(r->env, "")));
 	} else {
 		if (s->part == 0) {
 			snprintf(head, sizeof(head), "%s %llu %s", s->form,
@@ -273,9 +280,10 @@ static int on_json_snapshot(void *arg, const erltrace_snapshot_t *s)
 }
 
 /*
- * How results are wanted: text, terminal, json, records, both (text and records), alerts (nothing that
- * is printed); the first three with cmd_ before them for the command, which runs programs and opens
- * files itself.
+ * How results are wanted: text, terminal, json, records, both (text and records), alerts (nothing
+ * that is printed); the first three with cmd_ before them for the command, which runs programs and
+ * opens files itself.
+ *
  */
 static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, struct results *r,
 	struct co_json *json, erltrace_handlers_t *hs)
@@ -365,7 +373,8 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	return rests(env, argv[0], api_idle)
 		       ? enif_make_tuple2(env, atom_ok, enif_make_list(env, 0))
-		       : enif_schedule_nif(env, "work", ERL_NIF_DIRTY_JOB_CPU_BOUND, work, argc, argv);
+		       : enif_schedule_nif(
+				 env, "work", ERL_NIF_DIRTY_JOB_CPU_BOUND, work, argc, argv);
 }
 
 /* snapshot(Handle, Why, Form) -> {ok, [Item]} */
@@ -540,7 +549,10 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_tuple2(env, atom_ok, items);
 }
 
-/* unmatched(Handle) -> [{Line, Column, Description}]: those of the script that match no probe so far. */
+/*
+ * unmatched(Handle) -> [{Line, Column, Description}]: those of the script that match no probe so
+ * far.
+ */
 ERL_NIF_TERM nif_unmatched(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM list = enif_make_list(env, 0);
@@ -553,7 +565,8 @@ ERL_NIF_TERM nif_unmatched(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		for (const struct d_pdesc *d = p->clauses[i]->descs; d != NULL; d = d->next) {
 			if (d->id != 0 || en_probe_match_from(b->en, 0, d, NULL, NULL) > 0)
 				continue;
-			snprintf(buf, sizeof(buf), "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name);
+			snprintf(
+				buf, sizeof(buf), "%s:%s:%s:%s", d->prov, d->mod, d->func, d->name);
 			list = enif_make_list_cell(env,
 				enif_make_tuple3(env, enif_make_int(env, d->line),
 					enif_make_int(env, d->col), text(env, buf)),
@@ -635,8 +648,9 @@ static int on_stack(void *arg, const erltrace_agg_t *a)
 }
 
 /*
- * stacks(Handle) -> {ok | more, [{Name, Function, Keys, Value}]}: of aggregations by stack, what came
- * since the last call; more: the rest comes with the next one.
+ * stacks(Handle) -> {ok | more, [{Name, Function, Keys, Value}]}: of aggregations by stack, what
+ * came since the last call; more: the rest comes with the next one.
+ *
  */
 ERL_NIF_TERM nif_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -720,9 +734,10 @@ static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t cou
 }
 
 /*
- * ticks(Handle, Form) -> {ok | done, [Item], [{Aggregation, Keys, Value}]}: as work(), and what came since
- * the last call, undivided, which adds up; begun by metrics(). Value: an integer, {Sum, Count} of avg(),
- * buckets of distributions and percentile().
+ * ticks(Handle, Form) -> {ok | done, [Item], [{Aggregation, Keys, Value}]}: as work(), and what
+ * came since the last call, undivided, which adds up; begun by metrics(). Value: an integer, {Sum,
+ * Count} of avg(), buckets of distributions and percentile().
+ *
  */
 static ERL_NIF_TERM ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -748,8 +763,10 @@ static ERL_NIF_TERM ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	return rests(env, argv[0], api_rests)
-		       ? enif_make_tuple3(env, atom_ok, enif_make_list(env, 0), enif_make_list(env, 0))
-		       : enif_schedule_nif(env, "ticks", ERL_NIF_DIRTY_JOB_CPU_BOUND, ticks, argc, argv);
+		       ? enif_make_tuple3(
+				 env, atom_ok, enif_make_list(env, 0), enif_make_list(env, 0))
+		       : enif_schedule_nif(
+				 env, "ticks", ERL_NIF_DIRTY_JOB_CPU_BOUND, ticks, argc, argv);
 }
 
 /* ---- about scripts --------------------------------------------------------------------- */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process is scheduled out because it waits, or because others have their turn. The VM's event is the
- * same for both. But the environment of a callback holds a pointer to the process (layout.h), whose
- * struct has a word of flags, one of which says that it has something to run. Which one is found out
- * with a process of ours (src/erltrace_run_state.erl): it says what it is about to do, yields, or waits
- * for messages and for timeouts, and the words are looked at when it is scheduled out.
+ * A process is scheduled out because it waits, or because others have their turn. The VM's event is
+ * the same for both. But the environment of a callback holds a pointer to the process (layout.h),
+ * whose struct has a word of flags, one of which says that it has something to run. Which one is
+ * found out with a process of ours (src/erltrace_run_state.erl): it says what it is about to do,
+ * yields, or waits for messages and for timeouts, and the words are looked at when it is scheduled
+ * out.
  *
- * The word that is looked for differs in a single bit, whether it yields or waits, and does not differ
- * otherwise. Two bits further is the one of a process that runs, which is set each time; next to that is
- * the one of a process that is suspended, which is not. Where no word or several are like that, the
- * answer is -1.
+ * The word that is looked for differs in a single bit, whether it yields or waits, and does not
+ * differ otherwise. Two bits further is the one of a process that runs, which is set each time;
+ * next to that is the one of a process that is suspended, which is not. Where no word or several
+ * are like that, the answer is -1.
+ *
  */
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -7,8 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* In the event of a process that is scheduled out: 1 if it goes on when its turn comes, 0 if it waits
- * or is suspended, -1: not known (probe path). */
+/*
+ * In the event of a process that is scheduled out: 1 if it goes on when its turn comes, 0 if it
+ * waits or is suspended, -1: not known (probe path).
+ */
 int beam_is_runnable(ErlNifEnv *env, ERL_NIF_TERM pid);
 /* The same event of the check's own process. */
 void beam_run_state_sample(ErlNifEnv *env, ERL_NIF_TERM pid);

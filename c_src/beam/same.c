@@ -159,7 +159,9 @@ static int find_key(struct walk *w, ERL_NIF_TERM map, ErlNifMapIterator *it, ERL
 	return SAME_NOT;
 }
 
-/* Where the words of maps are not known. To walk one of more than 32 keys, the VM would allocate. */
+/*
+ * Where the words of maps are not known. To walk one of more than 32 keys, the VM would allocate.
+ */
 static int same_pairs(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned deep)
 {
 	ERL_NIF_TERM key, value, other;

@@ -11,6 +11,7 @@
  *   sampler_wall.c     profile-wall-N: processes that are asked
  *
  * Everything but the handler runs under one lock, that of sampler_fire.c.
+ *
  */
 #ifndef BEAM_SAMPLER_H
 #define BEAM_SAMPLER_H
@@ -33,7 +34,8 @@ struct et_error;
 
 /* Offsets are in words. */
 struct sampler_facts {
-	pthread_key_t key; /* thread-specific: the scheduler's data. Its first word: the registers */
+	/* thread-specific: the scheduler's data. Its first word: the registers */
+	pthread_key_t key;
 	uint32_t process;  /* of that: the process that runs; then its type, its number */
 	uint32_t heap, htop, stop, end; /* of a process: the heap, with the stack at its end */
 	uint32_t current;  /* of a process: M, F, A of the NIF that was called */
@@ -62,7 +64,9 @@ struct sampler_ranges {
 void sampler_set_ranges(const struct sampler_ranges *r);
 /* Bytes of code from here to the end of the mapping; 0: it is no code of the JIT. */
 size_t sampler_code(uintptr_t at);
-/* Does this address follow a call? *target: the function of the VM that was called, or 0. (handler) */
+/*
+ * Does this address follow a call? *target: the function of the VM that was called, or 0. (handler)
+ */
 bool sampler_after_call(uintptr_t ret, uintptr_t *target);
 
 /* ---- samples --------------------------------------------------------------------------- */
@@ -95,7 +99,8 @@ struct sampler_seen {
 	enum sampler_kind kind;
 	unsigned raw;	  /* so many of the words need not be aligned */
 	uintptr_t pc;
-	uintptr_t called; /* in C code: the return address of the call out of the JIT's code, or 0 */
+	/* in C code: the return address of the call out of the JIT's code, or 0 */
+	uintptr_t called;
 	uintptr_t i;	  /* of a dirty one: the process's code */
 	uintptr_t mfa[3]; /* of what was called; or 0 */
 	unsigned nwords;  /* that may be return addresses, the newest first */
@@ -149,8 +154,8 @@ void sampler_unload(void); /* the library goes: no signal of ours may end the VM
 /* What it was at: the text of erlstate. (handler) */
 const char *sampler_state(const struct sampler_seen *s);
 /* Frames for ustack(), the newest first. (handler) */
-unsigned sampler_frames(
-	const struct sampler_seen *s, const char *state, uint64_t *frames, unsigned max, bool lines);
+unsigned sampler_frames(const struct sampler_seen *s, const char *state, uint64_t *frames,
+	unsigned max, bool lines);
 /* The text of a frame that is no Erlang function; false: none of these. */
 bool sampler_frame_text(uint64_t frame, char *buf, size_t size);
 
@@ -160,13 +165,14 @@ extern const struct en_sampler beam_sampler;
 bool sampler_init(void); /* at load */
 void sampler_code_changed(void); /* code was loaded, perhaps to where there was none before */
 struct prog;
-bool sampler_wanted(const struct prog *prog); /* does it have a profile-N that reads what it interrupts? */
+/* does it have a profile-N that reads what it interrupts? */
+bool sampler_wanted(const struct prog *prog);
 /* Take samples for the self-test; call for each with the lock held. */
 int sampler_test_start(struct et_error *e);
 void sampler_test_stop(void);
 void sampler_hold(bool on); /* nobody reads the rings */
-typedef void (*sampler_cb)(
-	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uint64_t *frames);
+typedef void (*sampler_cb)(void *arg, const struct sampler_thread *t, const struct sampler_head *h,
+	const uint64_t *frames);
 void sampler_test_read(sampler_cb cb, void *arg);
 
 #pragma GCC visibility pop

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What scripts ask of a sample: erlpid, erlname, erlproc, erlsched, erlstate, ustack() (probe path). */
+/*
+ * What scripts ask of a sample: erlpid, erlname, erlproc, erlsched, erlstate, ustack() (probe
+ * path).
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process that a sample is of, as the current task of a firing (sampler_current.c, probe path). */
+/*
+ * The process that a sample is of, as the current task of a firing (sampler_current.c, probe path).
+ */
 #ifndef BEAM_SAMPLER_CURRENT_H
 #define BEAM_SAMPLER_CURRENT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the VM keeps what the sampler's handler reads. Found out once in a node, before the first
- * script that samples, step by step (src/erltrace_sampling.erl); each fact is the only one that fits,
- * the same on every scheduler, or sampling is refused with the reason:
+ * script that samples, step by step (src/erltrace_sampling.erl); each fact is the only one that
+ * fits, the same on every scheduler, or sampling is refused with the reason:
  *
  *   the scheduler's data  a NIF on scheduler N: of what the thread's keys point to, the one whose
  *			   first word lies shortly below the NIF's arguments (the registers), and which
@@ -20,10 +20,11 @@
  *			   is none these BIFs have no names
  *   garbage collection	   as fast_find.c finds it
  *
- * and a signal handler must find room on the alternate stack of the schedulers. In the end samples are
- * taken of processes whose stacks are known, which must be right.
+ * and a signal handler must find room on the alternate stack of the schedulers. In the end samples
+ * are taken of processes whose stacks are known, which must be right.
  *
  * Every word goes through word(), so that a test can change each of them.
+ *
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -286,8 +287,8 @@ struct told {
 };
 
 /* {State, Pid, Scheduler, Times, [Frame]} */
-static void tell(
-	void *arg, const struct sampler_thread *t, const struct sampler_head *h, const uint64_t *frames)
+static void tell(void *arg, const struct sampler_thread *t, const struct sampler_head *h,
+	const uint64_t *frames)
 {
 	struct told *told = arg;
 	ErlNifEnv *env = told->env;

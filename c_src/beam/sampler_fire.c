@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile-N in a node, for clauses that read what it interrupts: the sampler of the profile provider
- * (provider/profile.c decides). Several scripts share the timers, which have the shortest period
- * among them: a sample is worth its period of CPU time, times those that the kernel merged into it,
- * and a probe fires each time that its own period is full, with the sample that filled it.
+ * profile-N in a node, for clauses that read what it interrupts: the sampler of the profile
+ * provider (provider/profile.c decides). Several scripts share the timers, which have the shortest
+ * period among them: a sample is worth its period of CPU time, times those that the kernel merged
+ * into it, and a probe fires each time that its own period is full, with the sample that filled it.
  *
  * One thread reads the rings of all schedulers and fires. It starts with the first script and ends
  * with the last. A sample fires some milliseconds after it was taken.
  *
  * profile-wall-N is enabled here too; its samples come from src/erltrace_wall.erl (sampler_wall.c).
+ *
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,10 @@
 #include "vm_event.h"
 #include "vm_threads.h"
 
-/* ns between two looks at the rings: as long as some samples take to come, a part of what a ring holds */
+/*
+ * ns between two looks at the rings: as long as some samples take to come, a part of what a ring
+ * holds
+ */
 #define SOME	    30
 #define LEAST_PAUSE 5000000ULL
 #define MOST_PAUSE  250000000ULL

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frames of a sample, and what its thread was at. A word of a stack becomes a frame if it is the
- * address behind a call, and Erlang code lies there. So frames that the VM or the fast way put on the
- * stack for themselves (return_trace, return_to, call_time) are left out: what they return to is no
- * function, and what they point to is not behind a call.
+ * The frames of a sample, and what its thread was at. A word of a stack becomes a frame if it is
+ * the address behind a call, and Erlang code lies there. So frames that the VM or the fast way put
+ * on the stack for themselves (return_trace, return_to, call_time) are left out: what they return
+ * to is no function, and what they point to is not behind a call.
  *
  * Some frames are no Erlang functions: the function of the VM that Erlang code has called, where it
- * is neither a BIF nor a NIF; the garbage collector; the scheduler; code that the table does not know
- * yet.
+ * is neither a BIF nor a NIF; the garbage collector; the scheduler; code that the table does not
+ * know yet.
  *
  * All but the texts runs in the signal handler.
+ *
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -51,7 +52,9 @@ bool sampler_after_call(uintptr_t ret, uintptr_t *target)
 		*target = ret + (uintptr_t)(intptr_t)rel;
 		return true;
 	}
-	/* call *%reg; by memory, with a register and a displacement of 0, 8 or 32 bits, or with two */
+	/*
+	 * call *%reg; by memory, with a register and a displacement of 0, 8 or 32 bits, or with two
+	 */
 	return (p[-2] == 0xff && ((p[-1] & 0xf8) == 0xd0 || (p[-1] & 0xf8) == 0x10)) ||
 	       (p[-3] == 0xff && ((p[-2] & 0xf8) == 0x50 || p[-2] == 0x14)) ||
 	       (p[-4] == 0xff && p[-3] == 0x54) || (p[-6] == 0xff && (p[-5] & 0xf8) == 0x90) ||
@@ -138,8 +141,9 @@ static uint64_t frame_of_c(const struct sampler_seen *s)
 }
 
 /*
- * A jump to shared code that is too far for a call: it lies behind the last function of a module, and
- * belongs to none.
+ * A jump to shared code that is too far for a call: it lies behind the last function of a module,
+ * and belongs to none.
+ *
  */
 static bool in_veneer(const struct sampler_seen *s)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The signal handler of the sampler. It runs on a scheduler's alternate stack, wherever the thread
- * was: in code of the JIT, in the VM, in a NIF, in a system call. So it calls nothing but the system,
- * takes no lock, allocates nothing, leaves errno as it was, and does a bounded amount of work: it
- * writes one sample into the ring of its thread. sampler_fire.c reads the rings.
+ * was: in code of the JIT, in the VM, in a NIF, in a system call. So it calls nothing but the
+ * system, takes no lock, allocates nothing, leaves errno as it was, and does a bounded amount of
+ * work: it writes one sample into the ring of its thread. sampler_fire.c reads the rings.
  *
  * A process's own words and its stack are read by process_vm_readv(): while a thread is in C code,
  * a garbage collection may be about to move or free them. What is read is a guess, then: every word
  * is looked at again before it becomes a frame (sampler_frames.c).
  *
- * Frames are made here and not by the reader: code on the stack of a process that runs is not freed,
- * but soon afterwards other code may be in its place.
+ * Frames are made here and not by the reader: code on the stack of a process that runs is not
+ * freed, but soon afterwards other code may be in its place.
  *
  * Where the stack is:
  *   in the JIT's code	    rsp is the stack pointer of the Erlang stack
@@ -20,6 +20,7 @@
  *			    saved it somewhere near
  *   while it is collected  the process's stack pointer may point to a new heap which is not the
  *			    process's yet; its end is seen by the oldest word of every stack
+ *
  */
 #include <errno.h>
 #include <string.h>
@@ -262,7 +263,9 @@ static size_t look(struct sampler_thread *t, const uintptr_t *data, const struct
 	return read_stack(t, stack);
 }
 
-/* A word that may be a return address: aligned, as those of calls in Erlang are; or a fragment's. */
+/*
+ * A word that may be a return address: aligned, as those of calls in Erlang are; or a fragment's.
+ */
 static bool may_return(uintptr_t w, bool raw)
 {
 	return (w % 4 == 0 || raw) && sampler_code(w) != 0;
@@ -324,8 +327,9 @@ static void take(struct sampler_thread *t, const siginfo_t *si, const void *cont
 }
 
 /*
- * The value of a timer is the number of its thread, no pointer: whoever sends a signal like ours can
- * have a sample taken, at most.
+ * The value of a timer is the number of its thread, no pointer: whoever sends a signal like ours
+ * can have a sample taken, at most.
+ *
  */
 void sampler_on_signal(int sig, siginfo_t *si, void *context)
 {

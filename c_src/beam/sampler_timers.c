@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampler's signal, the threads that it samples and their timers. A timer counts the CPU time of
- * one scheduler, normal or dirty, and signals that thread alone. All have the same period: that of
- * the fastest script.
+ * The sampler's signal, the threads that it samples and their timers. A timer counts the CPU time
+ * of one scheduler, normal or dirty, and signals that thread alone. All have the same period: that
+ * of the fastest script.
  *
- * The signal is SIGPROF, or the first real-time signal that is free: one that has a handler, or that
- * the schedulers block, is somebody else's. When the last script ends the timers are deleted and the
- * handler stays, since a signal may be on its way; when the library goes the signal is ignored from
- * then on, since what it does by default is to end the VM.
+ * The signal is SIGPROF, or the first real-time signal that is free: one that has a handler, or
+ * that the schedulers block, is somebody else's. When the last script ends the timers are deleted
+ * and the handler stays, since a signal may be on its way; when the library goes the signal is
+ * ignored from then on, since what it does by default is to end the VM.
+ *
  */
 #include <ctype.h>
 #include <dirent.h>

@@ -2,8 +2,9 @@
 /*
  * THE PROBE PATH of messages sent: the fast path, as that of calls (calls.c). It is for what nearly
  * all of them are: one handle, nothing that is kept of processes, a receiver in this node, a probe
- * with one clause that reads no more of the message than who sends it to whom. All else jumps to the
- * slow path, and starts in tracer.c from the beginning.
+ * with one clause that reads no more of the message than who sends it to whom. All else jumps to
+ * the slow path, and starts in tracer.c from the beginning.
+ *
  */
 #include "compiler.h"
 #include "engine/fire_path.h"
@@ -69,7 +70,8 @@ __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_send(
 		goto slow;
 	if (unlikely(!beam_cost_untimed(ts)))
 		goto slow;
-	f = beam_event_fill(slot, &ts->ev, &ecb->id, ecb->clause, p, STRINGS(MESSAGE_SEND), env, argv);
+	f = beam_event_fill(
+		slot, &ts->ev, &ecb->id, ecb->clause, p, STRINGS(MESSAGE_SEND), env, argv);
 	if (from != NULL)
 		f->arg[ARG(MESSAGE_SEND, sender)] = beam_str(from);
 	if (to != NULL)

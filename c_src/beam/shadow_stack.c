@@ -92,8 +92,10 @@ static inline unsigned to_tell(const struct beam_frame *f)
 	return (f->top - f->level) / telling_words();
 }
 
-/* Is the VM's frame of return_to still there? In a tail call it is the newest, and says where control
- * will return to, as the word below it. */
+/*
+ * Is the VM's frame of return_to still there? In a tail call it is the newest, and says where
+ * control will return to, as the word below it.
+ */
 static bool has_return_to(const struct beam_frame *f, unsigned level, const uintptr_t *end)
 {
 	const uintptr_t *newest = end - f->top;
@@ -107,9 +109,10 @@ static _Atomic uintptr_t seen; /* the newest word of a frame of exception_trace 
 
 /*
  * The same for a chain of tail calls that tells of its ends: the frame of return_to is its first.
- * Nothing else has one at that place but a call at the chain's own level, which would have shown that
- * the chain is over. Another handle or tool may have frames in the chain before ours: then that of
- * return_to may lie below, and what is ours has one less.
+ * Nothing else has one at that place but a call at the chain's own level, which would have shown
+ * that the chain is over. Another handle or tool may have frames in the chain before ours: then
+ * that of return_to may lie below, and what is ours has one less.
+ *
  */
 static bool has_chain(const struct beam_frame *f, unsigned level, const uintptr_t *end)
 {
@@ -221,7 +224,8 @@ unsigned beam_stack_enter_fast(struct beam_procs *t, struct beam_proc *p, const 
 
 	while (p->n > 0) {
 		f = top(p);
-		if (f->fn->number == 0 || (off && f->level == tail->below) || is_there(f, level, end))
+		if (f->fn->number == 0 || (off && f->level == tail->below) ||
+			is_there(f, level, end))
 			break;
 		pop(t, p);
 	}

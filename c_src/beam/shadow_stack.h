@@ -30,8 +30,10 @@ void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level);
  * over (hibernation is not told of). end: of the stack. */
 void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
 	const uintptr_t *end, unsigned slot);
-/* A call by the fast way, with so many words on the stack. What has no frame of that way any more is
- * over (hibernation is not told of). */
+/*
+ * A call by the fast way, with so many words on the stack. What has no frame of that way any more
+ * is over (hibernation is not told of).
+ */
 unsigned beam_stack_enter_fast(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
 	unsigned level, const uintptr_t *end, const struct beam_tail *tail);
 /* An exception was caught: what was called at this level or deeper has ended. */

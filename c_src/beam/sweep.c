@@ -15,8 +15,9 @@
  * that their variables are gone; what they leave is freed by the next pass. A pid is used again
  * after 2^28 others at the earliest, when the old process has long been swept.
  *
- * Whoever tells of exits, every ten seconds the memory of slots that are still free is given back, page by page:
- * in a node that spawns for days all of a table would be there else.
+ * Whoever tells of exits, every ten seconds the memory of slots that are still free is given back,
+ * page by page: in a node that spawns for days all of a table would be there else.
+ *
  */
 #include "engine/clock.h"
 #include "engine/engine.h"

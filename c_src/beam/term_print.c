@@ -259,8 +259,9 @@ static void atom(struct out *o, ERL_NIF_TERM t)
 
 static bool is_printable(uint32_t c)
 {
-	return (c >= ' ' && c < 127) || (c >= 8 && c <= 13) || c == 27 || (c >= 0xa0 && c < 0xd800) ||
-	       (c > 0xdfff && c < 0xfffe) || (c > 0xffff && c <= 0x10ffff);
+	return (c >= ' ' && c < 127) || (c >= 8 && c <= 13) || c == 27 ||
+	       (c >= 0xa0 && c < 0xd800) || (c > 0xdfff && c < 0xfffe) ||
+	       (c > 0xffff && c <= 0x10ffff);
 }
 
 static void character(struct out *o, uint32_t c)
@@ -278,8 +279,9 @@ static void character(struct out *o, uint32_t c)
 }
 
 /*
- * How a binary is a text: 0: not; 1: ASCII, or bytes that are characters of Latin-1; 2: UTF-8. As far
- * as there is room to write it.
+ * How a binary is a text: 0: not; 1: ASCII, or bytes that are characters of Latin-1; 2: UTF-8. As
+ * far as there is room to write it.
+ *
  */
 static int kind_of_text(struct out *o, const struct beam_bits *b)
 {

@@ -492,7 +492,8 @@ static const char *type_name(const struct beam_event *ev, const struct beam_valu
 		return v->bits.n % 8 == 0 ? "binary" : "bitstring";
 	if (!is_term(v))
 		return "integer";
-	return is_left_out(ev, v->term) ? beam_kept_type(v->term) : beam_type_name(ev->env, v->term);
+	return is_left_out(ev, v->term) ? beam_kept_type(v->term)
+					: beam_type_name(ev->env, v->term);
 }
 
 static void copy_text(const char *text, char *buf, size_t size)

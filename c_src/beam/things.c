@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider state: probes that fire once for each thing of a kind that there is in the node, such
- * as process-5s for each process every five seconds, and round-5s when such a round is over. key fires
- * when a key is pressed where the script runs in a terminal. state.def
- * lists the kinds and their members. A process of ours (src/erltrace_state.erl) goes over the things,
- * asks the VM for the members that clauses read, and has the probes fired here: a row is a tuple of
- * the process that the firing is about and these members.
+ * The provider state: probes that fire once for each thing of a kind that there is in the node,
+ * such as process-5s for each process every five seconds, and round-5s when such a round is over.
+ * key fires when a key is pressed where the script runs in a terminal. state.def lists the kinds
+ * and their members. A process of ours (src/erltrace_state.erl) goes over the things, asks the VM
+ * for the members that clauses read, and has the probes fired here: a row is a tuple of the process
+ * that the firing is about and these members.
  *
- * If all clauses have predicates that can be computed alone (d/gate.c), the rows first have what these
- * read, and only things for which one is true are asked for the rest: nif_gate().
+ * If all clauses have predicates that can be computed alone (d/gate.c), the rows first have what
+ * these read, and only things for which one is true are asked for the rest: nif_gate().
+ *
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,10 +61,12 @@ static const struct {
 
 /* For -lv. */
 static const char *const notes[STATE_COUNT_] = {
-	[STATE_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are all or 0, "
-		       "1 if with these all have been seen or 0",
-	[STATE_KEY] = "a key is pressed where the script has a terminal: its byte, and the terminal's rows and "
-		     "columns; a byte of 0: there is a terminal, or it has another size"
+	[STATE_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are "
+			"all or 0, "
+			"1 if with these all have been seen or 0",
+	[STATE_KEY] = "a key is pressed where the script has a terminal: its byte, and the "
+		      "terminal's rows and "
+		      "columns; a byte of 0: there is a terminal, or it has another size"
 #define KIND(ID, name) , [STATE_##ID] = "members of args[0]:"
 #define NUMBER(ID, member, meaning) " " #member
 #define TEXT(ID, member, meaning) " " #member
@@ -106,7 +109,8 @@ static struct beam_handle *handle_of(const struct en *en)
 	return ((const struct beam_event *)(const void *)en->host)->b;
 }
 
-static int add(struct en *en, const char *name, enum state_kind kind, uint64_t period, struct et_error *e)
+static int add(
+	struct en *en, const char *name, enum state_kind kind, uint64_t period, struct et_error *e)
 {
 	static const char *const thing[] = {"uintptr_t"};
 	static const char *const numbers[] = {"int64_t", "int64_t", "int64_t", "int64_t"};
@@ -160,7 +164,8 @@ static const char *why_none(const struct d_pdesc *d)
 	if (d->name == NULL || strcmp(d->prov, "state") != 0)
 		return NULL;
 	if (!parse(d->name, &kind, &period))
-		return "it has process, wait, table, port, socket, scheduler, memory, node and round, each "
+		return "it has process, wait, table, port, socket, scheduler, memory, node and "
+		       "round, each "
 		       "with a rate, as in process-5s, or without: once; and key";
 	return period != 0 && period < LEAST
 		       ? "it would fire too often: the shortest interval is 100 milliseconds"
@@ -255,7 +260,8 @@ static bool asked_first(const struct state_probe *s, uint64_t *all)
 }
 
 /* Lay out rows; the members as atoms, in that order. */
-static ERL_NIF_TERM lay_out(const struct state_probe *s, struct layout *l, uint64_t all, ErlNifEnv *env)
+static ERL_NIF_TERM lay_out(
+	const struct state_probe *s, struct layout *l, uint64_t all, ErlNifEnv *env)
 {
 	ERL_NIF_TERM names[MEMBERS];
 	unsigned index = 0, n = 0;
@@ -272,7 +278,8 @@ static ERL_NIF_TERM lay_out(const struct state_probe *s, struct layout *l, uint6
 	}
 	l->size = (uint8_t)(n + 1);
 	l->name = s->kind == STATE_PROCESS ? l->at[member_index(s->kind, "registered")] : 0;
-	l->called = s->kind <= STATE_SOCKET ? l->at[member_index(s->kind, called_member(s->kind))] : 0;
+	l->called =
+		s->kind <= STATE_SOCKET ? l->at[member_index(s->kind, called_member(s->kind))] : 0;
 	return enif_make_list_from_array(env, names, n);
 }
 
@@ -341,8 +348,9 @@ static bool is_mfa(ErlNifEnv *env, ERL_NIF_TERM term, const ERL_NIF_TERM **t, un
 }
 
 /*
- * Atoms, pids, ports and references as Erlang writes them, a function as module:function/arity, a binary as it
- * is; {label, Term} is the text of any term.
+ * Atoms, pids, ports and references as Erlang writes them, a function as module:function/arity, a
+ * binary as it is; {label, Term} is the text of any term.
+ *
  */
 static const struct et_str *text_of(ErlNifEnv *env, ERL_NIF_TERM term, char *buf, size_t size)
 {
@@ -366,7 +374,10 @@ static const struct et_str *text_of(ErlNifEnv *env, ERL_NIF_TERM term, char *buf
 	return NULL;
 }
 
-/* What a port is called is the command that it runs: with payload=off the program, without its arguments. */
+/*
+ * What a port is called is the command that it runs: with payload=off the program, without its
+ * arguments.
+ */
 static void cut_command(const struct thing *t, char *buf)
 {
 	if (t->probe->kind == STATE_PORT && api_option(t->b->h, OPT_PAYLOAD) == 0)
@@ -412,7 +423,9 @@ static bool process_of(const struct en_current *cur, struct rec_process *p)
 static const struct en_current_ops ops = {
 	.num = answer_num, .str = answer_str, .process = process_of};
 
-/* Rows are tuples of the probe's size, their first element a local pid; of a round or a key, any. */
+/*
+ * Rows are tuples of the probe's size, their first element a local pid; of a round or a key, any.
+ */
 static void fire(struct thing *t, ERL_NIF_TERM row)
 {
 	uint64_t arg[10] = {0};
@@ -474,8 +487,9 @@ static bool enter(struct thing *t, const ERL_NIF_TERM argv[])
 }
 
 /*
- * state(Number of a handle, Probe, [Row]) -> boolean() | [Row]: does it run? Or those that there was no
- * time for.
+ * state(Number of a handle, Probe, [Row]) -> boolean() | [Row]: does it run? Or those that there
+ * was no time for.
+ *
  */
 ERL_NIF_TERM nif_state(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -491,8 +505,9 @@ ERL_NIF_TERM nif_state(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /*
- * gate(Number of a handle, Probe, [Row]) -> [pid()] | false: rows of what predicates read; the processes
- * for which one is true.
+ * gate(Number of a handle, Probe, [Row]) -> [pid()] | false: rows of what predicates read; the
+ * processes for which one is true.
+ *
  */
 ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -528,5 +543,6 @@ ERL_NIF_TERM nif_thread_time(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 
 	(void)argc, (void)argv;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return enif_make_uint64(env, (ErlNifUInt64)ts.tv_sec * 1000000000 + (ErlNifUInt64)ts.tv_nsec);
+	return enif_make_uint64(
+		env, (ErlNifUInt64)ts.tv_sec * 1000000000 + (ErlNifUInt64)ts.tv_nsec);
 }

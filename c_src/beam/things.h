@@ -15,8 +15,9 @@ struct prog_clause;
 
 extern const struct provider beam_state_provider;
 /*
- * [{state, Probe, Kind, Period, [Member], [Member] | none} ..., {state_budget, Percent} | Tail]: what
- * src/erltrace_state.erl is to ask for: all members, and those that predicates read.
+ * [{state, Probe, Kind, Period, [Member], [Member] | none} ..., {state_budget, Percent} | Tail]:
+ * what src/erltrace_state.erl is to ask for: all members, and those that predicates read.
+ *
  */
 ERL_NIF_TERM things_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM tail);
 bool things_enabled(const struct beam_handle *b); /* is a probe of the provider enabled? */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When timers are due (probe path). Their starts and cancellations are calls, which are traced for it.
- * That a message is a timer's is told by the VM: it has it sent by clock_service, and a match
+ * When timers are due (probe path). Their starts and cancellations are calls, which are traced for
+ * it. That a message is a timer's is told by the VM: it has it sent by clock_service, and a match
  * specification says so with the event.
  *
- * Which timer it is of: the message of start_timer has the reference in it. That of send_after has not,
- * so it is found by receiver and message. Where several timers are alike in that, the one that is due
- * first is the one, since the VM has them expire in that order.
+ * Which timer it is of: the message of start_timer has the reference in it. That of send_after has
+ * not, so it is found by receiver and message. Where several timers are alike in that, the one that
+ * is due first is the one, since the VM has them expire in that order.
  *
  * The table has an entry for each timer by its reference, and for one of send_after another one by
- * receiver and message, which name each other. Keys are hashes of 64 bits; there may be several entries
- * of one key. An entry is written by whoever has its key changed to BUSY. Those of timers that never
- * expired, because the receiver had ended, are used again when they are long overdue.
+ * receiver and message, which name each other. Keys are hashes of 64 bits; there may be several
+ * entries of one key. An entry is written by whoever has its key changed to BUSY. Those of timers
+ * that never expired, because the receiver had ended, are used again when they are long overdue.
+ *
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -147,9 +148,11 @@ static struct timer *find(struct beam_timers *t, uint64_t key, uint64_t other)
 
 	for (; s < end; s++)
 		if (atomic_load_explicit(&s->key, memory_order_acquire) == key &&
-			(other == 0 || atomic_load_explicit(&s->other, memory_order_relaxed) == other) &&
-			(found == NULL || atomic_load_explicit(&s->due, memory_order_relaxed) <
-						  atomic_load_explicit(&found->due, memory_order_relaxed)))
+			(other == 0 ||
+				atomic_load_explicit(&s->other, memory_order_relaxed) == other) &&
+			(found == NULL ||
+				atomic_load_explicit(&s->due, memory_order_relaxed) <
+					atomic_load_explicit(&found->due, memory_order_relaxed)))
 			found = s;
 	return found;
 }
@@ -286,8 +289,9 @@ static bool by_message(const struct beam_event *ev, ERL_NIF_TERM msg, struct tak
 	struct timer *s = find(t, key, 0), *named = name != 0 ? find(t, by_name, 0) : NULL;
 	struct taken ref;
 
-	if (named != NULL && (s == NULL || atomic_load_explicit(&named->due, memory_order_relaxed) <
-						   atomic_load_explicit(&s->due, memory_order_relaxed))) {
+	if (named != NULL &&
+		(s == NULL || atomic_load_explicit(&named->due, memory_order_relaxed) <
+				      atomic_load_explicit(&s->due, memory_order_relaxed))) {
 		s = named;
 		key = by_name;
 	}

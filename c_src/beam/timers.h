@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timers that have been started and have not expired yet (timers.c, probe path): when they are due, and
- * who has started them, for timer-expire.
+ * Timers that have been started and have not expired yet (timers.c, probe path): when they are due,
+ * and who has started them, for timer-expire.
+ *
  */
 #ifndef BEAM_TIMERS_H
 #define BEAM_TIMERS_H
@@ -17,7 +18,9 @@ struct beam_timers;
 int beam_timers_init(struct beam_timers **t);
 void beam_timers_fini(struct beam_timers **t);
 
-/* At a call of erlang:send_after, start_timer or cancel_timer: what its end needs of the arguments. */
+/*
+ * At a call of erlang:send_after, start_timer or cancel_timer: what its end needs of the arguments.
+ */
 ERL_NIF_TERM beam_timer_note(
 	const struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM args);
 /* At its end. */

@@ -13,9 +13,10 @@
  * process.
  *
  * Writing is as safe. The tuple belongs to the process alone: messages and children get copies. The
- * VM itself writes its elements in place, when a message is sent or a match specification runs. Only
- * words that are no pointers are written, so the garbage collector need not know. That a token reads
- * as it was written, in the process and in a message, is part of the check.
+ * VM itself writes its elements in place, when a message is sent or a match specification runs.
+ * Only words that are no pointers are written, so the garbage collector need not know. That a token
+ * reads as it was written, in the process and in a message, is part of the check.
+ *
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -29,7 +30,14 @@
 
 #define LAST   92 /* words of a process that are looked at, of at least 95 */
 #define HEADER (5 << 6)
-enum { FLAGS = TOKEN_FLAGS, LABEL = TOKEN_LABEL, SERIAL, FROM, PREVIOUS = TOKEN_PREVIOUS, TOKEN_WORDS };
+enum {
+	FLAGS = TOKEN_FLAGS,
+	LABEL = TOKEN_LABEL,
+	SERIAL,
+	FROM,
+	PREVIOUS = TOKEN_PREVIOUS,
+	TOKEN_WORDS
+};
 
 enum { NOT_LOOKED, KNOWN, REFUSED };
 static _Atomic int known;
@@ -145,8 +153,9 @@ static void start(void)
 
 /*
  * token_layout({sample, Label | undefined} | start | check | {write, Label} | {flags, N} | refuse |
- * get): its steps, one check at a time. {write, _} and {flags, _} come last: the caller looks at its token
- * then.
+ * get): its steps, one check at a time. {write, _} and {flags, _} come last: the caller looks at
+ * its token then.
+ *
  */
 ERL_NIF_TERM nif_token_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

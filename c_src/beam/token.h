@@ -21,13 +21,15 @@ bool beam_token_known(void); /* the check has found where the VM keeps it */
 ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid);
 
 /*
- * Take it away: at the event of a message that the process has just received, whose token it got. The VM
- * does no more than this when a message without a token comes.
+ * Take it away: at the event of a message that the process has just received, whose token it got.
+ * The VM does no more than this when a message without a token comes.
+ *
  */
 void beam_token_clear(ErlNifEnv *env, ERL_NIF_TERM pid);
 
 enum token_part { TOKEN_FLAGS = 1, TOKEN_LABEL = 2, TOKEN_PREVIOUS = 5 };
-ERL_NIF_TERM beam_token_get(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part); /* 0: the same */
+/* 0: the same */
+ERL_NIF_TERM beam_token_get(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part);
 /* Write into it, if the process has one: an integer that fits a word. */
 void beam_token_set(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part, ERL_NIF_TERM small);
 

@@ -493,8 +493,9 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 }
 
 /*
- * An event of the process that the layout of stacks is found out with, whose words are asked for, or
- * that loses its token.
+ * An event of the process that the layout of stacks is found out with, whose words are asked for,
+ * or that loses its token.
+ *
  */
 static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {

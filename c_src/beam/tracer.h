@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has calls and returns, sends.c
- * the fast path of messages; tracer.c all other events.
+ * THE PROBE PATH: the VM's tracing calls enabled/3 and trace/5. calls.c has calls and returns,
+ * sends.c the fast path of messages; tracer.c all other events.
+ *
  */
 #ifndef BEAM_TRACER_H
 #define BEAM_TRACER_H
@@ -40,7 +41,9 @@ void beam_told_end(const struct beam_event *ev, struct beam_tstate *ts);
 /* An exception, ev->class and ev->reason, ends a call of fn: its probes fire. */
 void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsigned depth);
 
-/* Functions may come, or be counted no more, while the script runs: whoever has any asks for calls. */
+/*
+ * Functions may come, or be counted no more, while the script runs: whoever has any asks for calls.
+ */
 static inline bool beam_asks_for(const struct beam_handle *b, unsigned kinds)
 {
 	return (b->traced & kinds) != 0 ||
@@ -48,8 +51,10 @@ static inline bool beam_asks_for(const struct beam_handle *b, unsigned kinds)
 }
 
 /*
- * one() for each handle that the event is for, inside of it; number: the tracer's state. asks(): of an event that
- * the VM makes for all of them, whether this one wants it. Who does not is not charged for it either.
+ * one() for each handle that the event is for, inside of it; number: the tracer's state. asks(): of
+ * an event that the VM makes for all of them, whether this one wants it. Who does not is not
+ * charged for it either.
+ *
  */
 static inline __attribute__((always_inline)) void beam_each_handle(struct beam_event *ev,
 	unsigned number, bool (*asks)(struct beam_event *ev),

@@ -31,7 +31,8 @@ struct beam_tstate {
 	uint32_t left, batch; /* events until one is timed, then UINT32_MAX; at the last one */
 	uint64_t timed;	      /* when this one began */
 	unsigned number;
-	_Atomic uint64_t off; /* ns of those in ns that the thread was off its processor, it seems */
+	/* ns of those in ns that the thread was off its processor, it seems */
+	_Atomic uint64_t off;
 	struct en_thread *slot; /* the thread's, in the handle's engine */
 	struct beam_event ev;	/* the last; most of it is the same for the next */
 } __attribute__((aligned(256)));

@@ -29,9 +29,10 @@
  * on OTP 25, what it took more than without. `make bench-erlang' has 156 ns for a call, 236 for a
  * call and its return_to, 94 for a message, 258 for the in and out of a yield, best of 300 samples.
  * By the processor time of a million events (statistics(runtime)) while ten times as much work as
- * there are cores shared the machine it was 198, 287, 114 and 241; by the wall clock several
- * times that, which is not theirs. A call that it only counts (counters.c) takes 10.8. So these err on the low side: a script is not ended for what it
- * does not cost.
+ * there are cores shared the machine it was 198, 287, 114 and 241; by the wall clock several times
+ * that, which is not theirs. A call that it only counts (counters.c) takes 10.8. So these err on
+ * the low side: a script is not ended for what it does not cost.
+ *
  */
 #define VM_CALL	  150
 #define VM_RETURN 80
@@ -66,14 +67,16 @@ static void look_at_beat(struct beam_handle *b, uint64_t now)
 }
 
 /*
- * Where there are no trace sessions the VM makes an event once for all handles, and it is given to each
- * that runs: each bears its part of what the VM takes for it.
+ * Where there are no trace sessions the VM makes an event once for all handles, and it is given to
+ * each that runs: each bears its part of what the VM takes for it.
+ *
  */
 static unsigned sharers(ERL_NIF_TERM state)
 {
 	uint64_t running = atomic_load_explicit(&beam_running, memory_order_relaxed);
 
-	return state != BEAM_ALL_STATE || running == 0 ? 1 : (unsigned)__builtin_popcountll(running);
+	return state != BEAM_ALL_STATE || running == 0 ? 1
+						       : (unsigned)__builtin_popcountll(running);
 }
 
 /*
@@ -253,10 +256,11 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 }
 
 /*
- * watch(Handle, Schedulers, Rest) -> {running, CostPermille, Ms} | {done | aborted, CostPermille, Text}:
- * to be called again within so many ms while a script runs. Rest: ms that the caller would wait in any
- * case. On a normal scheduler: it waits for nobody. done: the script has exited or filled its buffers;
- * there is no need for events any more.
+ * watch(Handle, Schedulers, Rest) -> {running, CostPermille, Ms} | {done | aborted, CostPermille,
+ * Text}: to be called again within so many ms while a script runs. Rest: ms that the caller would
+ * wait in any case. On a normal scheduler: it waits for nobody. done: the script has exited or
+ * filled its buffers; there is no need for events any more.
+ *
  */
 ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -281,8 +285,8 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		en_rate_tick(b->en);
 	beam_leave();
 	if (enif_mutex_trylock(b->lock) != 0) /* somebody is at work: the next time */
-		return enif_make_tuple3(
-			env, atom_running, enif_make_uint(env, 0), enif_make_uint(env, in_time(b, ms)));
+		return enif_make_tuple3(env, atom_running, enif_make_uint(env, 0),
+			enif_make_uint(env, in_time(b, ms)));
 	if (b->h == NULL) {
 		enif_mutex_unlock(b->lock);
 		return enif_make_tuple2(env, atom_error, atom_closed);
@@ -309,9 +313,10 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /*
- * spent(Handle | none) -> {Spent, Node, Fired} | closed: ns of processor time that the script has taken, with
- * the VM's part of its events and what it took to read its results; all of this node; how many probes have
- * fired. It waits for nobody.
+ * spent(Handle | none) -> {Spent, Node, Fired} | closed: ns of processor time that the script has
+ * taken, with the VM's part of its events and what it took to read its results; all of this node;
+ * how many probes have fired. It waits for nobody.
+ *
  */
 ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -366,7 +371,8 @@ ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		enif_mutex_unlock(b->lock);
 	}
 	return ms > 0 ? enif_make_uint64(env, ms < 5 ? 5 : ms)
-		      : enif_schedule_nif(env, "clean", ERL_NIF_DIRTY_JOB_CPU_BOUND, clean, argc, argv);
+		      : enif_schedule_nif(
+				env, "clean", ERL_NIF_DIRTY_JOB_CPU_BOUND, clean, argc, argv);
 }
 
 /*

@@ -16,8 +16,23 @@
 #include "array.h"
 #include "script_library.h"
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_JSON, OPT_LIVE, OPT_COOKIE_FILE, OPT_CLUSTER, OPT_SCRIPTS,
-	OPT_FOLDED, OPT_SPEEDSCOPE, OPT_PPROF, OPT_FOLLOW, OPT_PERFETTO, OPT_OTLP, OPT_FLOWS, OPT_SNAPSHOTS };
+enum {
+	OPT_HELP = 256,
+	OPT_VERSION,
+	OPT_JSON,
+	OPT_LIVE,
+	OPT_COOKIE_FILE,
+	OPT_CLUSTER,
+	OPT_SCRIPTS,
+	OPT_FOLDED,
+	OPT_SPEEDSCOPE,
+	OPT_PPROF,
+	OPT_FOLLOW,
+	OPT_PERFETTO,
+	OPT_OTLP,
+	OPT_FLOWS,
+	OPT_SNAPSHOTS
+};
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
 static const struct option longs[] = {
@@ -42,7 +57,8 @@ static const struct option longs[] = {
 static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
-	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--json [--live=HZ]] [--help] [--version]\n"
+	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--json [--live=HZ]] [--help] "
+	"[--version]\n"
 	"	[--folded file] [--speedscope file] [--pprof file] [--snapshots dir]\n"
 	"	[--follow module:function] [--perfetto file] [--otlp url]\n"
 	"       erltrace --scripts [name ...]\n"
@@ -64,7 +80,8 @@ static const char help[] =
 	"\n"
 	"	-64  trace 64-bit programs (the default; there is no -32)\n"
 	"	-b   set trace buffer size\n"
-	"	-c   run a command, trace until it ends; $target is its process (a node: erl -sname)\n"
+	"	-c   run a command, trace until it ends; $target is its process (a node: erl "
+	"-sname)\n"
 	"	-C   run cpp(1) on script files\n"
 	"	-D   define symbol when preprocessing\n"
 	"	-e   exit after compiling\n"
@@ -94,7 +111,8 @@ static const char help[] =
 	"	--cluster  also trace the nodes that those of -N are connected to\n"
 	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
 	"	--flows    with --json: each request that the script follows, as an object\n"
-	"	--folded F  aggregations by stack, @[ustack()] = count(), also as folded stacks to F\n"
+	"	--folded F  aggregations by stack, @[ustack()] = count(), also as folded stacks to "
+	"F\n"
 	"	--follow M:F  follow each call of this function through all that it causes\n"
 	"	--json     results as JSON, one object per line\n"
 	"	--live=HZ  with --json: what aggregations gathered, HZ times a second\n"
@@ -103,7 +121,8 @@ static const char help[] =
 	"	--perfetto F  the requests that are followed for Perfetto, as a Chrome trace\n"
 	"	--pprof F  the same as --folded for pprof, in gzip's format\n"
 	"	--scripts  list the library; with names of scripts: what these are for\n"
-	"	--snapshots D  with bufpolicy=ring: snapshots go to the folder D; SIGUSR1 takes one\n"
+	"	--snapshots D  with bufpolicy=ring: snapshots go to the folder D; SIGUSR1 takes "
+	"one\n"
 	"	--speedscope F  the same as --folded for speedscope, as JSON\n"
 	"	--version  print the version\n"
 	"\n"
@@ -171,8 +190,8 @@ static void add_script(struct cli *c, char flag, const char *arg)
 	char *found = flag == 's' && access(arg, F_OK) != 0 ? cli_library_find(arg) : NULL;
 
 	GROW(c->scripts, c->nscripts);
-	c->scripts[c->nscripts++] =
-		(struct cli_script){.flag = flag, .arg = found != NULL ? found : arg, .found = found};
+	c->scripts[c->nscripts++] = (struct cli_script){
+		.flag = flag, .arg = found != NULL ? found : arg, .found = found};
 }
 
 /* A clause that follows; nothing is printed but the requests. */
@@ -352,7 +371,8 @@ static int check_options(const struct cli *c)
 	else if (cli_stacks_wanted(c) && c->mode == MODE_LIST)
 		wrong = "-l runs no script: there is nothing for --folded, --speedscope or --pprof";
 	else if (cli_flows_wanted(c) && c->mode == MODE_LIST)
-		wrong = "-l runs no script: there is nothing for --follow, --perfetto, --otlp or --flows";
+		wrong = "-l runs no script: there is nothing for --follow, --perfetto, --otlp or "
+			"--flows";
 	else if (c->flow_options.objects && !c->json)
 		wrong = "--flows needs --json";
 	if (wrong == NULL)

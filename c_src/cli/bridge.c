@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command's bridge to Erlang nodes (include/erltrace.h): for a script that runs in the kernel it
- * lists probes of nodes, and holds scripts there that hand events over. It talks to the agents in
- * the nodes as node_run.c does, but prints nothing: what nodes say is news for the library.
+ * The command's bridge to Erlang nodes (include/erltrace.h): for a script that runs in the kernel
+ * it lists probes of nodes, and holds scripts there that hand events over. It talks to the agents
+ * in the nodes as node_run.c does, but prints nothing: what nodes say is news for the library.
  *
  * Connections belong to a thread of their own. It enters the network of a container where that is
  * needed, and gives the agents their signs of life while the command is busy. The library's thread
- * waits for it in list and arm; after that they share a queue of lines, under a lock, and the thread
- * runs until it is disarmed or no node is left. All its waiting has a bound.
+ * waits for it in list and arm; after that they share a queue of lines, under a lock, and the
+ * thread runs until it is disarmed or no node is left. All its waiting has a bound.
+ *
  */
 #include "targets.h"
 
@@ -79,7 +80,8 @@ static int begin(struct cli_bridge *b, const char *const *nodes, enum cli_mode m
 
 	while (nodes[n] != NULL)
 		n++;
-	*l = (struct cli){.h = b->c->h, .cookie_file = b->c->cookie_file, .quiet = true, .mode = mode};
+	*l = (struct cli){
+		.h = b->c->h, .cookie_file = b->c->cookie_file, .quiet = true, .mode = mode};
 	l->nodes = calloc((size_t)n + 1, sizeof(*l->nodes));
 	l->procs = calloc((size_t)n + 1, sizeof(*l->procs));
 	if (l->nodes == NULL || l->procs == NULL)
@@ -365,7 +367,8 @@ static void arm_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, 
 	t->state = COMPILED;
 }
 
-static void on_item(struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
+static void on_item(
+	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
 {
 	if (strcmp(kind, "err") == 0 || strcmp(kind, "drop") == 0)
 		say(bridge_of(ns), t, "%.*s", (int)len, text); /* up to a NUL */
@@ -398,7 +401,9 @@ static void arm_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, i
 		say(b, NULL, "%s", stood);
 }
 
-/* The processes of -p and -c have ended: the command waits for that, and says what is to be said. */
+/*
+ * The processes of -p and -c have ended: the command waits for that, and says what is to be said.
+ */
 static bool is_expected(struct cli_bridge *b, const struct target *t)
 {
 	int64_t since = node_ms();
@@ -470,7 +475,8 @@ static int all_there(struct cli_bridge *b)
 		while (k < b->ns.n && b->ns.v[k].pid != b->arming->scripts[i].pid)
 			k++;
 		if (k == b->ns.n)
-			return et_err(&b->error, ET_NODE, "process %d is none of the nodes any more",
+			return et_err(&b->error, ET_NODE,
+				"process %d is none of the nodes any more",
 				b->arming->scripts[i].pid);
 	}
 	return 0;
@@ -532,8 +538,9 @@ static void stop_nodes(struct cli_bridge *b)
 		node_receive(&b->ns, 100);
 	for (int i = 0; i < b->ns.n && !is_arming(b); i++)
 		if (b->ns.v[i].state != DONE)
-			say(b, NULL, "the node %s has not ended its part of the script: it will when it "
-				     "sees that this command has gone",
+			say(b, NULL,
+				"the node %s has not ended its part of the script: it will when it "
+				"sees that this command has gone",
 				b->ns.v[i].nd->name);
 }
 
@@ -573,8 +580,8 @@ static int add_options(struct cli_bridge *b, const char *const *options)
 		const char *value = strchr(options[i], '=');
 
 		l->settings[i].flag = 'x';
-		l->settings[i].name = strndup(options[i], value != NULL ? (size_t)(value - options[i])
-									: strlen(options[i]));
+		l->settings[i].name = strndup(options[i],
+			value != NULL ? (size_t)(value - options[i]) : strlen(options[i]));
 		l->settings[i].value = value != NULL ? value + 1 : NULL;
 		if (l->settings[i].name == NULL)
 			break;

@@ -30,6 +30,7 @@
  * Of the library it uses include/erltrace.h, the JSON writer (json/json.h) and the reader of
  * symbols (symbols/elf.h); of nodes ../node. This header has the state of the command, which all
  * its files share.
+ *
  */
 #ifndef CLI_H
 #define CLI_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command of -c whose own functions are traced: which functions there are is known only after exec,
- * when its libraries are mapped. So it runs up to the program's entry point, where the dynamic loader
- * is done, and stays stopped there (by ptrace) until tracing has begun.
+ * A command of -c whose own functions are traced: which functions there are is known only after
+ * exec, when its libraries are mapped. So it runs up to the program's entry point, where the
+ * dynamic loader is done, and stays stopped there (by ptrace) until tracing has begun.
+ *
  */
 #include "cli.h"
 

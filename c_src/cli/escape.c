@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text of others on its way to a terminal: a node's output, errors and probes, names from epmd.
- * Inside a node erltrace's own library escapes what it traces, but a node need not run that library:
- * nothing it sends is trusted here. What could move the cursor, set a title or make the terminal
- * answer becomes \xNN.
+ * Inside a node erltrace's own library escapes what it traces, but a node need not run that
+ * library: nothing it sends is trusted here. What could move the cursor, set a title or make the
+ * terminal answer becomes \xNN.
  *
  * A script may draw: printf("\033[H\033[J"). The output of such a script keeps colours, cursor
  * movements and erasing, and nothing else: no sequence that a terminal answers, stores or runs.
+ *
  */
 #include "cli.h"
 

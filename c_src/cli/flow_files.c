@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --follow, --perfetto, --otlp and --flows. Clauses are added to the scripts that tell of every event of
- * a flow, unless a script does that itself, as for those that it chooses. When a flow is complete it is
- * printed, posted, or kept for the file, which is written at the end: the slowest, if there are many.
+ * --follow, --perfetto, --otlp and --flows. Clauses are added to the scripts that tell of every
+ * event of a flow, unless a script does that itself, as for those that it chooses. When a flow is
+ * complete it is printed, posted, or kept for the file, which is written at the end: the slowest,
+ * if there are many.
+ *
  */
 #include "cli.h"
 
@@ -46,8 +48,10 @@ struct cli_flows {
 
 /* Of each event what node_flows.c reads. */
 static const char clauses[] =
-	"erlang*:::flow-begin { flowtrace(\"%d%d%s%s%s\", args[0], args[3], args[1], erlproc, args[2]); }\n"
-	"erlang*:::flow-send { flowtrace(\"%d%d%d%d%d%s%s%s%s%s\", args[0], args[7], args[1], args[2],"
+	"erlang*:::flow-begin { flowtrace(\"%d%d%s%s%s\", args[0], args[3], args[1], erlproc, "
+	"args[2]); }\n"
+	"erlang*:::flow-send { flowtrace(\"%d%d%d%d%d%s%s%s%s%s\", args[0], args[7], args[1], "
+	"args[2],"
 	" args[6], args[3], args[4], erlproc, erlpeerproc, erlmsg); }\n"
 	"erlang*:::flow-receive { flowtrace(\"%d%d%d%d%s%s\", args[0], args[7], args[1], args[2],"
 	" args[4], erlproc); }\n"
@@ -68,15 +72,18 @@ static bool is_name(const char *p, size_t n)
 
 int cli_follow_option(struct cli *c, const char *function)
 {
-	const char *colon = strchr(function, ':'), *slash = colon != NULL ? strchr(colon, '/') : NULL;
+	const char *colon = strchr(function, ':'),
+		   *slash = colon != NULL ? strchr(colon, '/') : NULL;
 	const char *end = function + strlen(function);
 	struct cli_flow_options *o = &c->flow_options;
 	char *text;
 
 	if (colon == NULL || !is_name(function, (size_t)(colon - function)) ||
 		!is_name(colon + 1, (size_t)((slash != NULL ? slash : end) - colon - 1)) ||
-		(slash != NULL && (slash[1] == '\0' || strspn(slash + 1, "0123456789") != strlen(slash + 1)))) {
-		cli_say("--follow takes a function, MODULE:FUNCTION or MODULE:FUNCTION/ARITY, not '%s'",
+		(slash != NULL && (slash[1] == '\0' ||
+					  strspn(slash + 1, "0123456789") != strlen(slash + 1)))) {
+		cli_say("--follow takes a function, MODULE:FUNCTION or MODULE:FUNCTION/ARITY, not "
+			"'%s'",
 			function);
 		return CLI_USAGE;
 	}
@@ -200,11 +207,13 @@ static void look_live(struct cli *c, int64_t now_ms)
 {
 	struct cli_flows *s = c->flows;
 
-	if (c->live_ms == 0 || !c->json || now_ms < s->next_live || (s->live.n == 0 && s->told_live))
+	if (c->live_ms == 0 || !c->json || now_ms < s->next_live ||
+		(s->live.n == 0 && s->told_live))
 		return;
 	s->next_live = now_ms + c->live_ms;
 	s->told_live = true;
-	cli_printf(c, "{\"type\":\"flows\",\"flows\":%llu,\"shown\":%llu}\n", (unsigned long long)s->requests,
+	cli_printf(c, "{\"type\":\"flows\",\"flows\":%llu,\"shown\":%llu}\n",
+		(unsigned long long)s->requests,
 		(unsigned long long)(s->requests - s->live.left_out));
 	for (size_t i = 0; i < s->live.n; i++)
 		print(c, s->live.v[i], true);
@@ -231,7 +240,8 @@ static int check_script(const struct cli *c)
 	for (int i = 0; i < c->nscripts; i++)
 		if (c->scripts[i].err.tag[0] != '\0')
 			return CLI_OK; /* compiling says more */
-	cli_say("%s: the script follows no requests: call follow() in it, or add --follow MODULE:FUNCTION",
+	cli_say("%s: the script follows no requests: call follow() in it, or add --follow "
+		"MODULE:FUNCTION",
 		option_of(c));
 	return CLI_ERROR;
 }
@@ -245,7 +255,8 @@ static int open_all(struct cli *c)
 		s->kept.max = MAX_KEPT;
 		s->file = cli_result_open(o->perfetto, &s->made);
 		if (s->file == NULL) {
-			cli_say("failed to open the file of --perfetto, '%s': %s", o->perfetto, strerror(errno));
+			cli_say("failed to open the file of --perfetto, '%s': %s", o->perfetto,
+				strerror(errno));
 			return CLI_ERROR;
 		}
 		if (c->out == stdout)
@@ -274,13 +285,15 @@ int cli_flows_open(struct cli *c)
 	c->flows = calloc(1, sizeof(*c->flows));
 	if (c->flows != NULL)
 		c->flows->flows = flows_new(most_events(c), on_done, c);
-	if (c->flows == NULL || c->flows->flows == NULL || !ARRAY_ROOM(c->scripts, (size_t)c->nscripts)) {
+	if (c->flows == NULL || c->flows->flows == NULL ||
+		!ARRAY_ROOM(c->scripts, (size_t)c->nscripts)) {
 		cli_say("out of memory");
 		return CLI_ERROR;
 	}
 	c->flows->live.max = MAX_LIVE;
 	if (!c->uses.flowtrace)
-		c->scripts[c->nscripts++] = (struct cli_script){.flag = 'n', .arg = clauses, .own = true};
+		c->scripts[c->nscripts++] =
+			(struct cli_script){.flag = 'n', .arg = clauses, .own = true};
 	return open_all(c);
 }
 
@@ -311,7 +324,8 @@ static bool write_file(struct cli *c)
 	bool ok;
 
 	title_of(c, title, sizeof(title));
-	if (strcmp(c->flow_options.perfetto, "-") != 0 && ftruncate(fileno(s->file), 0) < 0 && errno != EINVAL)
+	if (strcmp(c->flow_options.perfetto, "-") != 0 && ftruncate(fileno(s->file), 0) < 0 &&
+		errno != EINVAL)
 		goto failed;
 	errno = 0;
 	ok = perfetto_write(s->flows, s->kept.v, s->kept.n, title, s->file);
@@ -322,7 +336,8 @@ static bool write_file(struct cli *c)
 	if (errno == EPIPE)
 		return true;
 failed:
-	cli_say("failed to write '%s' of --perfetto: %s", c->flow_options.perfetto, strerror(errno));
+	cli_say("failed to write '%s' of --perfetto: %s", c->flow_options.perfetto,
+		strerror(errno));
 	return false;
 }
 
@@ -332,14 +347,18 @@ static void tell_sum(struct cli *c)
 	unsigned long long lacking = s->requests - s->whole;
 
 	if (s->whole > 0)
-		cli_printf(c, "%llu request%s, %llu messages, %llu spawns; %.1f us each, the slowest %.1f us",
-			(unsigned long long)s->whole, s->whole == 1 ? "" : "s", (unsigned long long)s->messages,
-			(unsigned long long)s->spawns, (double)s->total / 1000 / (double)s->whole,
-			(double)s->slowest / 1000);
+		cli_printf(c,
+			"%llu request%s, %llu messages, %llu spawns; %.1f us each, the slowest "
+			"%.1f us",
+			(unsigned long long)s->whole, s->whole == 1 ? "" : "s",
+			(unsigned long long)s->messages, (unsigned long long)s->spawns,
+			(double)s->total / 1000 / (double)s->whole, (double)s->slowest / 1000);
 	if (s->waiting > 0)
-		cli_printf(c, "%s%llu not finished", s->whole > 0 ? "; " : "", (unsigned long long)s->waiting);
+		cli_printf(c, "%s%llu not finished", s->whole > 0 ? "; " : "",
+			(unsigned long long)s->waiting);
 	if (lacking > 0)
-		cli_printf(c, "%s%llu request%s incomplete%s", s->whole + s->waiting > 0 ? "; " : "", lacking,
+		cli_printf(c, "%s%llu request%s incomplete%s",
+			s->whole + s->waiting > 0 ? "; " : "", lacking,
 			lacking == 1 ? " is" : "s are", s->whole > 0 ? ", not counted here" : "");
 	cli_printf(c, "\n");
 }
@@ -352,10 +371,12 @@ static void tell(struct cli *c, int status)
 		cli_say("--perfetto: the file has the %zu slowest of %llu requests", s->kept.n,
 			(unsigned long long)s->requests);
 	if (s->flows->lost > 0)
-		cli_say("%llu events of requests are left out: there were too many at a time (option flowevents)",
+		cli_say("%llu events of requests are left out: there were too many at a time "
+			"(option flowevents)",
 			(unsigned long long)s->flows->lost);
 	if (s->requests == 0 && status == CLI_OK)
-		cli_say("no request was followed: the function was not called, or only by processes that have a"
+		cli_say("no request was followed: the function was not called, or only by "
+			"processes that have a"
 			" sequential trace token already");
 	if (s->requests > 0 && !c->json && c->flow_options.nfollow > 0)
 		tell_sum(c);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --follow, --perfetto, --otlp, --flows: requests that scripts follow, shown and written (flow_model.h). */
+/*
+ * --follow, --perfetto, --otlp, --flows: requests that scripts follow, shown and written
+ * (flow_model.h).
+ */
 #ifndef CLI_FLOW_FILES_H
 #define CLI_FLOW_FILES_H
 

@@ -83,8 +83,8 @@ static void put_end(const struct flow *f, FILE *out)
 		return;
 	fputs(",\"incomplete\":true", out);
 	if (f->why != NULL)
-		fprintf(out, ",\"all_messages\":%llu,\"all_spawns\":%llu", (unsigned long long)f->all_messages,
-			(unsigned long long)f->all_spawns);
+		fprintf(out, ",\"all_messages\":%llu,\"all_spawns\":%llu",
+			(unsigned long long)f->all_messages, (unsigned long long)f->all_spawns);
 	flow_lack_text(f, lack, sizeof(lack));
 	fputs(",\"lacks\":", out);
 	flow_json_string(out, lack);
@@ -92,9 +92,12 @@ static void put_end(const struct flow *f, FILE *out)
 
 void flow_json(const struct flows *s, const struct flow *f, FILE *out)
 {
-	fprintf(out, "{\"type\":\"flow\",\"flow\":\"%llu\",\"function\":", (unsigned long long)f->id);
+	fprintf(out,
+		"{\"type\":\"flow\",\"flow\":\"%llu\",\"function\":", (unsigned long long)f->id);
 	flow_json_string(out, f->function != NULL ? f->function : "");
-	fprintf(out, ",\"time\":%llu,\"elapsed\":%llu,\"messages\":%u,\"spawns\":%u,\"depth\":%u,\"end\":",
+	fprintf(out,
+		",\"time\":%llu,\"elapsed\":%llu,\"messages\":%u,\"spawns\":%u,\"depth\":%u,"
+		"\"end\":",
 		(unsigned long long)(f->start / 1000000), (unsigned long long)(f->end - f->start),
 		f->messages, f->spawns, f->depth);
 	put_end(f, out);

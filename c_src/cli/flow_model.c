@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of flows are put together (flow_model.h). They come from nodes in any order: what is known only
- * later is filled in then, and a flow is complete a moment after its end came. Nodes are not trusted:
- * what flows may take in memory is bounded, and texts are cleaned.
+ * Events of flows are put together (flow_model.h). They come from nodes in any order: what is known
+ * only later is filled in then, and a flow is complete a moment after its end came. Nodes are not
+ * trusted: what flows may take in memory is bounded, and texts are cleaned.
+ *
  */
 #include "flow_model.h"
 
@@ -120,8 +121,10 @@ static int node_of(struct flows *s, const struct flow_event *e)
 }
 
 /*
- * The nodes have brought their clocks together (c_src/beam/flow_clock.c). What that time line is in ns since 1970 is
- * taken from the first event. One that a node has not yet been told of the others' time for has its own wall clock.
+ * The nodes have brought their clocks together (c_src/beam/flow_clock.c). What that time line is in
+ * ns since 1970 is taken from the first event. One that a node has not yet been told of the others'
+ * time for has its own wall clock.
+ *
  */
 static uint64_t time_of(struct flows *s, const struct flow_event *e)
 {
@@ -243,8 +246,8 @@ static char *label_of(const char *text)
 		const char *begin, *name;
 		bool tag; /* who asks, or of which call, comes first */
 	} kinds[] = {{"{'$gen_call',", "call", true}, {"{'$gen_cast',", "cast", false},
-		{"{[alias|#Ref<", "reply", true}, {"{#Ref<", "reply", true}, {"{'DOWN',", "DOWN", true},
-		{EXIT_BEGIN, "exit", true}};
+		{"{[alias|#Ref<", "reply", true}, {"{#Ref<", "reply", true},
+		{"{'DOWN',", "DOWN", true}, {EXIT_BEGIN, "exit", true}};
 	char *label = NULL;
 
 	for (size_t i = 0; text != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -258,8 +261,9 @@ static char *label_of(const char *text)
 		if (kinds[i].tag && ((p = behind_term(p)) == NULL || *p++ != ','))
 			continue;
 		end = behind_term(p);
-		if (asprintf(&label, "%s %.*s%s", kinds[i].name, (int)(end != NULL ? (size_t)(end - p) : strlen(p)),
-			    p, end != NULL ? "" : "...") < 0)
+		if (asprintf(&label, "%s %.*s%s", kinds[i].name,
+			    (int)(end != NULL ? (size_t)(end - p) : strlen(p)), p,
+			    end != NULL ? "" : "...") < 0)
 			label = NULL;
 		break;
 	}
@@ -295,7 +299,8 @@ static void take(struct flow_hop *h, int proc, uint64_t at)
 		h->until = at;
 }
 
-static void on_begin(struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
+static void on_begin(
+	struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
 {
 	int proc = proc_of(f, node, e, FT_FROM, FT_PROC);
 	struct flow_hop *h = hop_of(s, f, 0);
@@ -308,7 +313,8 @@ static void on_begin(struct flows *s, struct flow *f, const struct flow_event *e
 	take(h, proc, at);
 }
 
-static void on_sent(struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
+static void on_sent(
+	struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
 {
 	int proc = proc_of(f, node, e, FT_FROM, FT_PROC);
 	struct flow_hop *h = hop_of(s, f, e->number[FN_HOP]);
@@ -332,7 +338,8 @@ static void on_sent(struct flows *s, struct flow *f, const struct flow_event *e,
 }
 
 /* The child is there at once, unless it is of another node, which says so itself. */
-static void on_spawn(struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
+static void on_spawn(
+	struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
 {
 	struct flow_hop *h;
 	int child;
@@ -346,7 +353,8 @@ static void on_spawn(struct flows *s, struct flow *f, const struct flow_event *e
 		take(h, child, at);
 }
 
-static void on_received(struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
+static void on_received(
+	struct flows *s, struct flow *f, const struct flow_event *e, int node, uint64_t at)
 {
 	int proc = proc_of(f, node, e, FT_TO, FT_PROC);
 	struct flow_hop *h = hop_of(s, f, e->number[FN_HOP]);
@@ -446,16 +454,19 @@ void flow_end_text(const struct flow *f, char *buf, size_t size)
 void flow_lack_text(const struct flow *f, char *buf, size_t size)
 {
 	if (is_why(f, "cut"))
-		snprintf(buf, size, "it had more messages and spawns than are followed (option flowhops)");
+		snprintf(buf, size,
+			"it had more messages and spawns than are followed (option flowhops)");
 	else if (f->messages < f->all_messages || f->spawns < f->all_spawns)
-		snprintf(buf, size, "%u of %llu messages and %u of %llu spawns were seen", f->messages,
-			(unsigned long long)f->all_messages, f->spawns, (unsigned long long)f->all_spawns);
+		snprintf(buf, size, "%u of %llu messages and %u of %llu spawns were seen",
+			f->messages, (unsigned long long)f->all_messages, f->spawns,
+			(unsigned long long)f->all_spawns);
 	else if (f->why == NULL)
 		snprintf(buf, size, "its end was not seen");
 	else if (has_stray(f))
 		snprintf(buf, size, "not all of its events were seen");
 	else
-		snprintf(buf, size, "events were dropped, and some of its messages were not seen to be taken");
+		snprintf(buf, size,
+			"events were dropped, and some of its messages were not seen to be taken");
 }
 
 static int by_time(const void *a, const void *b)
@@ -504,16 +515,21 @@ static void not_before(struct flow_hop *h)
 }
 
 /*
- * Has it events that have not come? Its end says how many messages and spawns there were. Where events were
- * dropped a message that nobody has taken may have been.
+ * Has it events that have not come? Its end says how many messages and spawns there were. Where
+ * events were dropped a message that nobody has taken may have been.
+ *
  */
 static bool lacks(const struct flows *s, const struct flow *f)
 {
-	return has_stray(f) || f->messages < f->all_messages || f->spawns < f->all_spawns || is_why(f, "cut") ||
-	       (f->why == NULL && (s->dropped || s->lost > 0)) || (s->dropped && has_untaken(f));
+	return has_stray(f) || f->messages < f->all_messages || f->spawns < f->all_spawns ||
+	       is_why(f, "cut") || (f->why == NULL && (s->dropped || s->lost > 0)) ||
+	       (s->dropped && has_untaken(f));
 }
 
-/* What its end says of the time is more than what events do, if some are missing or somebody still waits. */
+/*
+ * What its end says of the time is more than what events do, if some are missing or somebody still
+ * waits.
+ */
 static void set_elapsed(struct flow *f)
 {
 	const uint64_t last = f->end, hour = 3600000000000;
@@ -552,8 +568,9 @@ static void complete(struct flows *s, struct flow *f)
 }
 
 /*
- * A message of a flow that is over was taken, or nobody will take it. If that was not seen, the event may have been
- * dropped, and the node tells of drops a moment later.
+ * A message of a flow that is over was taken, or nobody will take it. If that was not seen, the
+ * event may have been dropped, and the node tells of drops a moment later.
+ *
  */
 static bool is_complete(const struct flows *s, const struct flow *f, int64_t now_ms)
 {

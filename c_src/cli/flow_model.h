@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that scripts follow, put together from the events of their flows (doc/probes.md), and shown:
+ * Requests that scripts follow, put together from the events of their flows (doc/probes.md), and
+ * shown:
  *
  *   flow_files.c   --follow, --perfetto, --otlp, --flows: the clauses that are added to the scripts,
  *                  and where flows go
@@ -11,11 +12,12 @@
  *   perfetto.c     many of them as a file for Perfetto
  *   flow_post.c    as spans, posted to a collector of OpenTelemetry
  *
- * A flow is a list of hops: messages and spawns, and first its beginning. A hop leads to a visit: from
- * when the process takes the message to the last message or spawn that it sends before it takes
- * another. The cause of a hop is the hop by which its sender had come: so the hops from the beginning
- * to any other, and the visits between them, fill the time between the two. Those to the end of the
- * last visit are the critical path.
+ * A flow is a list of hops: messages and spawns, and first its beginning. A hop leads to a visit:
+ * from when the process takes the message to the last message or spawn that it sends before it
+ * takes another. The cause of a hop is the hop by which its sender had come: so the hops from the
+ * beginning to any other, and the visits between them, fill the time between the two. Those to the
+ * end of the last visit are the critical path.
+ *
  */
 #ifndef CLI_FLOWS_H
 #define CLI_FLOWS_H
@@ -27,7 +29,9 @@
 
 enum flow_kind { FLOW_BEGIN, FLOW_SEND, FLOW_RECEIVE, FLOW_SPAWN, FLOW_END, FLOW_KINDS };
 
-/* An event as it came: the numbers and the texts of its values, by enum flow_number and flow_text. */
+/*
+ * An event as it came: the numbers and the texts of its values, by enum flow_number and flow_text.
+ */
 enum flow_number { FN_FLOW, FN_AT, FN_HOP, FN_CAUSE, FN_WORDS, FN_MORE, FN_NUMBERS };
 enum { FN_DEPTH = FN_HOP, FN_ELAPSED, FN_MESSAGES, FN_SPAWNS }; /* of FLOW_END */
 enum flow_text { FT_FROM, FT_TO, FT_PROC, FT_PEER, FT_MESSAGE, FT_TEXTS,
@@ -71,7 +75,8 @@ struct flow {
 	char *function, *why; /* why it has ended; NULL: it has not */
 	struct flow_proc *procs;
 	int nprocs;
-	struct flow_hop *hops; /* once it is complete in the order of time, the first is the beginning */
+	/* once it is complete in the order of time, the first is the beginning */
+	struct flow_hop *hops;
 	int nhops;
 	bool begun;
 	uint64_t start, end; /* ns since 1970: the beginning, the last event */
@@ -94,7 +99,8 @@ struct flows {
 	size_t nslots, nflows;
 	size_t nhops, most; /* in all flows that have not ended; at most */
 	uint64_t lost; /* hops without room */
-	uint64_t over[FLOW_OVER]; /* numbers of flows that were handed over with their end, by their hash */
+	/* numbers of flows that were handed over with their end, by their hash */
+	uint64_t over[FLOW_OVER];
 	bool nomem;
 	bool dropped; /* events were, somewhere */
 	/* A flow is complete; who takes it frees it. */
@@ -122,5 +128,6 @@ void flow_json_string(FILE *f, const char *text);
 void flow_json(const struct flows *s, const struct flow *f, FILE *out);
 /* perfetto.c */
 /* false: out of memory */
-bool perfetto_write(const struct flows *s, struct flow *const *flows, size_t n, const char *title, FILE *out);
+bool perfetto_write(
+	const struct flows *s, struct flow *const *flows, size_t n, const char *title, FILE *out);
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --otlp: flows as spans, posted to a collector of OpenTelemetry by OTLP/HTTP with JSON. A flow is a
- * trace. Its first span is the whole of it, the others are visits of processes, each the child of the one
- * that caused it. A node is a resource, so that it is a service where traces are shown. Spans are posted
- * once a second, or when there are many.
+ * --otlp: flows as spans, posted to a collector of OpenTelemetry by OTLP/HTTP with JSON. A flow is
+ * a trace. Its first span is the whole of it, the others are visits of processes, each the child of
+ * the one that caused it. A node is a resource, so that it is a service where traces are shown.
+ * Spans are posted once a second, or when there are many.
+ *
  */
 #include "flow_post.h"
 
@@ -108,24 +109,27 @@ static void put_attributes(FILE *f, const struct flow *flow, const struct flow_h
 	}
 	if (first)
 		put_end(f, flow);
-	fprintf(f, ",{\"key\":\"erltrace.hop\",\"value\":{\"intValue\":\"%lld\"}}", (long long)h->number);
+	fprintf(f, ",{\"key\":\"erltrace.hop\",\"value\":{\"intValue\":\"%lld\"}}",
+		(long long)h->number);
 	fprintf(f, ",{\"key\":\"erltrace.mailbox_ns\",\"value\":{\"intValue\":\"%llu\"}}",
 		(unsigned long long)(h->spawn ? 0 : h->start - h->sent));
 	fprintf(f, ",{\"key\":\"erltrace.critical\",\"value\":{\"boolValue\":%s}}]",
 		h->critical ? "true" : "false");
 }
 
-static void put_span(
-	const struct flow_post *p, const struct flow *f, const struct flow_hop *h, bool first, FILE *out)
+static void put_span(const struct flow_post *p, const struct flow *f, const struct flow_hop *h,
+	bool first, FILE *out)
 {
-	enum { INTERNAL = 1, SERVER = 2, CONSUMER = 5 }; /* of opentelemetry.proto.trace.v1.Span.SpanKind */
+	/* of opentelemetry.proto.trace.v1.Span.SpanKind */
+	enum { INTERNAL = 1, SERVER = 2, CONSUMER = 5 };
 	bool root = h->number == 0;
 	const struct flow_proc *proc = &f->procs[h->to];
 
-	fprintf(out, "{\"traceId\":\"%016llx%016llx\",\"spanId\":\"%016llx\"", (unsigned long long)p->seed,
-		(unsigned long long)f->id, span_id(p, f, h->number));
+	fprintf(out, "{\"traceId\":\"%016llx%016llx\",\"spanId\":\"%016llx\"",
+		(unsigned long long)p->seed, (unsigned long long)f->id, span_id(p, f, h->number));
 	if (!root)
-		fprintf(out, ",\"parentSpanId\":\"%016llx\"", span_id(p, f, h->cause >= 0 ? h->cause : 0));
+		fprintf(out, ",\"parentSpanId\":\"%016llx\"",
+			span_id(p, f, h->cause >= 0 ? h->cause : 0));
 	fputs(",\"name\":", out);
 	flow_json_string(out, root && f->function != NULL ? f->function
 			       : proc->name != NULL	   ? proc->name
@@ -179,7 +183,9 @@ static void put_resource(const struct flow_post *p, int node, FILE *f)
 	put_text(f, "erlang.node", p->flows->nodes[node]);
 	fputs(",", f);
 	put_text(f, "telemetry.sdk.name", "erltrace");
-	fprintf(f, "]},\"scopeSpans\":[{\"scope\":{\"name\":\"erltrace\",\"version\":\"%s\"},\"spans\":[",
+	fprintf(f,
+		"]},\"scopeSpans\":[{\"scope\":{\"name\":\"erltrace\",\"version\":\"%s\"},"
+		"\"spans\":[",
 		erltrace_version());
 	fputs(p->batches[node].text, f);
 	fputs("]}]}", f);

@@ -12,6 +12,7 @@ struct flows;
 struct flow_post *flow_post_open(const char *url); /* NULL: the error has been reported */
 void flow_post_add(struct flow_post *p, const struct flows *s, const struct flow *f);
 void flow_post_look(struct flow_post *p, int64_t now_ms); /* post, if it is time */
-int flow_post_close(struct flow_post *p); /* what is left is posted; -1: some was lost, which is said */
+/* what is left is posted; -1: some was lost, which is said */
+int flow_post_close(struct flow_post *p);
 
 #endif

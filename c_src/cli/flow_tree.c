@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flow as a tree of text. A row is a hop: when it was sent, who sent what to whom, how long it waited
- * in the mailbox and how long the receiver worked. What it caused is below it: what leads to the end in
- * the same column, side lines deeper. Rows of the critical path, which together took all the time, have
- * a mark.
+ * A flow as a tree of text. A row is a hop: when it was sent, who sent what to whom, how long it
+ * waited in the mailbox and how long the receiver worked. What it caused is below it: what leads to
+ * the end in the same column, side lines deeper. Rows of the critical path, which together took all
+ * the time, have a mark.
+ *
  */
 #include "flow_model.h"
 
@@ -63,7 +64,8 @@ static void put_row(struct tree *t, const struct flow_hop *h, int depth)
 	if (h->number == 0)
 		fprintf(out, "%s", proc_name(f, h->to, NULL));
 	else if (h->spawn)
-		fprintf(out, "%s spawns %s", proc_name(f, h->from, NULL), proc_name(f, h->to, h->peer));
+		fprintf(out, "%s spawns %s", proc_name(f, h->from, NULL),
+			proc_name(f, h->to, h->peer));
 	else
 		fprintf(out, "%s -> %s", proc_name(f, h->from, NULL), proc_name(f, h->to, h->peer));
 	if (away)
@@ -74,13 +76,16 @@ static void put_row(struct tree *t, const struct flow_hop *h, int depth)
 	t->rows++;
 }
 
-/* Of what a visit sends one goes on below it, the others are deeper: the critical one, or the last. */
+/*
+ * Of what a visit sends one goes on below it, the others are deeper: the critical one, or the last.
+ */
 static int main_of(const struct flow *f, int64_t cause)
 {
 	int i = -1;
 
 	for (int k = 0; k < f->nhops; k++)
-		if (f->hops[k].cause == cause && f->hops[k].number != 0 && (i < 0 || !f->hops[i].critical))
+		if (f->hops[k].cause == cause && f->hops[k].number != 0 &&
+			(i < 0 || !f->hops[i].critical))
 			i = k;
 	return i;
 }
@@ -109,9 +114,10 @@ void flow_tree(const struct flows *s, const struct flow *f, FILE *out)
 	char end[100], lack[200];
 
 	flow_end_text(f, end, sizeof(end));
-	fprintf(out, "%s %s %.1f us: %u message%s, %u spawn%s%s\n", f->function != NULL ? f->function : "?",
-		waits ? "has not finished after" : "took", us(f->end - f->start), f->messages,
-		f->messages == 1 ? "" : "s", f->spawns, f->spawns == 1 ? "" : "s", end);
+	fprintf(out, "%s %s %.1f us: %u message%s, %u spawn%s%s\n",
+		f->function != NULL ? f->function : "?", waits ? "has not finished after" : "took",
+		us(f->end - f->start), f->messages, f->messages == 1 ? "" : "s", f->spawns,
+		f->spawns == 1 ? "" : "s", end);
 	if (f->incomplete) {
 		flow_lack_text(f, lack, sizeof(lack));
 		fprintf(out, "  incomplete: %s\n", lack);

@@ -44,10 +44,13 @@ static bool is_digit(const struct conversion *c, char ch)
 	return c->hex ? isxdigit((unsigned char)ch) != 0 : isdigit((unsigned char)ch) != 0;
 }
 
-/* How far a number is: before it, behind its sign, behind the x of 0x, in its digits, behind them. */
+/*
+ * How far a number is: before it, behind its sign, behind the x of 0x, in its digits, behind them.
+ */
 enum { N_BEFORE = 1, N_SIGN = 2, N_PREFIX = 4, N_DIGITS = 8, N_BEHIND = 16 };
 
-static unsigned number_goes_on(const struct conversion *c, unsigned at, const char *p, const char *end)
+static unsigned number_goes_on(
+	const struct conversion *c, unsigned at, const char *p, const char *end)
 {
 	bool digit_next = p + 1 < end && is_digit(c, p[1]);
 

@@ -56,7 +56,8 @@ static int with_handle(struct cli *c)
 	if (cli_stacks_wanted(c) && !c->compile_only && c->nscripts > 0 &&
 		(status = cli_stacks_open(c)) != CLI_OK)
 		return status;
-	if (cli_flows_wanted(c) && !c->compile_only && c->nscripts > 0 && (status = cli_flows_open(c)) != CLI_OK)
+	if (cli_flows_wanted(c) && !c->compile_only && c->nscripts > 0 &&
+		(status = cli_flows_open(c)) != CLI_OK)
 		return status;
 	if (cli_runs_in_nodes(c)) {
 		status = cli_nodes(c);

@@ -274,7 +274,8 @@ static void on_stacks(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 static void on_flows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
 	if (ns->c->flows != NULL && node_get_flows(x, at, t->nd->name, cli_flows(ns->c)) != 0) {
-		cli_say("node %s: events of requests that it sent are lost: they cannot be read", t->nd->name);
+		cli_say("node %s: events of requests that it sent are lost: they cannot be read",
+			t->nd->name);
 		ns->status = CLI_ERROR;
 	}
 	node_tell(t, "more");
@@ -331,18 +332,22 @@ static void tell_stood(const struct nodes *ns)
 }
 
 /*
- * A node looks now and then whether it has gathered anything, and sends it: who has sent nothing had nothing
- * then. With --live ticks have brought all but the last of it.
+ * A node looks now and then whether it has gathered anything, and sends it: who has sent nothing
+ * had nothing then. With --live ticks have brought all but the last of it.
+ *
  */
 static void tell_lost(const struct nodes *ns, const struct target *t, int64_t ended)
 {
 	if (ns->c->uses.aggregations && !t->ticked)
-		cli_say("no aggregations have come from %s, which ran for %.2f s: what it may have gathered "
+		cli_say("no aggregations have come from %s, which ran for %.2f s: what it may have "
+			"gathered "
 			"is lost",
 			t->nd->name, (double)(ended - t->began_at) / 1000);
 }
 
-/* The script has not come to its end: the aggregations that it has sent, or that there were none. */
+/*
+ * The script has not come to its end: the aggregations that it has sent, or that there were none.
+ */
 static void print_gathered(struct nodes *ns, struct target *t, int64_t ended)
 {
 	bool told = !ns->c->json || !ns->c->quiet;
@@ -451,8 +456,8 @@ static void tell_matches(struct nodes *ns)
 
 		if (ns->matched[i] >= 0 && !s->own)
 			cli_notice(c, "%s '%.*s' matched %ld probe%s",
-				s->flag == 's' ? "script" : "description", cli_script_length(s), s->arg,
-				ns->matched[i], ns->matched[i] == 1 ? "" : "s");
+				s->flag == 's' ? "script" : "description", cli_script_length(s),
+				s->arg, ns->matched[i], ns->matched[i] == 1 ? "" : "s");
 	}
 }
 
@@ -501,7 +506,10 @@ static void go(struct nodes *ns)
 	cli_procs_go(ns->c);
 }
 
-/* All at the same time: a node that goes on alone would go on sending tokens of requests to the others. */
+/*
+ * All at the same time: a node that goes on alone would go on sending tokens of requests to the
+ * others.
+ */
 static void stop(struct nodes *ns)
 {
 	node_tell_all(ns, STOPPING, "stop");
@@ -525,7 +533,8 @@ static void tell_waiting(struct nodes *ns)
 {
 	for (int i = 0; i < ns->n; i++)
 		if (ns->v[i].state != DONE)
-			cli_say("the node %s has not ended the script yet: interrupt once more to leave "
+			cli_say("the node %s has not ended the script yet: interrupt once more to "
+				"leave "
 				"without its results",
 				ns->v[i].nd->name);
 }

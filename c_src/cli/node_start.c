@@ -96,8 +96,9 @@ static bool is_for_cpp(const char *name)
 }
 
 /*
- * flowpeers: all nodes, so that requests can be followed from one to another, and a number that only
- * this run has.
+ * flowpeers: all nodes, so that requests can be followed from one to another, and a number that
+ * only this run has.
+ *
  */
 static void put_peers(ei_x_buff *x, struct nodes *ns)
 {
@@ -105,7 +106,8 @@ static void put_peers(ei_x_buff *x, struct nodes *ns)
 	size_t len;
 	FILE *f;
 
-	if (ns->n < 2 || (ns->run == 0 && getrandom(&ns->run, sizeof(ns->run), 0) != sizeof(ns->run)) ||
+	if (ns->n < 2 ||
+		(ns->run == 0 && getrandom(&ns->run, sizeof(ns->run), 0) != sizeof(ns->run)) ||
 		(f = open_memstream(&text, &len)) == NULL)
 		return;
 	fprintf(f, "%u", ns->run);
@@ -300,7 +302,8 @@ static int other_version(const struct nd *n, struct et_error *e)
 {
 	if (n->came)
 		return et_err(e, ET_VERSION,
-			"another command, of another version, is tracing the node %s: trace it with "
+			"another command, of another version, is tracing the node %s: trace it "
+			"with "
 			"the same, or wait for that to end",
 			n->name);
 	return et_err(e, ET_VERSION,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Erlang nodes, as the rest of the command sees them: node_*.c and bridge.c, or without_nodes.c where
- * there is no libei.
+ * Erlang nodes, as the rest of the command sees them: node_*.c and bridge.c, or without_nodes.c
+ * where there is no libei.
+ *
  */
 #ifndef CLI_NODES_H
 #define CLI_NODES_H

@@ -189,13 +189,15 @@ void cli_more_errors(struct cli *c, bool at_end)
 	if (c->errors.more == 0 || (!at_end && now < c->errors.told + MORE_SECONDS))
 		return;
 	c->errors.told = now;
-	cli_say("%llu more error%s", (unsigned long long)c->errors.more, c->errors.more > 1 ? "s" : "");
+	cli_say("%llu more error%s", (unsigned long long)c->errors.more,
+		c->errors.more > 1 ? "s" : "");
 	c->errors.more = 0;
 }
 
 static bool may_tell(struct cli *c)
 {
-	uint64_t now = second(), passed = c->errors.second != 0 ? now - c->errors.second : ERRORS_AT_ONCE;
+	uint64_t now = second(),
+		 passed = c->errors.second != 0 ? now - c->errors.second : ERRORS_AT_ONCE;
 
 	cli_more_errors(c, false);
 	c->errors.second = now;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * --perfetto: flows in the Trace Event Format of Chrome, which ui.perfetto.dev and chrome://tracing
- * open. A node is a process there, an Erlang process a thread: what it does in a flow is a slice of its
- * track, and so is the time in which it waits for the next message of the same flow. Messages are
- * arrows, from a slice of no length in that of the sender. Requests, and messages in a mailbox, may
- * overlap: they are asynchronous slices, with a track for each function and for each mailbox.
+ * open. A node is a process there, an Erlang process a thread: what it does in a flow is a slice of
+ * its track, and so is the time in which it waits for the next message of the same flow. Messages
+ * are arrows, from a slice of no length in that of the sender. Requests, and messages in a mailbox,
+ * may overlap: they are asynchronous slices, with a track for each function and for each mailbox.
+ *
  */
 #include "flow_model.h"
 
@@ -49,7 +50,8 @@ static double us(const struct trace *t, uint64_t ns)
 
 static void begin(struct trace *t, const char *ph, int pid, int tid)
 {
-	fprintf(t->out, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d", t->more ? "," : "", ph, pid, tid);
+	fprintf(t->out, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d", t->more ? "," : "", ph, pid,
+		tid);
 	t->more = true;
 }
 
@@ -171,10 +173,15 @@ static void put_visit(struct trace *t, const struct visit *v, const struct visit
 		until = next->hop->start > h->start ? next->hop->start : h->start;
 	put_slice(t, v, h->start, until);
 	text(t, "cat", CATEGORY);
-	text(t, "name", h->label != NULL ? h->label : h->number == 0 ? v->flow->function : "running");
-	fprintf(t->out, ",\"args\":{\"flow\":\"%llu\",\"hop\":%lld,\"mailbox_us\":%.3f,\"critical\":%s",
+	text(t, "name",
+		h->label != NULL ? h->label
+		: h->number == 0 ? v->flow->function
+				 : "running");
+	fprintf(t->out,
+		",\"args\":{\"flow\":\"%llu\",\"hop\":%lld,\"mailbox_us\":%.3f,\"critical\":%s",
 		(unsigned long long)v->flow->id, (long long)h->number,
-		h->spawn ? 0.0 : (double)(h->start - h->sent) / 1000, h->critical ? "true" : "false");
+		h->spawn ? 0.0 : (double)(h->start - h->sent) / 1000,
+		h->critical ? "true" : "false");
 	text(t, "process", v->flow->procs[h->to].pid);
 	text(t, "message", h->text);
 	fputs("}}", t->out);
@@ -182,7 +189,8 @@ static void put_visit(struct trace *t, const struct visit *v, const struct visit
 		return;
 	put_slice(t, v, until, next->hop->sent);
 	text(t, "cat", "waiting");
-	fprintf(t->out, ",\"name\":\"waiting\",\"args\":{\"flow\":\"%llu\"}}", (unsigned long long)v->flow->id);
+	fprintf(t->out, ",\"name\":\"waiting\",\"args\":{\"flow\":\"%llu\"}}",
+		(unsigned long long)v->flow->id);
 }
 
 static void put_slices(struct trace *t)
@@ -197,14 +205,15 @@ static void put_slices(struct trace *t)
 /* ---- messages and requests --------------------------------------------------------------- */
 
 /* Begin or end of an asynchronous slice, or of an arrow. */
-static void put_point(struct trace *t, const char *ph, int pid, int tid, uint64_t at, const char *cat,
-	unsigned long long id)
+static void put_point(struct trace *t, const char *ph, int pid, int tid, uint64_t at,
+	const char *cat, unsigned long long id)
 {
 	begin(t, ph, pid, tid);
 	fprintf(t->out, ",\"ts\":%.3f,\"cat\":\"%s\",\"id\":\"0x%llx\"", us(t, at), cat, id);
 }
 
-static void put_message(struct trace *t, size_t flow, const struct flow_hop *h, unsigned long long id)
+static void put_message(
+	struct trace *t, size_t flow, const struct flow_hop *h, unsigned long long id)
 {
 	const struct flow *f = t->flows[flow];
 	const struct flow_proc *to = &f->procs[h->to];
@@ -212,7 +221,8 @@ static void put_message(struct trace *t, size_t flow, const struct flow_hop *h, 
 	const char *what = h->spawn ? "spawn" : "message";
 
 	begin(t, "X", f->procs[h->from].node + 1, from);
-	fprintf(t->out, ",\"ts\":%.3f,\"dur\":0.001,\"cat\":\"%s\",\"name\":\"%s\",\"args\":{\"to\":",
+	fprintf(t->out,
+		",\"ts\":%.3f,\"dur\":0.001,\"cat\":\"%s\",\"name\":\"%s\",\"args\":{\"to\":",
 		us(t, h->sent), CATEGORY, h->spawn ? "spawn" : "send");
 	flow_json_string(t->out, name_of(to));
 	text(t, "message", h->text);
@@ -224,7 +234,8 @@ static void put_message(struct trace *t, size_t flow, const struct flow_hop *h, 
 	if (h->spawn || h->start <= h->sent)
 		return;
 	for (int end = 0; end < 2; end++) {
-		put_point(t, end ? "e" : "b", to->node + 1, tid, end ? h->start : h->sent, "mailbox", id);
+		put_point(t, end ? "e" : "b", to->node + 1, tid, end ? h->start : h->sent,
+			"mailbox", id);
 		fputs(",\"name\":", t->out);
 		fputc('"', t->out);
 		flow_json_chars(t->out, "mailbox of ");
@@ -242,7 +253,8 @@ static void put_request(struct trace *t, size_t flow, unsigned long long id)
 	const struct flow *f = t->flows[flow];
 	int first = flow_hop_of(f, 0), proc = first >= 0 ? f->hops[first].to : -1;
 	char lack[200];
-	int pid = proc >= 0 ? f->procs[proc].node + 1 : 1, tid = proc >= 0 ? t->tids[flow][proc] : 0;
+	int pid = proc >= 0 ? f->procs[proc].node + 1 : 1,
+	    tid = proc >= 0 ? t->tids[flow][proc] : 0;
 
 	put_point(t, "b", pid, tid, f->start, "request", id);
 	text(t, "name", f->function);
@@ -274,7 +286,8 @@ static void put_messages(struct trace *t)
 	}
 }
 
-bool perfetto_write(const struct flows *s, struct flow *const *flows, size_t n, const char *title, FILE *out)
+bool perfetto_write(
+	const struct flows *s, struct flow *const *flows, size_t n, const char *title, FILE *out)
 {
 	struct trace t = {.out = out, .s = s, .flows = flows, .n = n};
 	bool ok = make_tracks(&t);
@@ -283,7 +296,9 @@ bool perfetto_write(const struct flows *s, struct flow *const *flows, size_t n, 
 		make_visits(&t);
 		fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":", out);
 		flow_json_string(out, title);
-		fprintf(out, ",\"version\":\"erltrace %s\",\"start_unix_ns\":\"%llu\"},\n\"traceEvents\":[",
+		fprintf(out,
+			",\"version\":\"erltrace "
+			"%s\",\"start_unix_ns\":\"%llu\"},\n\"traceEvents\":[",
 			erltrace_version(), (unsigned long long)t.base);
 		put_names(&t);
 		put_slices(&t);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a script runs: inside Erlang nodes, in the kernel, or in this process. Its probes decide it,
- * before it is compiled, because it is compiled where it runs. (script_scan.c has asked the library
- * which probes there are.)
+ * Where a script runs: inside Erlang nodes, in the kernel, or in this process. Its probes decide
+ * it, before it is compiled, because it is compiled where it runs. (script_scan.c has asked the
+ * library which probes there are.)
+ *
  */
 #include "cli.h"
 
@@ -113,7 +114,9 @@ static bool may_use_kernel(void)
 	return (caps >> 39 & caps >> 38 & 1) || (caps >> 21 & 1);
 }
 
-/* The script runs in the kernel: the option erlnode tells its provider erlang which nodes to use. */
+/*
+ * The script runs in the kernel: the option erlnode tells its provider erlang which nodes to use.
+ */
 static void run_in_kernel(struct cli *c)
 {
 	char pid[16];
@@ -146,7 +149,8 @@ static bool is_for_kernel(struct cli *c)
 
 	if (n->kernel && (n->erlang || n->erlang_builtins || c->nnodes > 0))
 		why = "it has kernel probes";
-	else if (n->samples && n->erlang_builtins && !n->erlang && c->nnodes == 0 && may_use_kernel())
+	else if (n->samples && n->erlang_builtins && !n->erlang && c->nnodes == 0 &&
+		 may_use_kernel())
 		why = "only the kernel knows which Erlang process a CPU runs";
 	else if (n->samples && n->kernel_stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
 		why = "only the kernel knows its own stacks";
@@ -180,7 +184,8 @@ bool cli_runs_in_nodes(struct cli *c)
 #endif
 	if (c->nnodes > 0)
 		return n->erlang || !n->kernel;
-	c->either = !n->erlang && c->mode == MODE_LIST && !n->kernel && !n->process_probes && cli_is_vm(c);
+	c->either = !n->erlang && c->mode == MODE_LIST && !n->kernel && !n->process_probes &&
+		    cli_is_vm(c);
 	return n->erlang || c->either;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --pprof: a profile of pprof, the message perftools.profiles.Profile of its profile.proto in gzip's
- * format. Each aggregation is a type of values; one that counts the samples of profile-N has their
- * time as well. The message is put together field by field here. gzip's blocks are stored, not
- * compressed: readers take both, and the command needs no library for it.
+ * --pprof: a profile of pprof, the message perftools.profiles.Profile of its profile.proto in
+ * gzip's format. Each aggregation is a type of values; one that counts the samples of profile-N has
+ * their time as well. The message is put together field by field here. gzip's blocks are stored,
+ * not compressed: readers take both, and the command needs no library for it.
+ *
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

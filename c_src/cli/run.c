@@ -94,7 +94,10 @@ bool cli_snapshot_asked(void)
 void cli_catch_signals(const struct cli *c)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	/* A write that waits for a slow reader goes on. (What sleeps or polls wakes up all the same.) */
+	/*
+	 * A write that waits for a slow reader goes on. (What sleeps or polls wakes up all the
+	 * same.)
+	 */
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
 
 	running = c;
@@ -170,7 +173,8 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 			if (erltrace_stop(c->h, &err) < 0)
 				return -cli_fail(c, &err, "couldn't stop tracing");
 		}
-		if (cli_snapshot_asked() && erltrace_take_snapshot(c->h, "signal", handlers, &err) < 0)
+		if (cli_snapshot_asked() &&
+			erltrace_take_snapshot(c->h, "signal", handlers, &err) < 0)
 			cli_say("no snapshot: %s", err.text);
 		r = erltrace_work(c->h, handlers, &err);
 		cli_flush(c);

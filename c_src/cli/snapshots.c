@@ -43,7 +43,8 @@ void cli_snapshot_told(struct cli *c, const erltrace_snapshot_t *s)
 }
 
 /* "FORM NS WHY" */
-static bool read_head(const char *text, long len, char form[16], unsigned long long *wall, char why[256])
+static bool read_head(
+	const char *text, long len, char form[16], unsigned long long *wall, char why[256])
 {
 	char head[512];
 	int end = 0;
@@ -55,7 +56,8 @@ static bool read_head(const char *text, long len, char form[16], unsigned long l
 	return true;
 }
 
-static void begin(struct cli *c, struct cli_snapshot *s, const char *node, const char *text, long len)
+static void begin(
+	struct cli *c, struct cli_snapshot *s, const char *node, const char *text, long len)
 {
 	char dir[4096] = "", form[16];
 	unsigned long long wall;
@@ -63,7 +65,8 @@ static void begin(struct cli *c, struct cli_snapshot *s, const char *node, const
 
 	snapshot_file_drop(&s->file);
 	if (!read_head(text, len, form, &wall, s->why) ||
-		erltrace_getopt(c->h, "snapshotdir", dir, sizeof(dir), NULL) < 0 || dir[0] == '\0') {
+		erltrace_getopt(c->h, "snapshotdir", dir, sizeof(dir), NULL) < 0 ||
+		dir[0] == '\0') {
 		cli_say("node %s: a snapshot that nobody asked for: refused", node);
 		s->told = true;
 		return;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --speedscope: the file format of speedscope (https://www.speedscope.app/file-format-schema.json). Each
- * aggregation is a sampled profile whose weights are the values. Frames are functions: of an Erlang
- * function the file is given, not the line, which would tell calls from one function apart.
+ * --speedscope: the file format of speedscope (https://www.speedscope.app/file-format-schema.json).
+ * Each aggregation is a sampled profile whose weights are the values. Frames are functions: of an
+ * Erlang function the file is given, not the line, which would tell calls from one function apart.
+ *
  */
 #include "stacks.h"
 
@@ -65,8 +66,9 @@ static void put_aggregation(FILE *f, const struct stacks *s, unsigned profile)
 	const struct st_profile *p = &s->profiles[profile];
 	bool bare = p->name[0] == '_' && p->name[1] == '\0';
 
-	fprintf(f, "%s{\"type\":\"sampled\",\"name\":\"@%s, %s\",\"unit\":\"none\",\"startValue\":0,"
-		   "\"endValue\":%lld,\"samples\":[",
+	fprintf(f,
+		"%s{\"type\":\"sampled\",\"name\":\"@%s, %s\",\"unit\":\"none\",\"startValue\":0,"
+		"\"endValue\":%lld,\"samples\":[",
 		profile > 0 ? ",\n" : "\n", bare ? "" : p->name, p->counts ? "count" : "sum",
 		(long long)p->total);
 	put_stacks(f, s, profile);
@@ -81,7 +83,8 @@ bool speedscope_write(const struct stacks *s, const char *title, FILE *f)
 
 	if (by == NULL)
 		return false;
-	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":", f);
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":",
+		f);
 	fprintf(f, "\"erltrace %s\",\"name\":", erltrace_version());
 	put_string(f, title);
 	fputs(",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[", f);

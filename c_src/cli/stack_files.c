@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --folded, --speedscope and --pprof: while the script runs, what its aggregations by stack gather is
- * added up (stacks.c), wherever it runs; when it has ended, the files are written. So they have all
- * that was gathered, whatever the script printed, cleared or truncated meanwhile.
+ * --folded, --speedscope and --pprof: while the script runs, what its aggregations by stack gather
+ * is added up (stacks.c), wherever it runs; when it has ended, the files are written. So they have
+ * all that was gathered, whatever the script printed, cleared or truncated meanwhile.
  *
- * Files are opened before the script is compiled, so that one cannot run for an hour for a file that
- * cannot be written. If one of them is the standard output, all that the script prints goes to the
- * standard error.
+ * Files are opened before the script is compiled, so that one cannot run for an hour for a file
+ * that cannot be written. If one of them is the standard output, all that the script prints goes to
+ * the standard error.
+ *
  */
 #include "cli.h"
 
@@ -34,7 +35,8 @@ int cli_stacks_option(struct cli *c, enum stack_format format, const char *path)
 	for (int i = 0; i < STACK_FORMATS && is_stdout; i++)
 		if (i != (int)format && c->stack_files[i].path != NULL &&
 			strcmp(c->stack_files[i].path, "-") == 0) {
-			cli_say("only one of --folded, --speedscope and --pprof can be written to the "
+			cli_say("only one of --folded, --speedscope and --pprof can be written to "
+				"the "
 				"standard output");
 			return CLI_USAGE;
 		}
@@ -104,7 +106,8 @@ static int check_script(const struct cli *c)
 	if (u->nstack_aggs > 0 || !is_scanned(c))
 		return CLI_OK;
 	if (u->other_stack_agg)
-		cli_say("%s: of an aggregation by stack it takes count() and sum(), which add up; the "
+		cli_say("%s: of an aggregation by stack it takes count() and sum(), which add up; "
+			"the "
 			"script has neither",
 			option_of(c));
 	else
@@ -135,8 +138,8 @@ int cli_stacks_open(struct cli *c)
 			continue;
 		s->f = cli_result_open(s->path, &s->made);
 		if (s->f == NULL) {
-			cli_say("failed to open the file of %s, '%s': %s", formats[i].option, s->path,
-				strerror(errno));
+			cli_say("failed to open the file of %s, '%s': %s", formats[i].option,
+				s->path, strerror(errno));
 			return CLI_ERROR;
 		}
 	}
@@ -180,9 +183,9 @@ static void tell_left_out(const struct cli *c)
 		const struct st_profile *p = &s->profiles[i];
 
 		if (p->negative > 0)
-			cli_say("@%s: %llu stack%s with a sum below 0 left out of %s", shown_name(p),
-				(unsigned long long)p->negative, p->negative > 1 ? "s" : "",
-				option_of(c));
+			cli_say("@%s: %llu stack%s with a sum below 0 left out of %s",
+				shown_name(p), (unsigned long long)p->negative,
+				p->negative > 1 ? "s" : "", option_of(c));
 		if (i > 0 && c->stack_files[STACK_FOLDED].path != NULL)
 			cli_say("--folded has room for one aggregation, @%s: @%s is left out "
 				"(--speedscope and --pprof take all)",

@@ -59,7 +59,9 @@ void stacks_free(struct stacks *s)
 
 /* ---- hash tables ------------------------------------------------------------------------ */
 
-/* The slot where n is, as `same` says, or where it belongs; at most half of the slots are in use. */
+/*
+ * The slot where n is, as `same` says, or where it belongs; at most half of the slots are in use.
+ */
 typedef bool same_fn(const struct stacks *s, uint32_t number, uint64_t hash, const void *what);
 
 static uint32_t *find_slot(const struct stacks *s, uint32_t *slots, size_t n, uint64_t hash,
@@ -74,7 +76,8 @@ static uint32_t *find_slot(const struct stacks *s, uint32_t *slots, size_t n, ui
 
 typedef uint64_t hash_fn(const struct stacks *s, uint32_t number);
 
-static bool grow_slots(const struct stacks *s, uint32_t **slots, size_t *n, size_t used, hash_fn *hash)
+static bool grow_slots(
+	const struct stacks *s, uint32_t **slots, size_t *n, size_t used, hash_fn *hash)
 {
 	size_t more = *n == 0 ? 1024 : 2 * *n;
 	uint32_t *t;
@@ -99,7 +102,9 @@ static bool grow_slots(const struct stacks *s, uint32_t **slots, size_t *n, size
 
 /* ---- frames ----------------------------------------------------------------------------- */
 
-/* A copy that can be shown anywhere: what is not UTF-8 becomes U+FFFD, control characters spaces. */
+/*
+ * A copy that can be shown anywhere: what is not UTF-8 becomes U+FFFD, control characters spaces.
+ */
 static char *clean_copy(const char *text, size_t len)
 {
 	char *copy = malloc(3 * len + 1), *to = copy;
@@ -310,7 +315,8 @@ static void add_stack(struct stacks *s, unsigned profile, int64_t value)
 {
 	struct stack_key k = {profile, (unsigned)s->npath, s->path};
 	uint64_t hash = hash_bytes((const char *)s->path, s->npath * sizeof(*s->path)) ^ profile;
-	struct st_stack st = {.profile = profile, .nframes = k.nframes, .value = value, .hash = hash};
+	struct st_stack st = {
+		.profile = profile, .nframes = k.nframes, .value = value, .hash = hash};
 	uint32_t *slot;
 
 	if (!grow_slots(s, &s->stack_slots, &s->nstack_slots, s->nstacks, stack_hash)) {
@@ -373,7 +379,8 @@ void stacks_add(struct stacks *s, const erltrace_agg_t *a)
 		push_key(s, &a->keys[i]);
 	for (int kernel = 0; kernel <= 1; kernel++)
 		for (unsigned i = 0; i < a->nkeys; i++)
-			if (a->keys[i].kind == ERLTRACE_STACK && (a->keys[i].is_kernel != 0) == kernel)
+			if (a->keys[i].kind == ERLTRACE_STACK &&
+				(a->keys[i].is_kernel != 0) == kernel)
 				push_stack(s, &a->keys[i]);
 	if (s->npath == 0 && !s->nomem)
 		push_frame(s, FRAME_TEXT_NONE, strlen(FRAME_TEXT_NONE), true);

@@ -8,7 +8,9 @@
  *   folded.c, speedscope.c, pprof.c  the formats
  *
  * A stack is a list of frames, the outermost first. Keys of the aggregation that are no stacks come
- * before the frames, then those of ustack(), then those of stack(). Values of equal stacks are added.
+ * before the frames, then those of ustack(), then those of stack(). Values of equal stacks are
+ * added.
+ *
  */
 #ifndef CLI_STACKS_H
 #define CLI_STACKS_H
@@ -72,7 +74,9 @@ void stacks_free(struct stacks *s);
 void stacks_sampled(struct stacks *s, const char *name, uint64_t period, bool wall);
 /* Add what an aggregation has at a key. */
 void stacks_add(struct stacks *s, const erltrace_agg_t *a);
-/* Before they are written: sorted, outermost frames first; sums that are not positive are left out. */
+/*
+ * Before they are written: sorted, outermost frames first; sums that are not positive are left out.
+ */
 void stacks_finish(struct stacks *s);
 /* A copy whose frames are functions: they differ by their names alone. NULL: out of memory. */
 struct stacks *stacks_by_function(const struct stacks *s);

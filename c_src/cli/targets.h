@@ -87,7 +87,8 @@ void node_leave(struct nodes *ns); /* disconnects, and frees them */
 /* node_talk.c */
 int64_t node_ms(void); /* monotonic */
 void node_tell(struct target *t, const char *word);
-void node_tell_all(struct nodes *ns, enum state to, const char *word); /* but the first of several */
+/* but the first of several */
+void node_tell_all(struct nodes *ns, enum state to, const char *word);
 /* A sign of life, if it is time: without one the agents take us for stuck, and end the tracing. */
 void node_beat(struct nodes *ns);
 bool node_stood(const struct nodes *ns, char *buf, size_t size); /* we gave none: a line says it */
@@ -95,7 +96,8 @@ bool node_stood(const struct nodes *ns, char *buf, size_t size); /* we gave none
 void node_receive(struct nodes *ns, int ms);
 bool node_all_done(const struct nodes *ns, const struct target *but);
 int node_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_t *err);
-typedef void node_item(struct nodes *ns, struct target *t, const char *kind, const char *text, long len);
+typedef void node_item(
+	struct nodes *ns, struct target *t, const char *kind, const char *text, long len);
 void node_get_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at, node_item *cb);
 bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg); /* any? */
 
@@ -105,7 +107,8 @@ int node_get_stacks(const ei_x_buff *x, int at, erltrace_agg_cb *cb, void *arg);
 
 /* node_flows.c */
 struct flows;
-int node_get_flows(const ei_x_buff *x, int at, const char *node, struct flows *s); /* -1: the same */
+/* -1: the same */
+int node_get_flows(const ei_x_buff *x, int at, const char *node, struct flows *s);
 
 /* node_keys.c */
 void node_keys(struct nodes *ns); /* what was pressed since is sent to the nodes */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command where there is no libei to reach nodes with: instead of c_src/node, node*.c and bridge.c. */
+/*
+ * The command where there is no libei to reach nodes with: instead of c_src/node, node*.c and
+ * bridge.c.
+ */
 #include "cli.h"
 #include "nodes.h"
 
@@ -43,7 +46,8 @@ static int b_arm(void *arg, const erltrace_arming_t *a, erltrace_error_t *err)
 
 int cli_bridge(struct cli *c)
 {
-	static const erltrace_bridge_t bridge = {.size = sizeof(bridge), .list = b_list, .arm = b_arm};
+	static const erltrace_bridge_t bridge = {
+		.size = sizeof(bridge), .list = b_list, .arm = b_arm};
 
 	erltrace_set_bridge(c->h, &bridge, NULL);
 	return CLI_OK;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command where the libraries of the two servers are missing: instead of c_src/web and c_src/serve. */
+/*
+ * The command where the libraries of the two servers are missing: instead of c_src/web and
+ * c_src/serve.
+ */
 #include "cli.h"
 #include "poster.h"
 

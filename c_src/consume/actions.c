@@ -275,7 +275,8 @@ static int perform(struct co_rec *r, const struct prog_action *a, const struct c
 }
 
 /* The record handler sees the values, and the text if all of it is still here. */
-static int tell_record(struct co_rec *r, const struct prog_action *a, size_t start, uint64_t flushes,
+static int tell_record(struct co_rec *r, const struct prog_action *a, size_t start,
+	uint64_t flushes,
 	int (*handler)(void *, const erltrace_event_t *, const erltrace_record_t *))
 {
 	struct co *co = r->co;
@@ -303,7 +304,9 @@ static bool was_reached(const struct co_rec *r, const struct prog_action *a)
 	return at < r->head->size && ((const uint8_t *)r->head)[at] != 0;
 }
 
-/* What a snapshot shows again has been done before; what acts at once is not done again at the end. */
+/*
+ * What a snapshot shows again has been done before; what acts at once is not done again at the end.
+ */
 static bool is_due(const struct co *co, const struct prog_action *a)
 {
 	bool at_once = a->act == ACT_ALERT || a->act == ACT_SNAPSHOT;

@@ -137,7 +137,9 @@ void co_begin_call(struct co *co, const erltrace_handlers_t *h)
 
 /* ---- rows ----------------------------------------------------------------------------- */
 
-/* Those of a flight recorder come at the end, whatever it notices or writes to a snapshot before. */
+/*
+ * Those of a flight recorder come at the end, whatever it notices or writes to a snapshot before.
+ */
 static bool rows_shown(const struct co *co)
 {
 	return !co_opt(co, OPT_QUIET) && co->mode == CO_ALL;
@@ -528,7 +530,8 @@ static int live_one(struct co *co, const struct ag_ent *e, void *arg)
 	int rv = 0;
 
 	if (ag_public_whole(co, e, &agg) == 0)
-		rv = to->cb(to->arg, &agg, is_avg ? (int64_t)e->data[1] : 0, is_avg ? e->data[0] : 0);
+		rv = to->cb(
+			to->arg, &agg, is_avg ? (int64_t)e->data[1] : 0, is_avg ? e->data[0] : 0);
 	co_tmp_free(co);
 	return rv;
 }

@@ -52,17 +52,19 @@ int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg);
 int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg); /* unsorted */
 int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg); /* erltrace_stacks() */
 /*
- * What came since the last call, as if nothing were normalized; sum and count of avg(). From the first
- * call on, which must come before any result is read. cb NULL: only that.
+ * What came since the last call, as if nothing were normalized; sum and count of avg(). From the
+ * first call on, which must come before any result is read. cb NULL: only that.
+ *
  */
 typedef int co_live_cb(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count);
 int co_live(struct co *co, co_live_cb *cb, void *arg);
 int co_clear(struct co *co, const char *name);
 int co_trunc(struct co *co, const char *name);
 /*
- * From here on nobody reads what actions print, as of a script that is deployed: they print nothing,
- * unless freopen() has opened a file, and with bufpolicy=ring what the buffers hold is dropped at the
- * end. alert(), snapshot() and all else that acts does as ever.
+ * From here on nobody reads what actions print, as of a script that is deployed: they print
+ * nothing, unless freopen() has opened a file, and with bufpolicy=ring what the buffers hold is
+ * dropped at the end. alert(), snapshot() and all else that acts does as ever.
+ *
  */
 void co_mute(struct co *co);
 /*

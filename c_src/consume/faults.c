@@ -63,7 +63,8 @@ static const char *fault_words(const struct rec_error *err)
 #undef X
 	const char *w = NULL;
 
-	if (err->fault == FAULT_TERM && TERM_WHAT(err->addr) < sizeof(of_terms) / sizeof(of_terms[0]))
+	if (err->fault == FAULT_TERM &&
+		TERM_WHAT(err->addr) < sizeof(of_terms) / sizeof(of_terms[0]))
 		w = of_terms[TERM_WHAT(err->addr)];
 	else if (err->fault < sizeof(words) / sizeof(words[0]))
 		w = words[err->fault];
@@ -79,7 +80,8 @@ static void say_why(const struct rec_error *err, char *buf, size_t size)
 	uint64_t i = TERM_WHENCE(err->addr);
 
 	buf[0] = '\0';
-	if (err->fault == FAULT_BADADDR || err->fault == FAULT_BADALIGN || err->fault == FAULT_BADSTACK)
+	if (err->fault == FAULT_BADADDR || err->fault == FAULT_BADALIGN ||
+		err->fault == FAULT_BADSTACK)
 		snprintf(buf, size, " (0x%llx)", (unsigned long long)err->addr);
 	else if (err->fault == FAULT_TERM && i > 0 && i < sizeof(from) / sizeof(from[0]))
 		snprintf(buf, size, " (%s)", from[i]);
@@ -113,7 +115,8 @@ int te_fault(struct co_rec *r)
 	say_where(c, f.line, line, sizeof(line));
 	if (err.action != 0)
 		snprintf(where, sizeof(where), "action #%u", err.action);
-	snprintf(what, sizeof(what), "%s%s in %s at BPF pc %u%s", f.fault, why, where, err.pc, line);
+	snprintf(
+		what, sizeof(what), "%s%s in %s at BPF pc %u%s", f.fault, why, where, err.pc, line);
 	return tell_fault(r, &f, what);
 }
 
@@ -136,7 +139,8 @@ static const struct {
 	[DROP_THREADS] = {"THREADS", "drop", " of threads beyond maxthreads"},
 	[DROP_FLOWS] = {"FLOWS", "flow drop", " for want of room (-x flows=N makes more)"},
 	[DROP_FLOWHOPS] = {"FLOWHOPS", "flow drop",
-		" of messages and spawns beyond those that a request may have (-x flowhops=N allows more)"},
+		" of messages and spawns beyond those that a request may have (-x flowhops=N "
+		"allows more)"},
 	[DROP_FLOWTOKENS] = {"FLOWTOKENS", "request",
 		" not followed: the process has a sequential trace token of its own"},
 	[DROP_SAMPLES] = {"SAMPLES", "sample drop", ""},
@@ -196,7 +200,8 @@ int te_drops(struct co *co, bool final)
 			tell_drop(co, kind, (int)i, en_drops(co->en, i, kind), &t->told[kind], "");
 	}
 	tell_news(co);
-	snprintf(rate, sizeof(rate), " beyond %llu records a second (-x maxrate=N sets another bound)",
+	snprintf(rate, sizeof(rate),
+		" beyond %llu records a second (-x maxrate=N sets another bound)",
 		(unsigned long long)co_opt(co, OPT_MAXRATE));
 	for (kind = DROP_DYNAMIC; kind < DROP_KINDS; kind++)
 		tell_drop(co, kind, -1, en_drops(co->en, 0, kind), &co->told[kind],

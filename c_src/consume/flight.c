@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flight recorder's side of the consumer. With bufpolicy=ring records stay in the buffers until
- * the end, but alert() and snapshot() shall act at once: each raises a counter of the engine, and if
- * that has changed, what is new is copied and searched for them. The rings remember how far this has
- * gone, so that the end does not perform them again.
+ * the end, but alert() and snapshot() shall act at once: each raises a counter of the engine, and
+ * if that has changed, what is new is copied and searched for them. The rings remember how far this
+ * has gone, so that the end does not perform them again.
+ *
  */
 #include "flight.h"
 
@@ -66,7 +67,8 @@ int co_notice(struct co *co)
 	while (co->rv == 0 && (rec = en_recording_next(c, &thread)) != NULL) {
 		const struct en_ecb *ecb = en_ecb(co->en, rec->epid);
 
-		if (rec->kind == REC_DATA && ecb != NULL && ecb->clause != NULL && acts(ecb->clause))
+		if (rec->kind == REC_DATA && ecb != NULL && ecb->clause != NULL &&
+			acts(ecb->clause))
 			co_record(co, thread, rec);
 	}
 	co->mode = CO_ALL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The flight recorder (option bufpolicy=ring): alert() and snapshot() are noticed while tracing goes
- * on, and what the buffers hold is shown to handlers, once more for each snapshot.
+ * The flight recorder (option bufpolicy=ring): alert() and snapshot() are noticed while tracing
+ * goes on, and what the buffers hold is shown to handlers, once more for each snapshot.
+ *
  */
 #ifndef CONSUME_FLIGHT_H
 #define CONSUME_FLIGHT_H

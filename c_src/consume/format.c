@@ -5,8 +5,9 @@
  * was asked for, and never reads beyond a value.
  *
  * Integers print by the size and sign of their type: h, l, ll change nothing, %d of an unsigned
- * argument is %u; %i is signed. A precision of 0 is none. %p is hexadecimal without 0x, as in dtrace. The flag ' groups as the locale of
- * the process says.
+ * argument is %u; %i is signed. A precision of 0 is none. %p is hexadecimal without 0x, as in
+ * dtrace. The flag ' groups as the locale of the process says.
+ *
  */
 #include "consumer.h"
 

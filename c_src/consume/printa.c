@@ -169,7 +169,10 @@ static bool is_stack_table(struct co *co, const struct layout *l)
 	       sn_is_table(co, co->prog->aggs[l->aggs[0]]);
 }
 
-/* Option aggtop: of n rows, in the order in which they are printed, those at the end of the large values. */
+/*
+ * Option aggtop: of n rows, in the order in which they are printed, those at the end of the large
+ * values.
+ */
 static struct ag_row *top_rows(struct co *co, struct ag_row *rows, size_t *n)
 {
 	size_t most = (size_t)co_opt(co, OPT_AGGTOP), more = *n > most ? *n - most : 0;

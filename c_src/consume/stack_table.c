@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Option stacktop: an aggregation by stack as a table of the functions that are innermost most often,
- * the first of them last. A function's own value is that of the stacks whose innermost frame it is;
- * all is that of the stacks that it is in, once each, however often it is in there.
+ * Option stacktop: an aggregation by stack as a table of the functions that are innermost most
+ * often, the first of them last. A function's own value is that of the stacks whose innermost frame
+ * it is; all is that of the stacks that it is in, once each, however often it is in there.
+ *
  */
 #include "consumer.h"
 
@@ -125,10 +126,13 @@ static void add_row(struct co *co, struct table *t, const struct ag_ent *e, size
 
 	if (ag_public(co, e, &a) == 0) {
 		t->sum += (long double)a.value;
-		for (int kernel = 1; kernel >= 0; kernel--) /* the kernel is called by the program */
+		for (int kernel = 1; kernel >= 0;
+			kernel--) /* the kernel is called by the program */
 			for (unsigned i = 0; i < a.nkeys; i++)
-				if (a.keys[i].kind == ERLTRACE_STACK && (a.keys[i].is_kernel != 0) == kernel)
-					add_frames(t, &a.keys[i], row, (long double)a.value, &innermost);
+				if (a.keys[i].kind == ERLTRACE_STACK &&
+					(a.keys[i].is_kernel != 0) == kernel)
+					add_frames(t, &a.keys[i], row, (long double)a.value,
+						&innermost);
 		if (innermost)
 			add_function(t, FRAME_TEXT_NONE, row, (long double)a.value, &innermost);
 	} else {

@@ -31,8 +31,9 @@ enum sy_form cv_form_of(unsigned act); /* ACT_SYM ... */
 enum sy_form cv_frame_form(unsigned i); /* how the i-th frame of a stack is printed */
 /*
  * Addresses in a key that stand for a function, a line or a module: all of it is one key. Where
- * engines are joined every address is a name. *named: a copy of the key, to be freed, where there are such, or
- * NULL. -1: no room for a name.
+ * engines are joined every address is a name. *named: a copy of the key, to be freed, where there
+ * are such, or NULL. -1: no room for a name.
+ *
  */
 int cv_named(struct co *co, const struct prog_agg *a, const void *key, size_t len,
 	uint8_t **named);

@@ -10,10 +10,11 @@
  *		VM itself never puts there
  *   error	an exception is about to be handled
  *
- * A frame is pushed as the VM pushes it for call_time, so that its garbage collector, exceptions and
- * stack traces know it.
+ * A frame is pushed as the VM pushes it for call_time, so that its garbage collector, exceptions
+ * and stack traces know it.
  *
  * Threads say that they are inside, as in beam/vm_threads.h, so that a library can be unloaded.
+ *
  */
 #include <linux/membarrier.h>
 #include <stddef.h>
@@ -106,7 +107,8 @@ static inline uintptr_t **pointer(char *proc, uint32_t offset)
 
 static inline bool has_room(char *proc, const struct core_vm *vm)
 {
-	return *pointer(proc, vm->stop) - RED_ZONE - *pointer(proc, vm->htop) >= 1 + (long)vm->frame;
+	return *pointer(proc, vm->stop) - RED_ZONE - *pointer(proc, vm->htop) >=
+	       1 + (long)vm->frame;
 }
 
 /* Without room the VM collects garbage, which costs reductions; `live` registers are in use. */
@@ -183,8 +185,9 @@ static inline uint64_t entered(
 /*
  * The VM's function does what others have armed, and must not see our frames: call_time would take
  * every call for a tail call, and return_to would not know its own frame in a chain of them. So it
- * runs first, and a frame of ours that is on top is off meanwhile. Ours return first then, and theirs
- * are as they would be without us.
+ * runs first, and a frame of ours that is on top is off meanwhile. Ours return first then, and
+ * theirs are as they would be without us.
+ *
  */
 static __attribute__((noinline)) uintptr_t entry_below(
 	char *proc, uintptr_t *info, uintptr_t *reg, uintptr_t *e)

@@ -6,7 +6,9 @@
  * erltrace.so comes and goes. It decides nothing: whoever is in charge sets `ops`.
  *
  * The library finds a core that is there already by its one symbol. What is below is the contract
- * between any two versions: it changes only together with CORE_ABI, and then both refuse each other.
+ * between any two versions: it changes only together with CORE_ABI, and then both refuse each
+ * other.
+ *
  */
 #ifndef CORE_CORE_H
 #define CORE_CORE_H
@@ -20,7 +22,8 @@
 
 /* What is found out about the VM (beam/fast_find.c), as offsets in a process or addresses. */
 struct core_vm {
-	uint32_t stop, htop, hend; /* pointers: newest word of the stack, next of the heap, its end */
+	/* pointers: newest word of the stack, next of the heap, its end */
+	uint32_t stop, htop, hend;
 	uint32_t catches;	   /* int64_t: handlers on the stack */
 	uint32_t fcalls;	   /* reductions left */
 	uint32_t fcalls_size;	   /* 4 or 8 */

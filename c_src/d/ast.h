@@ -53,7 +53,8 @@ enum d_op {
 	OP_BAND, OP_BXOR, OP_BOR, OP_LAND, OP_LXOR, OP_LOR,
 	OP_COMMA, OP_INDEX,
 	OP_ASG, OP_ASG_MUL, OP_ASG_DIV, OP_ASG_MOD, OP_ASG_ADD, OP_ASG_SUB, OP_ASG_SHL, OP_ASG_SHR,
-	OP_ASG_BAND, OP_ASG_BXOR, OP_ASG_BOR, /* in the order of their operators: MUL..SHR, BAND.. */
+	/* in the order of their operators: MUL..SHR, BAND.. */
+	OP_ASG_BAND, OP_ASG_BXOR, OP_ASG_BOR,
 	OP_DOT, OP_ARROW,
 };
 

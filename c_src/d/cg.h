@@ -35,9 +35,10 @@
  * address (struct, array, float) has an lvalue.
  *
  * A runtime function that fails sets fire->fault. The code tests that after the call and jumps to a
- * landing pad (struct cg_pad), which passes the kind of fault, the index of the failed instruction and
- * the number of its action to rt_fault and leaves the clause. Pads are emitted after the clause; the
- * index is known only after layout, so it is backpatched.
+ * landing pad (struct cg_pad), which passes the kind of fault, the index of the failed instruction
+ * and the number of its action to rt_fault and leaves the clause. Pads are emitted after the
+ * clause; the index is known only after layout, so it is backpatched.
+ *
  */
 #ifndef D_CG_H
 #define D_CG_H

@@ -229,7 +229,9 @@ static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 
 /* ---- actions --------------------------------------------------------------------------- */
 
-/* Constant format first, then its arguments. The name of alert() is before it, and its first value. */
+/*
+ * Constant format first, then its arguments. The name of alert() is before it, and its first value.
+ */
 static void act_format(struct cg *g, struct d_node *n)
 {
 	struct d_node *name = n->ident->id == ACT_ALERT ? n->list : NULL;

@@ -378,7 +378,8 @@ struct cg_val cg_kept(struct cg *g, const struct d_node *n, int slot)
 /* copyinstr(argn), or argn where it is a string, into r0, pinned if possible. */
 static void argstr(struct cg *g, const struct d_node *n, unsigned arg)
 {
-	bool copyinstr = n->kind == N_FUNC && n->ident->kind == ID_FUNC && n->ident->id == FN_COPYINSTR;
+	bool copyinstr =
+		n->kind == N_FUNC && n->ident->kind == ID_FUNC && n->ident->id == FN_COPYINSTR;
 
 	ebpf_const(g->a, R2, cg_scratch(g, n, g->c->prog.strsize));
 	ebpf_const(g->a, R3, arg);

@@ -22,10 +22,13 @@ void cg_payload_builtin(struct cg *g, const struct d_node *n)
 
 	if (is_on(g) || b == NULL || b->payload != SHOWS || g->failed)
 		return;
-	if (b->id == FN_COPYINSTR && b->kind == ID_FUNC) /* of an argument that is a text: see below */
+	if (b->id == FN_COPYINSTR &&
+		b->kind == ID_FUNC) /* of an argument that is a text: see below */
 		return;
-	cg_fail(g, n, D_PAYLOAD, "%s%s shows contents of messages, arguments or memory: option payload "
-		"is off", b->name, b->kind == ID_BUILTIN ? "" : "()");
+	cg_fail(g, n, D_PAYLOAD,
+		"%s%s shows contents of messages, arguments or memory: option payload "
+		"is off",
+		b->name, b->kind == ID_BUILTIN ? "" : "()");
 }
 
 /* What reads memory at an address that the script has. */
@@ -54,7 +57,8 @@ void cg_payload_call(struct cg *g, enum rt_fn fn)
 	struct d_node at = {.line = g->clause->line, .col = g->clause->col};
 
 	if (!is_on(g) && reads_memory(fn) && !g->failed)
-		cg_fail(g, &at, D_PAYLOAD, "the clause reads memory, or registers: option payload is off");
+		cg_fail(g, &at, D_PAYLOAD,
+			"the clause reads memory, or registers: option payload is off");
 }
 
 /* ---- arguments of probes --------------------------------------------------------------- */
@@ -72,7 +76,8 @@ static bool is_provider(const char *prov, const char *name)
 /* Providers whose arguments are numbers, addresses and names. Others may pass anything. */
 static bool is_harmless(const char *prov)
 {
-	static const char *const known[] = {"dtrace", "profile", "sched", "proc", "state", "syscall"};
+	static const char *const known[] = {
+		"dtrace", "profile", "sched", "proc", "state", "syscall"};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (is_provider(prov, known[i]))
@@ -121,19 +126,24 @@ void cg_payload_args(struct cg *g, const struct d_clause *cl)
 {
 	struct d_node at = {.line = g->clause->line, .col = g->clause->col};
 
-	for (const struct d_pdesc *d = cl->descs; d != NULL && !is_on(g) && !g->failed; d = d->next) {
+	for (const struct d_pdesc *d = cl->descs; d != NULL && !is_on(g) && !g->failed;
+		d = d->next) {
 		uint32_t bad = g->clause->uses.args & d->shown, text = g->texts & d->no_text;
 
 		if (shows_peer(g, d))
 			cg_fail(g, &at, D_PAYLOAD,
-				"erlpeer and erlpeerproc of %s show its first argument: option payload is off",
+				"erlpeer and erlpeerproc of %s show its first argument: option "
+				"payload is off",
 				d_desc_text(g->c, d));
 		else if (bad != 0)
-			cg_fail(g, &at, D_PAYLOAD, "arg%d of %s shows contents: option payload is off",
+			cg_fail(g, &at, D_PAYLOAD,
+				"arg%d of %s shows contents: option payload is off",
 				__builtin_ctz(bad), d_desc_text(g->c, d));
 		else if (text != 0)
 			cg_fail(g, &at, D_PAYLOAD,
-				"arg%d of %s is an address, and the memory there is not to be read: "
-				"option payload is off", __builtin_ctz(text), d_desc_text(g->c, d));
+				"arg%d of %s is an address, and the memory there is not to be "
+				"read: "
+				"option payload is off",
+				__builtin_ctz(text), d_desc_text(g->c, d));
 	}
 }

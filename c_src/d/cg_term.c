@@ -97,7 +97,8 @@ static unsigned whence(const struct d_node *term)
 }
 
 /* what: TERM_WITH(enum term_text, whence) */
-static struct cg_val text_of(struct cg *g, struct cg_val term, uint32_t what, const struct d_node *n)
+static struct cg_val text_of(
+	struct cg *g, struct cg_val term, uint32_t what, const struct d_node *n)
 {
 	cg_load(g, R3, term);
 	cg_free(g, term);

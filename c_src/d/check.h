@@ -147,7 +147,8 @@ static inline bool chk_is_translated(const struct d_type *t) /* the result of xl
 const char *chk_tname(struct d_comp *c, const struct d_type *t); /* in the arena */
 const char *chk_kindname(const struct d_ident *id);
 /* ": did you mean 'x'?" for the most similar name among idents of these kinds (bits), or "". */
-const char *chk_suggest(struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds);
+const char *chk_suggest(
+	struct d_comp *c, const struct d_idtab *t, const char *name, unsigned kinds);
 /* The same among the members of a structure. */
 const char *chk_suggest_member(struct d_comp *c, const struct d_type *t, const char *name);
 const char *chk_scope(enum d_scope s); /* "self->" */

@@ -375,7 +375,7 @@ int chk_sizeof(struct d_comp *c, struct d_node *n)
 		b->kind == T_TERM || size == 0)
 		return CHK_ERR(c, D_SIZEOF_TYPE, n, "sizeof cannot be applied to type '%s'%s",
 			chk_tname(c, t),
-			b->kind == T_TERM			    ? ": erlsize() is the size of a term"
+			b->kind == T_TERM ? ": erlsize() is the size of a term"
 			: b->kind == T_STRUCT || b->kind == T_UNION ? ": its members are not known"
 								    : "");
 	chk_int(n, c->t.ulong, size);

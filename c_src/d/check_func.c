@@ -363,14 +363,16 @@ static int check_printf(struct d_comp *c, struct d_node *n)
 	struct d_node *fmt;
 	struct d_fmt *f;
 
-	if (proto_len(c, n, D_PROTO_LEN, i, UINT32_MAX) || (named && check_arg(c, n, n->list, 1, 's')))
+	if (proto_len(c, n, D_PROTO_LEN, i, UINT32_MAX) ||
+		(named && check_arg(c, n, n->list, 1, 's')))
 		return -1;
 	fmt = named ? n->list->next : n->list;
 	if (chk_expr(c, fmt, CX_VALUE))
 		return -1;
 	if (fmt->kind != N_STR)
 		return CHK_ERR(c, D_PRINTF_ARG_FMT, fmt,
-			"argument %u of %s() must be a string constant, not an expression", i, n->text);
+			"argument %u of %s() must be a string constant, not an expression", i,
+			n->text);
 	if (fmt->len == 0 && n->ident->id != ACT_FREOPEN)
 		return CHK_ERR(c, D_PRINTF_FMT_EMPTY, fmt, "the format of %s() is empty", n->text);
 	if (n->ident->id == ACT_FREOPEN && (!strcmp(fmt->text, ".") || !strcmp(fmt->text, "..")))

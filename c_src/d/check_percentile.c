@@ -55,7 +55,8 @@ static uint32_t percent_of(struct d_comp *c, struct d_node *a)
 			return 0;
 		if (a->kind != N_INT || !d_is_int(a->type)) {
 			CHK_ERR(c, D_PERCENTILE_TYPE, a,
-				"a percentage of percentile() must be a constant such as 99 or 99.9");
+				"a percentage of percentile() must be a constant such as 99 or "
+				"99.9");
 			return 0;
 		}
 		v = a->value <= 100 ? a->value * PERCENT : UINT64_MAX;

@@ -30,7 +30,8 @@ const char *chk_kept_term(struct d_comp *c, const struct d_node *n)
 	if (id == NULL || !id->of_term)
 		return "";
 	return arena_printf(c->arena,
-		": '%s%s' keeps the text of the term that is assigned to it; to keep a number, declare "
+		": '%s%s' keeps the text of the term that is assigned to it; to keep a number, "
+		"declare "
 		"it in front of the clauses, as in '%sint64_t %s%s;'",
 		chk_scope(id->scope), id->name, id->scope == SC_SELF ? "self " : "", id->name,
 		n->kind == N_ASSOC ? "[string]" : "");

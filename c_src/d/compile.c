@@ -228,7 +228,8 @@ static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 		c->reg.why(c->reg.data, d, why, sizeof(why));
 	if (why[0] != '\0')
 		return d_error(c, D_PDESC_ZERO, d->line, d->col,
-			"probe description %s does not match any probes: %s", d_desc_text(c, d), why);
+			"probe description %s does not match any probes: %s", d_desc_text(c, d),
+			why);
 	near = d_suggest_probe(c, d);
 	if (near[0] == '\0' && lacks_name(d))
 		near = arena_printf(c->arena,

@@ -188,8 +188,8 @@ static bool is_pure_sum(const struct d_node *n)
 	if (!is_update(n))
 		return false;
 	f = n->a->b;
-	return f->ident->id != AGG_AVG && f->ident->id != AGG_STDDEV && is_pure_list(n->a->a->list) &&
-	       is_pure_list(f->list);
+	return f->ident->id != AGG_AVG && f->ident->id != AGG_STDDEV &&
+	       is_pure_list(n->a->a->list) && is_pure_list(f->list);
 }
 
 /* ---- clauses --------------------------------------------------------------------------- */

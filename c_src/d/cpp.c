@@ -152,8 +152,8 @@ static int input(struct d_comp *c, const char *file, const char *text, size_t le
 	if (mark == NULL || write_all(fd, mark, strlen(mark)) != 0 ||
 		write_all(fd, text, len) != 0 || lseek(fd, 0, SEEK_SET) < 0) {
 		close(fd);
-		return et_err(
-			&c->error, ET_CPP, "cannot write for the preprocessor: %s", strerror(errno));
+		return et_err(&c->error, ET_CPP, "cannot write for the preprocessor: %s",
+			strerror(errno));
 	}
 	return fd;
 }

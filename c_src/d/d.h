@@ -194,7 +194,10 @@ int d_check_var(struct d_comp *c, const struct d_item *item); /* enter a declare
 int d_check_inline(struct d_comp *c, const struct d_item *item);
 int d_check_xlator(struct d_comp *c, const struct d_item *item);
 int d_check_provider(struct d_comp *c, const struct d_item *item);
-/* cg_payload.c: arguments that show contents, and that are no texts, as bits; of what may match later */
+/*
+ * cg_payload.c: arguments that show contents, and that are no texts, as bits; of what may match
+ * later
+ */
 uint32_t d_args_shown(const struct d_probeinfo *p);
 uint32_t d_args_no_text(const struct d_probeinfo *p);
 void d_args_later(struct d_pdesc *d, int matched);
@@ -230,7 +233,8 @@ bool d_may_be_null(const struct d_node *n);
 
 /* countable.c: do n firings of a checked clause equal one that adds n times as much? */
 bool d_countable(const struct d_clause *clause);
-bool d_repeatable(const struct d_clause *clause); /* n firings of the same event can be made in one */
+/* n firings of the same event can be made in one */
+bool d_repeatable(const struct d_clause *clause);
 
 /* gate.c: can the predicate of a checked clause be computed before the rest? */
 bool d_has_gate(const struct d_clause *clause);

@@ -133,7 +133,8 @@ static int sum_up(struct d_comp *c, const struct words *w, struct d_decl *d)
 				"\"%.64s\" is not a type: a type is missing or not declared",
 				t->text);
 		return d_error(c, D_SYNTAX, t->line, t->col,
-			"syntax error near %s: expected a type", d_lex_token_text(c, near, sizeof(near)));
+			"syntax error near %s: expected a type",
+			d_lex_token_text(c, near, sizeof(near)));
 	}
 	if (w->nlong > 2)
 		return d_error(c, D_DECL_COMBO, d->line, d->col, "long counts twice at most");

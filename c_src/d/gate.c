@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Can the predicate of a clause be computed on its own, before what only the statements read is known?
- * If it changes nothing and cannot fault, a provider may compute it first, by what is cheap to find out,
- * and leave out the firing if it is false. The provider state does so (beam/things.c): what a process
- * says of itself takes ten times as long as what the VM says of it. Between predicate and statements
- * such a clause asks the provider whether to go on (PBI_GATE).
+ * Can the predicate of a clause be computed on its own, before what only the statements read is
+ * known? If it changes nothing and cannot fault, a provider may compute it first, by what is cheap
+ * to find out, and leave out the firing if it is false. The provider state does so (beam/things.c):
+ * what a process says of itself takes ten times as long as what the VM says of it. Between
+ * predicate and statements such a clause asks the provider whether to go on (PBI_GATE).
+ *
  */
 #include <string.h>
 
@@ -38,7 +39,8 @@ static bool is_plain(const struct d_node *n)
 	case N_STR: return true;
 	case N_VAR: /* a string variable may be NULL, which is a fault */
 		return n->ident != NULL &&
-		       (n->ident->kind == ID_BUILTIN || (n->ident->kind == ID_SCALAR && d_is_int(n->type)));
+		       (n->ident->kind == ID_BUILTIN ||
+			       (n->ident->kind == ID_SCALAR && d_is_int(n->type)));
 	case N_FUNC: return is_member(n->ident);
 	case N_OP1: return is_plain_op(n->op) && is_plain(n->a);
 	case N_OP2: return is_plain_op(n->op) && is_plain(n->a) && is_plain(n->b);

@@ -126,7 +126,8 @@ int d_lex_space(struct d_comp *c); /* skip space and comments; -1: error */
 int d_lex_line(struct d_comp *c, int line, const char *file); /* #line: of the next line */
 bool d_lex_isword(int ch);					  /* may be part of a name */
 bool d_lex_isname(const char *s);				  /* is a name, or empty */
-const char *d_lex_token_text(struct d_comp *c, char *buf, size_t size); /* the token, for messages */
+/* the token, for messages */
+const char *d_lex_token_text(struct d_comp *c, char *buf, size_t size);
 
 /* literal.c: constants */
 void d_lex_number(struct d_comp *c);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constants: integers, decimals, characters and strings. Each function reads the constant at lx->p, fills
- * lx->tok and advances past it, or sets TOK_ERR.
+ * Constants: integers, decimals, characters and strings. Each function reads the constant at lx->p,
+ * fills lx->tok and advances past it, or sets TOK_ERR.
+ *
  */
 #include "lex.h"
 

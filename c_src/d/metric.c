@@ -2,8 +2,9 @@
 /*
  * #pragma D metric @calls name=store_calls help="Calls of the store." unit=ns labels=function,table
  *
- * What an aggregation is called as a metric (erltrace serve). The pragma is read where it stands; the
- * aggregation may come later, so that names are looked up at the end of the script.
+ * What an aggregation is called as a metric (erltrace serve). The pragma is read where it stands;
+ * the aggregation may come later, so that names are looked up at the end of the script.
+ *
  */
 #include "lex.h"
 
@@ -99,7 +100,8 @@ static int set(
 		return m->nlabels == 0 ? labels(c, m, value, line)
 				       : malformed(c, line, "labels= twice", "");
 	if (to == NULL)
-		return malformed(c, line, "there are name=, help=, unit= and labels=, not ", member);
+		return malformed(
+			c, line, "there are name=, help=, unit= and labels=, not ", member);
 	if (*to != NULL)
 		return malformed(c, line, "twice: ", member);
 	if (to != &m->help && !is_name(value))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Control lines: #pragma D option, attributes, binding, depends_on and metric (metric.c); #line and
- * "# N file" of the preprocessor; #ident and #error. Other pragmas are ignored, other control lines are errors.
+ * "# N file" of the preprocessor; #ident and #error. Other pragmas are ignored, other control lines
+ * are errors.
+ *
  */
 #include "lex.h"
 
@@ -71,7 +73,8 @@ static const char *argument_of(struct d_comp *c, const char *value, int line)
 		return value;
 	text = d_macro_text(c, value + 2, value + len, &used, &missing, line, 0);
 	if (text != NULL && used != len - 2) {
-		d_error(c, D_PRAGMA_MALFORM, line, 0, "the value of an option is $$1 or text, not both");
+		d_error(c, D_PRAGMA_MALFORM, line, 0,
+			"the value of an option is $$1 or text, not both");
 		return NULL;
 	}
 	return text;

@@ -18,7 +18,8 @@
 struct en_current;
 struct fire;
 struct en_current_ops {
-	uint64_t (*num)(const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f);
+	uint64_t (*num)(
+		const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f);
 	/* Returns an interned text, or NULL with the text in buf, truncated, NUL-terminated. */
 	const struct et_str *(*str)(
 		const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size);
@@ -38,8 +39,8 @@ struct en_current_ops {
 struct en_term_ops {
 	/* What the event is about: PBI_ERLARG and so on; n is the argument of erlarg(). */
 	uint64_t (*source)(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n);
-	uint64_t (*part)(const struct en_current *cur, unsigned slot, enum term_part part, uint64_t of,
-		uint64_t n);
+	uint64_t (*part)(const struct en_current *cur, unsigned slot, enum term_part part,
+		uint64_t of, uint64_t n);
 	/* The same of what the event is about. */
 	uint64_t (*source_part)(const struct en_current *cur, unsigned slot, enum term_part part,
 		unsigned pbi, uint64_t source_n, uint64_t n);

@@ -109,8 +109,9 @@ int en_consume(struct en *en, en_rec_cb cb, void *arg);
 void en_consume_until(struct en *en, uint64_t ns);
 bool en_pending(const struct en *en); /* is there a record to deliver? */
 /*
- * What a reader would find, for any thread, in no time: nothing; aggregations that can wait; records,
- * or aggregation tables that fill up.
+ * What a reader would find, for any thread, in no time: nothing; aggregations that can wait;
+ * records, or aggregation tables that fill up.
+ *
  */
 enum en_unread { EN_NOTHING, EN_CAN_WAIT, EN_URGENT };
 enum en_unread en_unread(const struct en *en);

@@ -25,7 +25,10 @@ struct fire {
 	/* of a clause: zeroed before each one */
 	uint32_t rec_tail; /* bytes of strings after the fixed part so far */
 	uint32_t alloca_used;
-	/* of a firing: zeroed before each one, ts, and from here to memo_word, by fire_set_up and fire_fill */
+	/*
+	 * of a firing: zeroed before each one, ts, and from here to memo_word, by fire_set_up and
+	 * fire_fill
+	 */
 	uint64_t vts, wts; /* as ts */
 	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
 	uint64_t work;	       /* so far: work.h */

@@ -44,7 +44,8 @@ static inline __attribute__((always_inline)) void fire_run(struct en_thread *t, 
 		const struct en_ecb *ecb = &l->ecb[i];
 
 		/* in the kernel unconditional, so that BPF's verifier need not track i */
-		if ((i > 0 || IN_KERNEL) && atomic_load_explicit(&t->en->phase, memory_order_relaxed) != phase)
+		if ((i > 0 || IN_KERNEL) &&
+			atomic_load_explicit(&t->en->phase, memory_order_relaxed) != phase)
 			break;
 		f->epid = ecb->epid;
 		f->clause = ecb->clause;

@@ -226,7 +226,8 @@ bool en_may_halve(const struct en *en)
 static bool halve(struct en *en)
 {
 	uint64_t *val = en->opts->val, spec = (uint64_t)en->spec.blocks * en->spec.block;
-	uint64_t most = en->at.ring_size > 2 * en->at.agg_size ? en->at.ring_size : 2 * en->at.agg_size;
+	uint64_t most =
+		en->at.ring_size > 2 * en->at.agg_size ? en->at.ring_size : 2 * en->at.agg_size;
 
 	if (spec > most && spec > KERNEL_LEAST && en->spec.blocks > 1) {
 		en->spec.blocks /= 2;
@@ -565,7 +566,8 @@ static int note_process(struct en *en, struct et_error *e)
 		en->opts->inside ? "/proc/self/comm" : "/proc/self/cmdline", en->strsize - 1);
 	en->process.cwd = own_link("/proc/self/cwd", en->strsize - 1);
 	en->process.rootdir = own_link("/proc/self/root", en->strsize - 1);
-	if (en->process.execname == NULL || en->process.psargs == NULL || en->process.cwd == NULL || en->process.rootdir == NULL)
+	if (en->process.execname == NULL || en->process.psargs == NULL || en->process.cwd == NULL ||
+		en->process.rootdir == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
 	en->process.pid = (uint32_t)getpid();
 	en->process.ppid = (uint32_t)getppid();
@@ -576,7 +578,8 @@ static int note_process(struct en *en, struct et_error *e)
 	en->process.gid = getgid();
 	en->process.egid = getegid();
 	en->process.pri = (uint32_t)(120 + getpriority(PRIO_PROCESS, 0)); /* the kernel's scale */
-	for (uint32_t pid = en->process.pid; pid != 0 && en->process.nancestors < 64; pid = parent_of(pid))
+	for (uint32_t pid = en->process.pid; pid != 0 && en->process.nancestors < 64;
+		pid = parent_of(pid))
 		en->process.ancestors[en->process.nancestors++] = pid;
 	return 0;
 }

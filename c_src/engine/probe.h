@@ -61,7 +61,8 @@ struct en_ecblist {
  * which of them are the text of a struct et_str. From any thread; returns at once if nothing is
  * enabled. Never fails: what goes wrong is counted or becomes an ERROR record.
  */
-void en_fire(struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_current *cur);
+void en_fire(
+	struct en_probe *p, const uint64_t *arg, unsigned strmask, const struct en_current *cur);
 /*
  * Account for many firings at once, which somebody else has counted; not on the probe path
  * (times.c). All clauses of the probe must be countable. Also possible after exit(). false: no slot

@@ -14,9 +14,10 @@
 struct provider {
 	const char *name; /* for messages and -l */
 	/*
-	 * It traces the kernel or other programs: the names of its probes' providers, ended by NULL.
-	 * "pid#" is pid and the number of a process. Scripts with such probes run in the command. NULL:
-	 * it does not.
+	 * It traces the kernel or other programs: the names of its probes' providers, ended by
+	 * NULL. "pid#" is pid and the number of a process. Scripts with such probes run in the
+	 * command. NULL: it does not.
+	 *
 	 */
 	const char *const *kernel_names;
 	bool replays; /* its probes can fire from a file of events, too: replay/ */
@@ -30,7 +31,9 @@ struct provider {
 	int (*enable)(struct en *en, void *data, struct en_probe *p, struct et_error *e);
 	int (*ready)(struct en *en, void *data, struct et_error *e); /* all are enabled; or NULL */
 	int (*start)(struct en *en, void *data, struct et_error *e); /* tracing begins */
-	/* In a node, some time after start: all that the script needs of the VM is armed. Or NULL. */
+	/*
+	 * In a node, some time after start: all that the script needs of the VM is armed. Or NULL.
+	 */
 	void (*armed)(struct en *en, void *data);
 	/* Periodically while tracing: look for what has appeared since and arm it; or NULL. */
 	int (*look)(struct en *en, void *data, struct et_error *e);
@@ -50,8 +53,10 @@ struct provider {
 	 */
 	bool (*news)(struct en *en, void *data, char *buf, size_t size, bool *ended);
 };
-/* profile-N that sees what it interrupts, in the kernel or in a node, for the profile provider; as in
- * struct provider. */
+/*
+ * profile-N that sees what it interrupts, in the kernel or in a node, for the profile provider; as
+ * in struct provider.
+ */
 struct en_sampler {
 	/* Memory that the kernel shares; NULL: it shares none. */
 	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);

@@ -107,7 +107,8 @@ static struct stream *add_stream(struct en_recording *c, unsigned thread)
 	return &c->streams[c->n++];
 }
 
-static void copy_slot(struct en_recording *c, struct en_thread *t, unsigned thread, enum en_what what)
+static void copy_slot(
+	struct en_recording *c, struct en_thread *t, unsigned thread, enum en_what what)
 {
 	struct stream *s = add_stream(c, thread);
 	uint64_t since = what == EN_NEW ? t->ring.noted : 0;

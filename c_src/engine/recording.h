@@ -21,8 +21,9 @@ enum en_what { EN_WHOLE, EN_NEW };
  */
 struct en_recording *en_record(struct en *en, enum en_what what, bool *whole);
 /*
- * If the number of notices is still this, nothing new need be looked at: what there is now counts as
- * copied. false: it is another number.
+ * If the number of notices is still this, nothing new need be looked at: what there is now counts
+ * as copied. false: it is another number.
+ *
  */
 bool en_skip_new(struct en *en, uint32_t notices);
 void en_recording_free(struct en_recording *c);

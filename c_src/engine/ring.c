@@ -54,7 +54,8 @@ PROBE_PATH __attribute__((noinline)) bool rate_take(struct en_thread *t)
 void en_rate_tick(struct en *en)
 {
 	uint64_t at = atomic_load(&en->rate.at), now = en_now();
-	uint64_t more = (now - at) * en->rate_limit / 1000000000, left = atomic_load(&en->rate.left);
+	uint64_t more = (now - at) * en->rate_limit / 1000000000,
+		 left = atomic_load(&en->rate.left);
 
 	if (now < at || more == 0 || !atomic_compare_exchange_strong(&en->rate.at, &at, now))
 		return;

@@ -89,8 +89,8 @@ PROBE_PATH static bool is_there(
 }
 
 /* It is not what the clause takes it for, or there is none at all. */
-PROBE_PATH static __attribute__((noinline)) uint64_t not_such(
-	struct fire *f, const struct en_term_ops *ops, uint64_t of, enum term_fault what, uint64_t from)
+PROBE_PATH static __attribute__((noinline)) uint64_t not_such(struct fire *f,
+	const struct en_term_ops *ops, uint64_t of, enum term_fault what, uint64_t from)
 {
 	const struct en_current *cur;
 

@@ -137,8 +137,9 @@ static inline void drop(struct en_thread *t, enum en_drop kind)
 
 /*
  * What a thread that fires has of its own. Thread-local is only a pointer to it: a library that is
- * loaded into a running program shares a few hundred bytes of static TLS with all others, and a node
- * may have many versions of this one.
+ * loaded into a running program shares a few hundred bytes of static TLS with all others, and a
+ * node may have many versions of this one.
+ *
  */
 #define EN_TLS_CACHE 8 /* engines for which a thread caches its slot */
 struct en_tls {
@@ -212,8 +213,9 @@ static inline uint64_t slot_outer(const struct en_thread *t)
 	const _Atomic(uint64_t) *outer = atomic_load_explicit(
 		(_Atomic(const _Atomic(uint64_t) *) *)&t->outer, memory_order_acquire);
 
-	return outer == NULL ? 0
-			     : atomic_load_explicit((_Atomic(uint64_t) *)outer, memory_order_acquire);
+	return outer == NULL
+		       ? 0
+		       : atomic_load_explicit((_Atomic(uint64_t) *)outer, memory_order_acquire);
 }
 static inline struct slot_mark slot_look(const struct en_thread *t)
 {

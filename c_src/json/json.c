@@ -205,12 +205,14 @@ static int js_on_record(void *arg, const erltrace_event_t *ev, const erltrace_re
 	return js_end(j);
 }
 
-int co_json_recording(struct co_json *j, const erltrace_snapshot_t *s, uint64_t first, uint64_t whole,
-	uint64_t last)
+int co_json_recording(struct co_json *j, const erltrace_snapshot_t *s, uint64_t first,
+	uint64_t whole, uint64_t last)
 {
 	js_begin(j->buf, "recording");
 	js_text(j->buf, "why", s->why);
-	cb_fmt(j->buf, ",\"walltimestamp\":%llu,\"events\":%llu,\"overwritten\":%llu,\"first\":%llu,\"whole\":%llu,\"last\":%llu",
+	cb_fmt(j->buf,
+		",\"walltimestamp\":%llu,\"events\":%llu,\"overwritten\":%llu,\"first\":%llu,"
+		"\"whole\":%llu,\"last\":%llu",
 		(unsigned long long)s->walltimestamp, (unsigned long long)s->events,
 		(unsigned long long)s->overwritten, (unsigned long long)first,
 		(unsigned long long)whole, (unsigned long long)last);
@@ -478,7 +480,8 @@ int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *do
 }
 
 /* A member besides `why`. */
-static int on_file(struct co_json *j, const char *type, const char *why, const char *member, const char *text)
+static int on_file(
+	struct co_json *j, const char *type, const char *why, const char *member, const char *text)
 {
 	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
 		return -1;

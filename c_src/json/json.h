@@ -32,9 +32,11 @@ int co_json_snapshot_failed(struct co_json *j, const char *why, const char *erro
  */
 struct co;
 int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fired, double cost);
-/* The first line of a snapshot: why, from when to when, from when on none is missing (timestamp). */
-int co_json_recording(struct co_json *j, const erltrace_snapshot_t *s, uint64_t first, uint64_t whole,
-	uint64_t last);
+/*
+ * The first line of a snapshot: why, from when to when, from when on none is missing (timestamp).
+ */
+int co_json_recording(struct co_json *j, const erltrace_snapshot_t *s, uint64_t first,
+	uint64_t whole, uint64_t last);
 void co_json_free(struct co_json *j);
 
 #endif

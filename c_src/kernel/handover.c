@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events inside Erlang nodes, handed over to the kernel. In each node a script runs that calls usdt()
- * at the events that are wanted: the library there has a USDT probe for each kind of event, and what
- * the clauses in the kernel ask of an event is read by that script, so that it comes along. Which
- * probe an event is of, it says by the hash of its names.
+ * Events inside Erlang nodes, handed over to the kernel. In each node a script runs that calls
+ * usdt() at the events that are wanted: the library there has a USDT probe for each kind of event,
+ * and what the clauses in the kernel ask of an event is read by that script, so that it comes
+ * along. Which probe an event is of, it says by the hash of its names.
  *
  * Nodes are reached by the program's bridge (include/erltrace.h), nothing here connects to them.
+ *
  */
 #include "handover.h"
 
@@ -117,7 +118,8 @@ static int make_table(struct en *en, const struct k_handover *s, struct et_error
 			if (r->erlang[at]->hash == s->v[i].probe->hash &&
 				r->erlang[at]->prov != s->v[i].probe->prov)
 				return et_err(e, ET_NODE,
-					"several nodes are process %d of their containers: trace them "
+					"several nodes are process %d of their containers: trace "
+					"them "
 					"one by one",
 					s->v[i].own);
 		r->erlang[at] = s->v[i].probe;

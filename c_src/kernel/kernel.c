@@ -61,7 +61,8 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 	(void)data;
 	if (!en->opts->val[OPT_KERNEL])
 		return et_err(e, ET_PERMISSION,
-			"probes of the kernel are not permitted here (option kernel is off; for the "
+			"probes of the kernel are not permitted here (option kernel is off; for "
+			"the "
 			"page: erltrace web --kernel)");
 	k = calloc(1, sizeof(*k));
 	if (k == NULL)
@@ -75,7 +76,8 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 static bool uses_ids(const struct en *en)
 {
 	static const enum rt_fn fns[] = {RT_var, RT_lock_state, RT_dyn_load, RT_dyn_store,
-		RT_self_load, RT_self_store, RT_dyn_add, RT_dyn_str, RT_dyn_setstr, RT_dyn_ref, RT_dyn_new, RT_dyn_del};
+		RT_self_load, RT_self_store, RT_dyn_add, RT_dyn_str, RT_dyn_setstr, RT_dyn_ref,
+		RT_dyn_new, RT_dyn_del};
 
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		for (unsigned k = 0; k < sizeof(fns) / sizeof(*fns); k++)
@@ -168,7 +170,8 @@ struct en_probe *k_share_probe(
 	}
 	if (p->uses.pbis & FLOW_PBIS) {
 		et_err(e, ET_FLOW,
-			"a clause at %s has follow(), flowid, flowdepth or flow->, which work inside "
+			"a clause at %s has follow(), flowid, flowdepth or flow->, which work "
+			"inside "
 			"nodes only, and this script runs in the kernel",
 			p->name->text);
 		return NULL;

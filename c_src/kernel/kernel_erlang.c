@@ -319,7 +319,8 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 			p->name->text, PBI_ARGS - 1);
 	if (strncmp(p->name->text, "flow-", 5) == 0)
 		return et_err(e, ET_FLOW,
-			"%s of a script that runs in the kernel: requests are followed inside nodes only",
+			"%s of a script that runs in the kernel: requests are followed inside "
+			"nodes only",
 			p->name->text);
 	shared = k_share_probe(en, p, ENTRY_erlang_usdt, e);
 	if (shared == NULL)

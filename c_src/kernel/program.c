@@ -64,7 +64,8 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_pr
 			"let BPF programs write to the memory of others");
 	if (is_too_large(log, why))
 		return et_err(e, ET_KERNEL,
-			"the script is too large for the kernel: its %u clause%s at %s probes are %u "
+			"the script is too large for the kernel: its %u clause%s at %s probes are "
+			"%u "
 			"instructions there, and it accepts at most 1000000; use fewer or shorter "
 			"clauses, or trace with several commands at the same time",
 			nclauses, nclauses == 1 ? "" : "s", p->probes, attr->insn_cnt);
@@ -77,7 +78,9 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_pr
 		last[0] != '\0' ? last : strerror(why));
 }
 
-/* The program's fd. Why it was refused is asked for only then: to say so costs the verifier time. */
+/*
+ * The program's fd. Why it was refused is asked for only then: to say so costs the verifier time.
+ */
 static int load_program(
 	union bpf_attr *attr, const struct k_program *p, unsigned nclauses, struct et_error *e)
 {

@@ -23,8 +23,9 @@ struct en_probe;
 #define K_PROFILES 64	/* profile-N that one script can have */
 
 /*
- * Events of sched and proc: kernel/sched_proc.c has a row for each. Another provider has a member of
- * its own in struct k_root.
+ * Events of sched and proc: kernel/sched_proc.c has a row for each. Another provider has a member
+ * of its own in struct k_root.
+ *
  */
 enum k_event {
 	K_ON_CPU, K_OFF_CPU, K_SLEEP, K_PREEMPT, K_WAKEUP, K_ENQUEUE, K_DEQUEUE,
@@ -61,7 +62,8 @@ struct k_root {
 	struct en *en;
 	uint32_t cpu_slots, nslots; /* a slot for each CPU, then those for firings within firings */
 	uint64_t arena, arena_size;
-	uint64_t pid_ns, pid_dev; /* the command's own process numbers, in a container; 0: the kernel's */
+	/* the command's own process numbers, in a container; 0: the kernel's */
+	uint64_t pid_ns, pid_dev;
 	uint64_t zero; /* of which the verifier does not know that it is 0 */
 	struct en_probe *sys_enter[K_SYSCALLS], *sys_exit[K_SYSCALLS];
 	struct en_probe *begin_end[2]; /* where they fire in the kernel: test/hooks/begin_end.c */
@@ -72,7 +74,8 @@ struct k_root {
 	struct k_vm *vms; /* K_VMS */
 	uint32_t nvms;
 	bool only_vms; /* of samples: -N means these nodes */
-	struct k_vm_stacks *vm_stacks; /* K_VM_SLOTS; NULL: nobody reads ustack(), or no VM is there */
+	/* K_VM_SLOTS; NULL: nobody reads ustack(), or no VM is there */
+	struct k_vm_stacks *vm_stacks;
 	uint32_t adds_caller[2];       /* K_ADDS_*: at push, at endbr64 */
 	struct k_range *tracing;
 	uint64_t ntracing;

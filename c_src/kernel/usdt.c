@@ -30,16 +30,18 @@ static int reg_of(const char *name, size_t len)
 {
 	static const char *const regs[][4] = {{"r15", "r15d", "r15w", "r15b"},
 		{"r14", "r14d", "r14w", "r14b"}, {"r13", "r13d", "r13w", "r13b"},
-		{"r12", "r12d", "r12w", "r12b"}, {"rbp", "ebp", "bp", "bpl"}, {"rbx", "ebx", "bx", "bl"},
-		{"r11", "r11d", "r11w", "r11b"}, {"r10", "r10d", "r10w", "r10b"},
-		{"r9", "r9d", "r9w", "r9b"}, {"r8", "r8d", "r8w", "r8b"}, {"rax", "eax", "ax", "al"},
-		{"rcx", "ecx", "cx", "cl"}, {"rdx", "edx", "dx", "dl"}, {"rsi", "esi", "si", "sil"},
-		{"rdi", "edi", "di", "dil"}, {"", "", "", ""}, {"rip", "eip", "", ""}, {"", "", "", ""},
-		{"", "", "", ""}, {"rsp", "esp", "sp", "spl"}};
+		{"r12", "r12d", "r12w", "r12b"}, {"rbp", "ebp", "bp", "bpl"},
+		{"rbx", "ebx", "bx", "bl"}, {"r11", "r11d", "r11w", "r11b"},
+		{"r10", "r10d", "r10w", "r10b"}, {"r9", "r9d", "r9w", "r9b"},
+		{"r8", "r8d", "r8w", "r8b"}, {"rax", "eax", "ax", "al"}, {"rcx", "ecx", "cx", "cl"},
+		{"rdx", "edx", "dx", "dl"}, {"rsi", "esi", "si", "sil"},
+		{"rdi", "edi", "di", "dil"}, {"", "", "", ""}, {"rip", "eip", "", ""},
+		{"", "", "", ""}, {"", "", "", ""}, {"rsp", "esp", "sp", "spl"}};
 
 	for (int r = 0; r < (int)(sizeof(regs) / sizeof(*regs)); r++)
 		for (int w = 0; w < 4; w++)
-			if (len > 0 && strlen(regs[r][w]) == len && memcmp(regs[r][w], name, len) == 0)
+			if (len > 0 && strlen(regs[r][w]) == len &&
+				memcmp(regs[r][w], name, len) == 0)
 				return r;
 	return -1;
 }
@@ -70,7 +72,8 @@ static bool take_sum(const char **p, struct elf *f, uint64_t pc, int64_t *sum, b
 	while (*s != '\0' && *s != '(' && *s != ' ') {
 		const struct elf_sym *sym;
 
-		if (isdigit((unsigned char)*s) || ((*s == '-' || *s == '+') && isdigit((unsigned char)s[1]))) {
+		if (isdigit((unsigned char)*s) ||
+			((*s == '-' || *s == '+') && isdigit((unsigned char)s[1]))) {
 			*sum += (int64_t)strtoull(s, &end, 0);
 			s = end;
 			continue;

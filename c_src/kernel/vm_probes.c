@@ -39,7 +39,8 @@ static const struct vm_probe {
 	{"process-exit_signal-remote", "erts_dsig_send_exit2", K_REMOTE_EXIT, ON_ENTRY,
 		"the token (arg4 to arg6) is 0"},
 	{"process-exit_signal-remote", "erts_dsig_send_exit", K_REMOTE_EXIT, ON_ENTRY, NULL},
-	{"process-exit_signal-remote", "erts_dsig_send_exit_tt", K_REMOTE_LINK_EXIT, ON_ENTRY, NULL},
+	{"process-exit_signal-remote", "erts_dsig_send_exit_tt", K_REMOTE_LINK_EXIT, ON_ENTRY,
+		NULL},
 	{"port-busy", "set_busy_port", K_PORT_BUSY, ON_ENTRY, NULL},
 	{"port-not_busy", "set_busy_port", K_PORT_NOT_BUSY, ON_ENTRY, NULL},
 	{"dist-output", "erts_dist_command", K_DIST_OUTPUT, ON_SEND, NULL},
@@ -101,13 +102,15 @@ enum { LOAD = 0x8b, STORE = 0x89, LEA = 0x8d, RCX = 1, RBX = 3, RDI = 7, ANY = 8
  * The n-th instruction of 64 bits "op disp32(base), reg"; the displacement is in *disp, 0 if there
  * is none. Returns where the instruction ends.
  */
-static size_t find_op(const struct code *c, size_t from, uint8_t op, int reg, int base, uint32_t *disp)
+static size_t find_op(
+	const struct code *c, size_t from, uint8_t op, int reg, int base, uint32_t *disp)
 {
 	*disp = 0;
 	for (size_t i = from; i + 7 <= c->n; i++) {
 		uint8_t modrm = c->p[i + 2];
 
-		if ((c->p[i] & 0xfa) != 0x48 || c->p[i + 1] != op || modrm >> 6 != 2 || (modrm & 7) == 4 ||
+		if ((c->p[i] & 0xfa) != 0x48 || c->p[i + 1] != op || modrm >> 6 != 2 ||
+			(modrm & 7) == 4 ||
 			(base != ANY && ((modrm & 7) != base || (c->p[i] & 1))) ||
 			(reg != ANY && ((modrm >> 3 & 7) != reg || (c->p[i] & 4))))
 			continue;
@@ -173,7 +176,8 @@ static void find_numbers(int pid, const struct k_module *m, struct k_erlang *how
 				strtoul(a[2] != '\0' || i + 3 > n ? a + 2 : a + 3, NULL, 10);
 	}
 	free(line);
-	for (how->process_bits = 10; how->process_bits < 27 && 1UL << how->process_bits < limit; how->process_bits++)
+	for (how->process_bits = 10; how->process_bits < 27 && 1UL << how->process_bits < limit;
+		how->process_bits++)
 		;
 	for (how->port_bits = 10; how->port_bits < 27 && 1UL << how->port_bits < ports;
 		how->port_bits++)
@@ -236,7 +240,8 @@ static void find_fields(struct k_module *m, struct k_erlang *how)
 	/* a link has its other end right before its own offset in the pair */
 	if (code_named(m, "erts_proc_sig_send_link_exit", &c))
 		for (size_t i = 0; i + 4 < c.n && how->item == 0; i++)
-			if (c.p[i] == 0x0f && c.p[i + 1] == 0xb7 && c.p[i + 2] >> 6 == 1 && c.p[i + 3] >= 8)
+			if (c.p[i] == 0x0f && c.p[i + 1] == 0xb7 && c.p[i + 2] >> 6 == 1 &&
+				c.p[i + 3] >= 8)
 				how->item = (uint32_t)c.p[i + 3] - 8;
 }
 

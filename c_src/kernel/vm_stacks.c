@@ -180,8 +180,9 @@ bool k_nodes_named(const struct et_options *o)
 }
 
 /*
- * VMs that nobody has named are looked at only if they are our own user's: another user may have
- * a page of such a process come from a file system of his own that never gives it, and we would wait.
+ * VMs that nobody has named are looked at only if they are our own user's: another user may have a
+ * page of such a process come from a file system of his own that never gives it, and we would wait.
+ *
  */
 static bool may_look(const struct en *en, int pid)
 {

@@ -376,7 +376,8 @@ static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
 		nd_skip(&res, &res.index); /* true */
 	if (rc == 0 && nd_get_tuple(&res, &res.index, 2) == 0 &&
 		nd_get_atom(&res, &res.index, word, sizeof(word)) == 0) {
-		nd_get_tuple(&res, &res.index, 2); /* {features_not_allowed, ..} as well as badfile */
+		/* {features_not_allowed, ..} as well as badfile */
+		nd_get_tuple(&res, &res.index, 2);
 		nd_get_atom(&res, &res.index, what, sizeof(what));
 	}
 	if (rc == 0 && strcmp(word, "module") == 0)
@@ -427,7 +428,8 @@ int nd_agent(struct nd *n, struct et_error *e)
 		nd_agent_gone(n);
 	if (rc == 0)
 		return et_err(e, ET_AGENT,
-			"another command has been bringing erltrace to the node %s, or taking it out, "
+			"another command has been bringing erltrace to the node %s, or taking it "
+			"out, "
 			"for %d s: is it suspended?",
 			n->name, TRY_MS / 1000);
 	return rc > 0 ? 0 : -1;

@@ -81,8 +81,8 @@ static int connect_once(struct nd *n, const char *host, int port, const struct p
 		return -1;
 	gethostname(own, sizeof(own) - 1);
 	own[strcspn(own, ".")] = '\0';
-	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0, &handshake_sockets,
-		    sizeof(handshake_sockets), &setup) < 0)
+	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0,
+		    &handshake_sockets, sizeof(handshake_sockets), &setup) < 0)
 		return et_err(e, ET_EI, "the cookie of %s is too long", cookie->file);
 	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
 	if (n->fd >= 0) {
@@ -119,8 +119,9 @@ static int connect_to(struct nd *n, const char *host, int port, const struct por
 		if (rc <= 0)
 			return rc;
 	}
-	return et_err(e, ET_NODE, "the node %s is too busy: %d times it gave up connecting on port %d",
-		n->name, SETUP_TIMES, port);
+	return et_err(e, ET_NODE,
+		"the node %s is too busy: %d times it gave up connecting on port %d", n->name,
+		SETUP_TIMES, port);
 }
 
 /* The next of several results, as text. */

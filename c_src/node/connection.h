@@ -59,8 +59,9 @@ void nd_close(struct nd *n);
 int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args, ei_x_buff *result,
 	struct et_error *e);
 /*
- * Several calls in one, in their order, up to one that fails: a busy node takes its time for each. The
- * results, as many as there are calls, follow each other at result->index.
+ * Several calls in one, in their order, up to one that fails: a busy node takes its time for each.
+ * The results, as many as there are calls, follow each other at result->index.
+ *
  */
 struct nd_calls {
 	ei_x_buff mods, funs, args; /* of the calls added */

@@ -120,7 +120,8 @@ static int read_control(const char *bytes, size_t len, struct control *c)
 	for (c->n = 0; c->n < arity && c->n < MOST_PARTS; c->n++) {
 		struct frame_part *p = &c->part[c->n];
 
-		*p = (struct frame_part){.bytes = bytes + at, .n = term_size(bytes + at, size - at)};
+		*p = (struct frame_part){
+			.bytes = bytes + at, .n = term_size(bytes + at, size - at)};
 		at += p->n;
 	}
 	return 0;

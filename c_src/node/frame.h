@@ -56,8 +56,10 @@ struct frame_message {
 /* What a whole frame is, all its terms walked. -1: it is no frame of a node. */
 int frame_message(const char *bytes, size_t len, struct frame_message *m);
 
-/* The first that a node answers: a state, or "named:" and the name and creation that it gives us. Is
- * it what it can be? */
+/*
+ * The first that a node answers: a state, or "named:" and the name and creation that it gives us.
+ * Is it what it can be?
+ */
 bool frame_name(const char *bytes, size_t len);
 
 /* Answers to a tick and to an unlink, whole or not at all. -1: the connection has ended, or does

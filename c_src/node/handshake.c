@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sockets that ei does its handshake on. ei trusts the first packet of a node: a name that is too
- * long, or has no host, makes ei free memory that it has not allocated, before either side has proved
- * that it knows the cookie. So ei reads through these functions: packet by packet, each of a valid
- * length and within a time limit, and the name is validated. Writes have a time limit too, even
- * where ei has none. Before the answer to the challenge goes out, the owner of the other end is
- * checked (port_owner.h).
+ * The sockets that ei does its handshake on. ei trusts the first packet of a node: a name that is
+ * too long, or has no host, makes ei free memory that it has not allocated, before either side has
+ * proved that it knows the cookie. So ei reads through these functions: packet by packet, each of a
+ * valid length and within a time limit, and the name is validated. Writes have a time limit too,
+ * even where ei has none. Before the answer to the challenge goes out, the owner of the other end
+ * is checked (port_owner.h).
+ *
  */
 #include "handshake.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sockets for ei_connect_xinit_ussi(), which check what the other side sends. Errors: EBADMSG, it is
- * no node; ENOTCONN, it hung up before it could tell whether we know its cookie; EPERM, it must not
- * get an answer to its challenge.
+ * Sockets for ei_connect_xinit_ussi(), which check what the other side sends. Errors: EBADMSG, it
+ * is no node; ENOTCONN, it hung up before it could tell whether we know its cookie; EPERM, it must
+ * not get an answer to its challenge.
+ *
  */
 #ifndef NODE_HANDSHAKE_H
 #define NODE_HANDSHAKE_H

@@ -16,7 +16,8 @@
 const struct install_dir paths_library = {"priv/erltrace.so", ".", "lib/erltrace", ERLTRACE_LIBDIR};
 const struct install_dir paths_scripts = {
 	"", "scripts", "share/erltrace/scripts", ERLTRACE_SHARE "/scripts"};
-const struct install_dir paths_pages = {"", "web/dist", "share/erltrace/web", ERLTRACE_SHARE "/web"};
+const struct install_dir paths_pages = {
+	"", "web/dist", "share/erltrace/web", ERLTRACE_SHARE "/web"};
 
 bool paths_root(char root[PATH_MAX])
 {

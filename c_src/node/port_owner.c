@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which process or user owns a port. The handshake answers a challenge with a digest of challenge and
- * cookie, and whoever gets that answer can relay it: it passes a node's challenge off as its own,
- * hands our answer to that node, and speaks to it in our name. epmd registers names for everybody.
- * So the handshake with a port of this machine goes on only if those who listen there know the
- * cookie anyway, or are the process that was named:
+ * Which process or user owns a port. The handshake answers a challenge with a digest of challenge
+ * and cookie, and whoever gets that answer can relay it: it passes a node's challenge off as its
+ * own, hands our answer to that node, and speaks to it in our name. epmd registers names for
+ * everybody. So the handshake with a port of this machine goes on only if those who listen there
+ * know the cookie anyway, or are the process that was named:
  *
  *   - before connecting, every socket that listens there is checked, so that nobody else learns that
  *     we are there;
  *   - before the digest is sent, the socket at the other end is checked: listeners may have changed
  *     in between, but the process that has accepted the connection stays the same.
  *
- * /proc/net/tcp and tcp6 show a socket's user and inode. A socket that has not been accepted yet has
- * inode 0 and no user of its own; it has not sent anything either. Ports of other machines cannot
- * be checked from here.
+ * /proc/net/tcp and tcp6 show a socket's user and inode. A socket that has not been accepted yet
+ * has inode 0 and no user of its own; it has not sent anything either. Ports of other machines
+ * cannot be checked from here.
+ *
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -202,7 +203,8 @@ static int check_process(const struct port_check *p, uint64_t inode, struct et_e
 	return et_err(e, ET_OTHER, "%s is another process", p->name);
 }
 
-static int check_user(const struct port_check *p, const struct sock *s, unsigned port, struct et_error *e)
+static int check_user(
+	const struct port_check *p, const struct sock *s, unsigned port, struct et_error *e)
 {
 	char user[64], owner[64], hint[64] = "";
 	pid_t pid;
@@ -218,14 +220,16 @@ static int check_user(const struct port_check *p, const struct sock *s, unsigned
 	else if (p->accept->npids == 0)
 		snprintf(hint, sizeof(hint), "as root -p PID takes its own cookie, or ");
 	return et_err(e, ET_OWNER,
-		"port %u, where the node %s is said to be, belongs to %s, and the cookie of %s to %s: "
+		"port %u, where the node %s is said to be, belongs to %s, and the cookie of %s to "
+		"%s: "
 		"no handshake is started, because it could be passed on; %s--cookie-file names a "
 		"file of its own",
 		port, p->name, user, p->cookie->file,
 		nd_user(p->cookie->owner, owner, sizeof(owner)), hint);
 }
 
-static int check_owner(const struct port_check *p, const struct sock *s, unsigned port, struct et_error *e)
+static int check_owner(
+	const struct port_check *p, const struct sock *s, unsigned port, struct et_error *e)
 {
 	if (p->accept->npids > 0 && check_process(p, s->inode, e) < 0)
 		return -1;
@@ -259,7 +263,8 @@ static int unseen(const struct port_check *p, struct et_error *e)
 		p->name);
 }
 
-int port_check_listener(const struct port_check *p, struct in_addr addr, int port, struct et_error *e)
+int port_check_listener(
+	const struct port_check *p, struct in_addr addr, int port, struct et_error *e)
 {
 	struct listeners l = {.p = p, .at = {addr.s_addr, (unsigned)port}, .e = e};
 	int rc;

@@ -42,7 +42,9 @@ enum prog_pbi {
 /* Of rt_source_part(): the slot for the part, TERM_ELEMENT and so on, which. */
 #define SOURCE_PART(slot, part, pbi) ((slot) << 16 | (unsigned)(part) << 8 | (pbi))
 
-/* In place of a member's index, for PBI_STATE_NUMBER: shall the statements be skipped? (d/gate.c) */
+/*
+ * In place of a member's index, for PBI_STATE_NUMBER: shall the statements be skipped? (d/gate.c)
+ */
 #define PBI_GATE 255
 
 /* Further bits: arguments that erlarg() and erlint() read; PBI_ANY_ARG: others, or unknown. */

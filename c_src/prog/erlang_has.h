@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which provider built-ins the probes of the provider erlang can answer (erlang_has.c), from the table
- * erlang_probes.def. The compiler refuses those that no probe of a description has.
+ * Which provider built-ins the probes of the provider erlang can answer (erlang_has.c), from the
+ * table erlang_probes.def. The compiler refuses those that no probe of a description has.
+ *
  */
 #ifndef PROG_ERLANG_HAS_H
 #define PROG_ERLANG_HAS_H

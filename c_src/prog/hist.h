@@ -6,9 +6,10 @@
  * not matter how values were spread over threads, CPUs and nodes.
  *
  * Few of the 3,840 buckets are ever used, for values that are measured have about the same size. So
- * buckets are in groups of 64, two powers of two, and a group is there when a value needs it. Groups
- * are allocated by whoever owns the histogram: the engine in its tables (agg.c), the consumer on
- * the heap (consume/percentile.c).
+ * buckets are in groups of 64, two powers of two, and a group is there when a value needs it.
+ * Groups are allocated by whoever owns the histogram: the engine in its tables (agg.c), the
+ * consumer on the heap (consume/percentile.c).
+ *
  */
 #ifndef PROG_HIST_H
 #define PROG_HIST_H
@@ -60,9 +61,10 @@ static inline uint64_t hist_at(const struct hist *h, unsigned bucket)
 }
 
 /*
- * The percentile by nearest rank: of n values in order, the one at position ceil(percent / 100 * n),
- * as the middle of its bucket, and never outside of min and max. Percentages are in millionths:
+ * The percentile by nearest rank: of n values in order, the one at position ceil(percent / 100 *
+ * n), as the middle of its bucket, and never outside of min and max. Percentages are in millionths:
  * PERCENT is 1 %. Nothing counted: 0.
+ *
  */
 #define PERCENT 1000000u
 int64_t hist_percentile(const struct hist *h, uint32_t percent);

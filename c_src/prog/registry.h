@@ -38,7 +38,9 @@ struct d_registry {
 	/* The names of the probes of these providers. May be NULL. */
 	void (*names)(void *data, const char *prov, void (*cb)(void *arg, const char *name),
 		void *arg);
-	/* Provider built-ins that probes of this description have, if there were any. May be NULL. */
+	/*
+	 * Provider built-ins that probes of this description have, if there were any. May be NULL.
+	 */
 	uint32_t (*has)(void *data, const struct d_pdesc *desc);
 	/* Why a description matches nothing, if its provider knows; or "". May be NULL. */
 	void (*why)(void *data, const struct d_pdesc *desc, char *buf, size_t size);

@@ -31,7 +31,8 @@ enum term_part {
 enum term_fact {
 	TERM_INTEGER, /* its value; a float is truncated */
 	TERM_SIZE,    /* of a tuple, list, map; bytes of a binary; characters of an atom */
-	TERM_SCALED,  /* its value times the number that is there already; a float is rounded then */
+	/* its value times the number that is there already; a float is rounded then */
+	TERM_SCALED,
 	TERM_IS,      /* is there a term at all? */
 };
 
@@ -55,7 +56,8 @@ enum pat_op {
 	PAT_BOTH,   /* P1 = P2: two children for the same term */
 	PAT_ATOM,   /* text */
 	PAT_INT,    /* num */
-	PAT_BIG,    /* an integer of more bits: text: its words of 64 bits, the lowest first; n: 1: < 0 */
+	/* an integer of more bits: text: its words of 64 bits, the lowest first; n: 1: < 0 */
+	PAT_BIG,
 	PAT_FLOAT,  /* real */
 	PAT_NIL,
 	PAT_CONS,   /* head, tail */
@@ -64,7 +66,8 @@ enum pat_op {
 	PAT_BINARY, /* n children, which are segments */
 	/* segments of a binary */
 	SEG_BYTES,  /* text */
-	SEG_INT,    /* n: bits; num: SEG_LITTLE, SEG_SIGNED; one child: PAT_INT, PAT_VAR or PAT_ANY */
+	/* n: bits; num: SEG_LITTLE, SEG_SIGNED; one child: PAT_INT, PAT_VAR or PAT_ANY */
+	SEG_INT,
 	SEG_PART,   /* n: bits; one child: PAT_VAR or PAT_ANY */
 	SEG_REST,   /* the same for all that is left; n: it is a multiple of so many bits */
 	/* of terms only */

@@ -18,8 +18,8 @@
 static const struct {
 	const char *names, *instead;
 } others[] = {
-	{"fbt kprobe kretprobe kfunc fentry rawfbt",
-		"functions of the kernel have no probes; profile-N with stack() shows them at work"},
+	{"fbt kprobe kretprobe kfunc fentry rawfbt", "functions of the kernel have no probes; "
+						     "profile-N with stack() shows them at work"},
 	{"io fsinfo vfs",
 		"syscall::read*:entry, syscall::write*:entry and the like show what programs "
 		"request"},
@@ -116,7 +116,9 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 			snprintf(buf, size, "%s", why);
 	}
 	if (en->opts->replay && len > 0 && en_is_kernel(d->prov))
-		snprintf(buf, size, "probes of the kernel and of other programs cannot be recorded and replayed");
+		snprintf(buf, size,
+			"probes of the kernel and of other programs cannot be recorded and "
+			"replayed");
 	if (d->id != 0 || len == 0 || is_known(en, d->prov))
 		return;
 	if (strncmp(d->prov, "erlang", 6) == 0) {
@@ -128,7 +130,8 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 		snprintf(buf, size,
 			"it is about what there is in an Erlang node, and runs inside of one: -N "
 			"NODE, without probes of the kernel in the same script");
-	} else if (len > 1 && d->prov[len - 1] == '0' && !isdigit((unsigned char)d->prov[len - 2])) {
+	} else if (len > 1 && d->prov[len - 1] == '0' &&
+		   !isdigit((unsigned char)d->prov[len - 2])) {
 		snprintf(buf, size, "there is no process 0: $target is that of -p or -c");
 	} else if (strpbrk(d->prov, "*?[") != NULL) {
 		if (kernel && en->opts->val[OPT_USDTPROC] == 0)

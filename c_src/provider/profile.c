@@ -5,13 +5,14 @@
  * if any profile-N is enabled. Deadlines are absolute, so nothing drifts; after missed deadlines a
  * timer fires once, not once for each of them.
  *
- * Inside a node everything else is armed after go, which takes a while if the node is busy. Timers begin when
- * that is done: a script that runs for ten seconds then sees ten seconds of events.
+ * Inside a node everything else is armed after go, which takes a while if the node is busy. Timers
+ * begin when that is done: a script that runs for ten seconds then sees ten seconds of events.
  *
  * In the command, profile-N fires in the kernel (kernel/sampler.c) if one of its clauses reads
  * something about the interrupted task (pid, execname, arg0, stack() and the like), or if the
  * script has other probes of the kernel: it then samples whatever runs on each CPU. Inside a node
  * such a clause samples the schedulers (beam/sampler_fire.c), and profile-wall-N the processes.
+ *
  */
 #include <errno.h>
 #include <pthread.h>
@@ -284,7 +285,8 @@ static bool wants_arena(struct en *en)
 	struct et_error e = {0};
 	bool found = false;
 
-	if (et_sampler == NULL || en->opts->inside || en->opts->replay || !en->opts->val[OPT_KERNEL])
+	if (et_sampler == NULL || en->opts->inside || en->opts->replay ||
+		!en->opts->val[OPT_KERNEL])
 		return false;
 	for (unsigned i = 0; i < en->prog->nclauses; i++) {
 		const struct prog_clause *c = en->prog->clauses[i];
@@ -337,9 +339,10 @@ static int enable_inside(
 		"%s reads what the schedulers run (%s), which it cannot see inside a node: it "
 		"fires in a thread of its own. %s",
 		p->name->text, p->uses.stack ? "stack() and the like" : "ustack() and the like",
-		p->uses.stack ? "stack() is the kernel's stack, which only the kernel knows: as root, "
-				"erltrace -p PID"
-			      : "profile-N can: profile-97 { @[ustack()] = count(); }");
+		p->uses.stack
+			? "stack() is the kernel's stack, which only the kernel knows: as root, "
+			  "erltrace -p PID"
+			: "profile-N can: profile-97 { @[ustack()] = count(); }");
 }
 
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names, by the rule of metric_name.c, and conflicts between them. Values are divided where they are
- * printed, digit by digit: nothing is rounded.
+ * Names, by the rule of metric_name.c, and conflicts between them. Values are divided where they
+ * are printed, digit by digit: nothing is rounded.
+ *
  */
 #include "naming.h"
 
@@ -91,7 +92,8 @@ static bool is_own(const char *name, enum metric_kind kind)
 		{"erltrace_alert_calls", METRIC_COUNT}, {"erltrace_alerts_dropped", METRIC_COUNT},
 		{"erltrace_posts", METRIC_COUNT}, {"erltrace_posts_failed", METRIC_COUNT},
 		{"erltrace_metric_left_out", METRIC_MAX}, {"erltrace_script_left_out", METRIC_MAX},
-		{"erltrace_folder_up", METRIC_MAX}, {"erltrace_connections_displaced", METRIC_COUNT},
+		{"erltrace_folder_up", METRIC_MAX},
+		{"erltrace_connections_displaced", METRIC_COUNT},
 		{"erltrace_lines_left_out", METRIC_COUNT},
 		{"erltrace_snapshots_failed", METRIC_COUNT},
 		{"erltrace_state_writes_failed", METRIC_COUNT}};
@@ -113,7 +115,8 @@ const char *naming_conflict(const struct totals *t, const struct metric *self, c
 		return why;
 	}
 	for (const struct metric *m = t->metrics; m != NULL; m = m->next) {
-		if (m == self || !m->shown || m->name == NULL || !overlap(m->name, m->kind, name, kind))
+		if (m == self || !m->shown || m->name == NULL ||
+			!overlap(m->name, m->kind, name, kind))
 			continue;
 		of = strcmp(m->aggregation, "_") == 0 ? "" : m->aggregation;
 		if (strcmp(name, m->name) == 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What metrics are called: by the script's #pragma D metric, or by the names of file and aggregation. */
+/*
+ * What metrics are called: by the script's #pragma D metric, or by the names of file and
+ * aggregation.
+ */
 #ifndef SERVE_NAMING_H
 #define SERVE_NAMING_H
 

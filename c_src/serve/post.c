@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * POST by libwebsockets' client, in the loop of who posts. One body is on its way at a time. When it
- * cannot be delivered it stays here and is sent again, after half a second at first and at most
+ * POST by libwebsockets' client, in the loop of who posts. One body is on its way at a time. When
+ * it cannot be delivered it stays here and is sent again, after half a second at first and at most
  * half a minute; whoever has more to say keeps it until then, so that nothing piles up.
+ *
  */
 #include "post.h"
 

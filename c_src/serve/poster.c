@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * poster.h: a thread with a loop of libwebsockets of its own, in which post.c posts one body after the
- * other. The queue before it is short: whoever posts more than the other side takes loses the rest, and
- * is told so.
+ * poster.h: a thread with a loop of libwebsockets of its own, in which post.c posts one body after
+ * the other. The queue before it is short: whoever posts more than the other side takes loses the
+ * rest, and is told so.
+ *
  */
 #include "poster.h"
 

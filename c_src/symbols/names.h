@@ -12,7 +12,8 @@ enum sy_form {
 	SY_ADDR,   /* module`symbol+0xoff */
 	SY_SYM,	   /* module`symbol */
 	SY_MOD,	   /* module */
-	SY_PC,	   /* as SY_ADDR, but an Erlang function with its line: the innermost frame of a stack */
+	/* as SY_ADDR, but an Erlang function with its line: the innermost frame of a stack */
+	SY_PC,
 	SY_RETURN, /* the same of another frame: a return address, so that the call is before it */
 };
 

@@ -29,7 +29,8 @@ struct vm_jit {
 	uint64_t active;	  /* the address of the code index in use, 32 bits */
 	uint64_t nif, bif, light; /* return addresses */
 	uint32_t current, i;	  /* in a process: its NIF's or BIF's MFA; where it goes on */
-	uint32_t export;	  /* in a scheduler's registers: a pointer to the light BIF's Export */
+	/* in a scheduler's registers: a pointer to the light BIF's Export */
+	uint32_t export;
 	uint32_t export_mfa;	  /* in an Export */
 };
 

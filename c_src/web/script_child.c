@@ -279,12 +279,12 @@ static void kill_child(const struct run *r, int sig)
 static void tell_killed(struct run *r)
 {
 	char why[128];
-	int n = r->reason == NULL
-			? snprintf(why, sizeof(why), "the command was killed (signal %d)",
-				  WTERMSIG(r->status))
-			: snprintf(why, sizeof(why),
-				  "it did not end within %d s and was killed: its last results are missing",
-				  WEB_GRACE_MS / 1000);
+	int n = r->reason == NULL ? snprintf(why, sizeof(why), "the command was killed (signal %d)",
+					    WTERMSIG(r->status))
+				  : snprintf(why, sizeof(why),
+					    "it did not end within %d s and was killed: its last "
+					    "results are missing",
+					    WEB_GRACE_MS / 1000);
 
 	keep_error(r, why, (size_t)n);
 }
@@ -401,7 +401,8 @@ static bool is_object(const char *line, size_t len)
 			text = !text;
 		else if (!text && (line[i] == '{' || line[i] == '['))
 			depth++;
-		else if (!text && (line[i] == '}' || line[i] == ']') && (depth == 0 || --depth == 0))
+		else if (!text && (line[i] == '}' || line[i] == ']') &&
+			 (depth == 0 || --depth == 0))
 			return i == len - 1 && line[0] == '{' && line[i] == '}';
 	}
 	return false;

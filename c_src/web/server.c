@@ -279,7 +279,8 @@ static int login(struct web *w, struct lws *wsi, struct conn *c)
 
 		web_tell(w, &w->refusals, "login peer=%s refused", peer);
 		return reply_text(wsi, c, some ? 401 : 429,
-			some ? "this is not the token\n" : "too many wrong tokens: wait a minute\n");
+			some ? "this is not the token\n"
+			     : "too many wrong tokens: wait a minute\n");
 	}
 	u = web_login(w, secret);
 	if (u == NULL)
@@ -460,7 +461,8 @@ int web_open(struct web *w)
 		.alpn = "http/1.1", /* web sockets as they were made */
 		.ssl_cert_filepath = w->o.tls_cert,
 		.ssl_private_key_filepath = w->o.tls_key,
-		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
+		.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
+			   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
 			   (w->o.tls_cert != NULL ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0) |
 			   (strchr(w->o.bind, ':') == NULL ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
 	};

@@ -63,7 +63,8 @@ static const char usage[] =
 	"	-N node          a node that the page may trace; may be given several times\n"
 	"	                 (default: all nodes of the cookie's owner on this machine)\n"
 	"	--port N         the port to listen on (8042; 0: any free port)\n"
-	"	--bind ADDRESS   the address to listen on (127.0.0.1); if not loopback, TLS is needed\n"
+	"	--bind ADDRESS   the address to listen on (127.0.0.1); if not loopback, TLS is "
+	"needed\n"
 	"	--cookie-file F  the cookie for nodes ($ERL_COOKIE_FILE, ~/.erlang.cookie);\n"
 	"	                 -: a line of standard input\n"
 	"	--token-file F   the token for browsers, created if the file does not exist\n"
@@ -72,7 +73,8 @@ static const char usage[] =
 	"	--host NAME      a name that browsers may use for it; may be given several times\n"
 	"	--log FILE       the log of who ran what, appended (default: standard error)\n"
 	"	--run-seconds N  how long a script may run (3600)\n"
-	"	--kernel         scripts may use probes of this machine's kernel (syscall, pid ...),\n"
+	"	--kernel         scripts may use probes of this machine's kernel (syscall, pid "
+	"...),\n"
 	"	                 which see all of its processes\n"
 	"	--until-eof      end when standard input ends\n"
 	"	--pages DIR      the page's files\n"
@@ -214,7 +216,8 @@ static void tell_address(const struct web *w)
 
 int web_main(int argc, char **argv)
 {
-	struct web w = {.o = {.port = WEB_PORT, .bind = "127.0.0.1", .run_seconds = WEB_RUN_SECONDS},
+	struct web w = {
+		.o = {.port = WEB_PORT, .bind = "127.0.0.1", .run_seconds = WEB_RUN_SECONDS},
 		.logins = {.n = WEB_LOGINS, .each_ms = 6000},
 		.compiles = {.n = WEB_ALL_COMPILES, .each_ms = 500},
 		.refusals = {.rate = {.n = WEB_REFUSALS, .each_ms = 10000}},
@@ -234,8 +237,8 @@ int web_main(int argc, char **argv)
 	if (w.o.pages[0] == '\0')
 		paths_find(&paths_pages, w.o.pages);
 	status = 1;
-	if (open_log(&w) == 0 && web_token(&w) == 0 && web_load_pages(&w) == 0 && web_open(&w) == 0 &&
-		run_watch_end(&w) == 0) {
+	if (open_log(&w) == 0 && web_token(&w) == 0 && web_load_pages(&w) == 0 &&
+		web_open(&w) == 0 && run_watch_end(&w) == 0) {
 		tell_address(&w);
 		explicit_bzero(w.token_text, sizeof(w.token_text));
 		web_serve(&w);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tracer and its handles under many threads, without a VM (fake_vm.c), so that a sanitizer can
- * watch: make tsan, make asan-erlang. First what fires is counted exactly; then processes end of which
- * nobody tells; then handles are opened and closed while events go on; then events are made of whatever
- * terms.
+ * watch: make tsan, make asan-erlang. First what fires is counted exactly; then processes end of
+ * which nobody tells; then handles are opened and closed while events go on; then events are made
+ * of whatever terms.
+ *
  */
 #include <pthread.h>
 #include <sched.h>
@@ -230,7 +231,8 @@ static ERL_NIF_TERM other_pid(struct thread *t)
 
 static void one(struct thread *t, struct proc *p)
 {
-	ERL_NIF_TERM msg = enif_make_tuple3(t->env, atom_ok, p->pid, enif_make_list(t->env, 1, atom_ok));
+	ERL_NIF_TERM msg =
+		enif_make_tuple3(t->env, atom_ok, p->pid, enif_make_list(t->env, 1, atom_ok));
 
 	t->env->words[7] = p->words;
 	switch (next_random(&t->rnd) % 12) {
@@ -278,7 +280,8 @@ static ERL_NIF_TERM any(struct thread *t, int deep)
 	case 4: return enif_make_list(env, 0);
 	case 5: return enif_make_double(env, (double)(int64_t)next_random(&t->rnd) / 1e9);
 	case 6:
-		memset(enif_make_new_binary(env, (r >> 8) % 700, &m), (int)(r >> 30), (r >> 8) % 700);
+		memset(enif_make_new_binary(env, (r >> 8) % 700, &m), (int)(r >> 30),
+			(r >> 8) % 700);
 		return m;
 	case 7: return enif_make_list_cell(env, any(t, deep - 1), any(t, deep - 1));
 	case 8: return enif_make_list(env, 2, any(t, deep - 1), any(t, deep - 1));
@@ -308,10 +311,11 @@ static ERL_NIF_TERM own_port(struct thread *t)
 
 static void odd_one(struct thread *t, struct proc *p)
 {
-	const ERL_NIF_TERM tags[] = {atom_call, atom_return_to, atom_return_from, atom_exception_from, atom_send,
-		atom_receive, atom_in, atom_out, atom_spawned, atom_exit, atom_gc_minor_start,
-		atom_gc_minor_end, atom_gc_major_start, atom_gc_major_end, atom_register,
-		atom_unregister, atom_open, atom_closed, atom_spawn, atom_ok};
+	const ERL_NIF_TERM tags[] = {atom_call, atom_return_to, atom_return_from,
+		atom_exception_from, atom_send, atom_receive, atom_in, atom_out, atom_spawned,
+		atom_exit, atom_gc_minor_start, atom_gc_minor_end, atom_gc_major_start,
+		atom_gc_major_end, atom_register, atom_unregister, atom_open, atom_closed,
+		atom_spawn, atom_ok};
 	ERL_NIF_TERM tag = tags[next_random(&t->rnd) % (sizeof(tags) / sizeof(tags[0]))];
 	bool port = next_random(&t->rnd) % 3 == 0;
 
@@ -387,7 +391,8 @@ static const char script[] =
 	"tick-10ms { @t[erlnode] = count(); }";
 
 static const char odd_script[] =
-	"erlang*:::gc_minor-start,erlang*:::gc_minor-end,erlang*:::process-heap_grow { @g[arg1] = count(); }\n"
+	"erlang*:::gc_minor-start,erlang*:::gc_minor-end,erlang*:::process-heap_grow { @g[arg1] = "
+	"count(); }\n"
 	"erlang*:::port-open,erlang*:::port-exit,erlang*:::port-command,erlang*:::port-connect,"
 	"erlang*:::driver-output,erlang*:::driver-outputv,erlang*:::driver-control,"
 	"erlang*:::driver-start,erlang*:::driver-stop,erlang*:::driver-ready_input"
@@ -397,7 +402,8 @@ static const char odd_script[] =
 	"erlang*:::message-queued { @m2[erlmsg] = count(); }\n"
 	"erlang*:m::function-entry { @a[erlargs, erlarg(1)] = sum(erlint(0)); ustack(5); }\n"
 	"erlang*:m::function-return { @b[erlret] = count(); }\n"
-	"erlang*:m::function-exception { @c[erlclass, erlreason, erlarg(0)] = count(); ustack(5); }";
+	"erlang*:m::function-exception { @c[erlclass, erlreason, erlarg(0)] = count(); ustack(5); "
+	"}";
 
 static void counts(ErlNifEnv *env, struct open *o, long *fired, long *lost)
 {
@@ -425,9 +431,10 @@ static void attend(ErlNifEnv *env, struct open *o)
 static void test_exact(void)
 {
 	ErlNifEnv *env = fake_env(NULL), *at_work = fake_env(NULL);
-	const char *exact = "erlang*:m::function-entry,erlang*:m::function-return,"
-			    "erlang*:::message-send,erlang*:::process-scheduled,erlang*:::process-exit"
-			    " { @[probename] = count(); }";
+	const char *exact =
+		"erlang*:m::function-entry,erlang*:m::function-return,"
+		"erlang*:::message-send,erlang*:::process-scheduled,erlang*:::process-exit"
+		" { @[probename] = count(); }";
 	struct open o = open_handle(env, exact, true);
 	_Atomic ERL_NIF_TERM state = o.state;
 	long fired, lost, want = 0;
@@ -512,7 +519,8 @@ static void check_given_back(struct beam_handle *b)
 
 	for (uint32_t i = (uint32_t)atomic_load(&t->free.head); i != 0; i = t->chunks[i - 1].next)
 		n++;
-	check(n == atomic_load(&t->free.used) && n > 0, "chunks given back", n, atomic_load(&t->free.used));
+	check(n == atomic_load(&t->free.used) && n > 0, "chunks given back", n,
+		atomic_load(&t->free.used));
 	for (uint64_t i = 0; i <= d->self_mask; i++)
 		left += atomic_load(&d->selfs[i]) != NULL;
 	check(left == 0, "chains of variables", left, 0);
@@ -629,7 +637,9 @@ static ERL_NIF_TERM told(ErlNifEnv *env, ERL_NIF_TERM fns, unsigned n)
 	return list;
 }
 
-/* Each of the functions is counted by the VM, loaded anew, and traced; all the while it is called. */
+/*
+ * Each of the functions is counted by the VM, loaded anew, and traced; all the while it is called.
+ */
 static void test_functions_come_and_are_counted_while_they_are_called(void)
 {
 	ErlNifEnv *env = fake_env(NULL), *at_work = fake_env(NULL);
@@ -646,8 +656,9 @@ static void test_functions_come_and_are_counted_while_they_are_called(void)
 		abort();
 	o = (struct open){.term = t[1], .state = t[2]};
 	enif_get_resource(env, o.term, NULL, &o.obj);
-	CALL(env, "compile", o.term, binary(env, "erlang*:m::function-entry { @[probefunc] = count(); }"),
-		nil, enif_make_list(env, 1, enif_make_atom(env, "zero_matches")));
+	CALL(env, "compile", o.term,
+		binary(env, "erlang*:m::function-entry { @[probefunc] = count(); }"), nil,
+		enif_make_list(env, 1, enif_make_atom(env, "zero_matches")));
 	start(env, &o);
 	atomic_store(&state, o.state);
 	run_threads(&state, false);
@@ -685,7 +696,8 @@ static void test_neighbours_have_buckets_of_their_own(void)
 
 	for (uint64_t m = 0; m < 1000; m++)
 		for (uint64_t f = 0; f < 100; f++) {
-			uint64_t k = beam_hash_fn((20000 + m) << 6 | 0xb, (21500 + f) << 6 | 0xb, 0x1f);
+			uint64_t k =
+				beam_hash_fn((20000 + m) << 6 | 0xb, (21500 + f) << 6 | 0xb, 0x1f);
 
 			if (++met[k % sizeof(met)] > most)
 				most = met[k % sizeof(met)];
@@ -694,8 +706,9 @@ static void test_neighbours_have_buckets_of_their_own(void)
 }
 
 /*
- * Flows that begin here have places side by side, as their numbers are. A part of a flow of another node finds a place
- * wherever they are, and so do the next ones.
+ * Flows that begin here have places side by side, as their numbers are. A part of a flow of another
+ * node finds a place wherever they are, and so do the next ones.
+ *
  */
 static void test_parts_find_a_place_beside_flows(void)
 {
@@ -729,9 +742,11 @@ int main(void)
 			enif_make_uint(env, FAKE_PROCESSES),
 			enif_make_tuple3(env, enif_make_uint(env, 6), enif_make_uint(env, 5),
 				enif_make_uint(env, 3)),
-			enif_make_uint(env, 2), enif_make_tuple3(env, nil, atom_undefined, atom_undefined),
+			enif_make_uint(env, 2),
+			enif_make_tuple3(env, nil, atom_undefined, atom_undefined),
 			enif_make_uint(env, 64), atom_undefined));
-	check(beam_vm.pid_shift == 4 && beam_vm.small && beam_vm.immediates && beam_vm.tuple3.tag == 2,
+	check(beam_vm.pid_shift == 4 && beam_vm.small && beam_vm.immediates &&
+			beam_vm.tuple3.tag == 2,
 		"the fake is as OTP", beam_vm.pid_shift, 4);
 	atomic_store(&beam_layout, LAYOUT_KNOWN);
 	beam_words.frame = 1;

@@ -478,7 +478,8 @@ int enif_get_string(
 	ERL_NIF_TERM head;
 
 	(void)encoding;
-	while (n + 1 < size && enif_get_list_cell(env, t, &head, &t) && enif_get_uint(env, head, &c))
+	while (n + 1 < size && enif_get_list_cell(env, t, &head, &t) &&
+		enif_get_uint(env, head, &c))
 		buf[n++] = (char)c;
 	buf[n] = '\0';
 	return t == NIL ? (int)n + 1 : 0;
@@ -518,7 +519,8 @@ void *enif_alloc_resource(ErlNifResourceType *type, size_t size)
 
 void enif_release_resource(void *obj)
 {
-	struct resource *r = (struct resource *)(void *)((char *)obj - offsetof(struct resource, obj));
+	struct resource *r =
+		(struct resource *)(void *)((char *)obj - offsetof(struct resource, obj));
 
 	if (--r->refs == 0) {
 		dtor(NULL, obj);
@@ -529,7 +531,8 @@ void enif_release_resource(void *obj)
 /* The term's reference is given back by the test, with enif_release_resource. */
 ERL_NIF_TERM enif_make_resource(ErlNifEnv *env, void *obj)
 {
-	struct resource *r = (struct resource *)(void *)((char *)obj - offsetof(struct resource, obj));
+	struct resource *r =
+		(struct resource *)(void *)((char *)obj - offsetof(struct resource, obj));
 	ERL_NIF_TERM *w = words(env, 2);
 
 	r->refs++;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of processes: pages that nobody has a slot in are given back, those of the living stay as they
- * are, whoever comes or goes meanwhile. One process in a thousand lives, the others have ended, told or not.
+ * The tables of processes: pages that nobody has a slot in are given back, those of the living stay
+ * as they are, whoever comes or goes meanwhile. One process in a thousand lives, the others have
+ * ended, told or not.
+ *
  */
 #include "slot_threads.h"
 

@@ -5,6 +5,7 @@
 
 long slot_pages_kept(void);    /* pages that are there though nobody has a slot in them */
 long slot_pages_missing(void); /* processes whose slot is gone, or not as it was */
-long slots_overwritten(void);  /* the same, under threads; they and what finds no room are counted */
+/* the same, under threads; they and what finds no room are counted */
+long slots_overwritten(void);
 
 #endif

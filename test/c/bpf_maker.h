@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the maker of random programs (bpf_make.h) knows while it puts instructions down: the kinds of
- * what registers and stack slots hold; and the operands that it takes of them, or makes.
+ * What the maker of random programs (bpf_make.h) knows while it puts instructions down: the kinds
+ * of what registers and stack slots hold; and the operands that it takes of them, or makes.
+ *
  */
 #ifndef TEST_BPF_MAKER_H
 #define TEST_BPF_MAKER_H

@@ -427,7 +427,8 @@ static inline const char *pf_raw(const char *fmt, unsigned kind, const void *p, 
 
 /* ---- aggregations --------------------------------------------------------------------- */
 
-static __attribute__((unused)) struct prog_val keys2[2] = {{.kind = V_STR}, {.kind = V_INT, .size = 4, .is_signed = true}};
+static __attribute__((unused)) struct prog_val keys2[2] = {
+	{.kind = V_STR}, {.kind = V_INT, .size = 4, .is_signed = true}};
 
 static inline unsigned add_agg(const char *name, unsigned fn, struct prog_val *keys, unsigned nkeys)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of the consumer: rows and trace(), what is told of drops and faults, files, print(), symbols.
- * printf() and JSON are in printf_test.c, aggregations in aggs_test.c.
+ * Tests of the consumer: rows and trace(), what is told of drops and faults, files, print(),
+ * symbols. printf() and JSON are in printf_test.c, aggregations in aggs_test.c.
+ *
  */
 #include "consume_env.h"
 
@@ -231,7 +232,8 @@ static void test_faults(void)
 	push(2, 0, REC_ERROR, &div, sizeof(div));
 	CHECK(work(false), "");
 	CHECK(cstr(&w.fault_text),
-		"error on enabled probe ID 2 (ID 2: a:b:c:d): invalid address (0xdead) in action #4 "
+		"error on enabled probe ID 2 (ID 2: a:b:c:d): invalid address (0xdead) in action "
+		"#4 "
 		"at BPF pc 2 (line 9 of t.d) line 9\n"
 		"error on enabled probe ID 2 (ID 2: a:b:c:d): divide-by-zero in predicate at BPF "
 		"pc 5 (line 7 of t.d) line 7\n");
@@ -426,7 +428,8 @@ static void test_symbols(void)
 	sy_free(sy);
 
 	section = "hostile ELF files";
-	if (fstat(in, &st) != 0 || (elf = elf_bytes(in, 0, (uint64_t)st.st_size, 1u << 30)) == NULL) {
+	if (fstat(in, &st) != 0 ||
+		(elf = elf_bytes(in, 0, (uint64_t)st.st_size, 1u << 30)) == NULL) {
 		check_true(__LINE__, false, "cannot read this program");
 		return;
 	}

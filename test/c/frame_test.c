@@ -128,7 +128,9 @@ static void test_others(void)
 	CHECK(kind(FRAME("h\3a\2" NOTHING ME, "\x83P\0\0\0\1x")) == -1); /* compressed */
 	CHECK(kind(FRAME("h\3a\2" NOTHING ME, "\x83R\1")) == -1);	 /* an atom cache */
 	CHECK(parse("\x83" "D\0", 3, &(struct frame_message){0}) == -1);
-	CHECK(parse("\x83" "E\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0", 19, &(struct frame_message){0}) == -1);
+	CHECK(parse("\x83"
+		    "E\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0",
+		      19, &(struct frame_message){0}) == -1);
 	CHECK(parse("p", 1, &(struct frame_message){0}) == -1);
 	CHECK(parse("", 0, &(struct frame_message){0}) == -1);
 }
@@ -151,9 +153,9 @@ static void test_sizes_that_lie(void)
 	for (size_t i = 0; i < sizeof(tags); i++)
 		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 			struct bytes b = FRAME("h\3a\2" NOTHING ME, "\x83");
-			unsigned char size[5] = {(unsigned char)tags[i], (unsigned char)(sizes[k] >> 24),
-				(unsigned char)(sizes[k] >> 16), (unsigned char)(sizes[k] >> 8),
-				(unsigned char)sizes[k]};
+			unsigned char size[5] = {(unsigned char)tags[i],
+				(unsigned char)(sizes[k] >> 24), (unsigned char)(sizes[k] >> 16),
+				(unsigned char)(sizes[k] >> 8), (unsigned char)sizes[k]};
 
 			put_bytes(&b, size, sizeof(size));
 			PUT(&b, "j");
@@ -184,7 +186,8 @@ static void test_deep_term(void)
 
 static void test_truncated(void)
 {
-	struct bytes b = frame_of("h\3a\2" NOTHING ME, 4 + 2 + sizeof(ME) - 1, zoo, sizeof(zoo) - 1);
+	struct bytes b =
+		frame_of("h\3a\2" NOTHING ME, 4 + 2 + sizeof(ME) - 1, zoo, sizeof(zoo) - 1);
 	struct frame_message m;
 
 	for (size_t n = 0; n < b.n; n++)
@@ -205,7 +208,8 @@ static void check_any(const unsigned char *v, size_t n)
 
 static void test_one_byte_wrong(void)
 {
-	struct bytes b = frame_of("h\3a\2" NOTHING ME, 4 + 2 + sizeof(ME) - 1, zoo, sizeof(zoo) - 1);
+	struct bytes b =
+		frame_of("h\3a\2" NOTHING ME, 4 + 2 + sizeof(ME) - 1, zoo, sizeof(zoo) - 1);
 
 	for (size_t i = 0; i < b.n; i++)
 		for (int by = 1; by < 256; by++) {
@@ -228,7 +232,8 @@ static uint64_t next_random(void)
 
 static void spoil(struct bytes *b)
 {
-	static const unsigned char edges[] = {0, 1, 0x7f, 0x80, 0xff, 'l', 'h', 'i', 'm', 't', 'p', 'X'};
+	static const unsigned char edges[] = {
+		0, 1, 0x7f, 0x80, 0xff, 'l', 'h', 'i', 'm', 't', 'p', 'X'};
 	size_t at = next_random() % b->n;
 
 	switch (next_random() % 4) {
@@ -397,8 +402,8 @@ static void test_cut(void)
 /* A length is a claim: memory follows what has come. */
 static void test_claims(void)
 {
-	static const char claims[][5] = {"\x3f\xff\xff\xff", "\x40\0\0\0", "\x40\0\0\1", "\x80\0\0\0",
-		"\xff\xff\xff\xff"};
+	static const char claims[][5] = {
+		"\x3f\xff\xff\xff", "\x40\0\0\0", "\x40\0\0\1", "\x80\0\0\0", "\xff\xff\xff\xff"};
 	char some[10000] = "p";
 
 	for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
@@ -486,7 +491,8 @@ static void test_atoms(void)
 	CHECK(term_atom("s\7seven..", text, sizeof(text)) == 9);
 	/* ei wrote a zero behind the place here: the last letter needs two bytes, and has one. */
 	CHECK(term_atom("s\7seven.\xe5", text, sizeof(text)) == 0);
-	CHECK(term_atom("s\6seven\xe5", text, sizeof(text)) == 8 && strcmp(text, "seven\xc3\xa5") == 0);
+	CHECK(term_atom("s\6seven\xe5", text, sizeof(text)) == 8 &&
+		strcmp(text, "seven\xc3\xa5") == 0);
 	CHECK(term_atom("a\1", text, sizeof(text)) == 0);
 	CHECK(term_atom("\0", text, sizeof(text)) == 0);
 	/* Longer than any atom: what ei keeps a node's name in is 1021 bytes. */

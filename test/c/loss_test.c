@@ -32,7 +32,8 @@ static const char *const kinds[DROP_KINDS] = {
 	[DROP_SPECBUSY] = "SPECBUSY",
 	[DROP_SPECUNAVAIL] = "SPECUNAVAIL",
 	[DROP_DBLERROR] = "DBLERROR",
-	[DROP_STKSTROVERFLOW] = "STKSTROVERFLOW", /* Erlang and user stacks need no table of strings */
+	/* Erlang and user stacks need no table of strings */
+	[DROP_STKSTROVERFLOW] = "STKSTROVERFLOW",
 	[DROP_THREADS] = "THREADS",
 	[DROP_RATE] = "RATE",
 	[DROP_SAMPLES] = "SAMPLES",
@@ -280,17 +281,20 @@ int main(int argc, char **argv)
 		firings = strtoull(argv[1], NULL, 10) / 8 * 8;
 	test_kinds();
 	tests = passed + failed;
-	/* Every kind there is but those that nothing here can have: sampler_tests, flow_tests have them. */
-	all &= ~(1U << DROP_STKSTROVERFLOW | 1U << DROP_SAMPLES | 1U << DROP_FLOWS | 1U << DROP_FLOWHOPS |
-		 1U << DROP_FLOWTOKENS);
+	/*
+	 * Every kind there is but those that nothing here can have: sampler_tests, flow_tests have
+	 * them.
+	 */
+	all &= ~(1U << DROP_STKSTROVERFLOW | 1U << DROP_SAMPLES | 1U << DROP_FLOWS |
+		 1U << DROP_FLOWHOPS | 1U << DROP_FLOWTOKENS);
 	for (unsigned k = 0; k < DROP_KINDS; k++)
 		if ((all & ~seen) >> k & 1)
 			printf("FAILED: nothing was dropped as %s\n", kinds[k]);
 	failed += seen != all;
 	passed += seen == all;
 	failed += tests != 12; /* one could not be run */
-	printf("promise 4: %u kinds of drops, %llu events each: %s\n", (unsigned)__builtin_popcount(seen),
-		(unsigned long long)firings,
+	printf("promise 4: %u kinds of drops, %llu events each: %s\n",
+		(unsigned)__builtin_popcount(seen), (unsigned long long)firings,
 		failed == 0 ? "came through + dropped = fired, each" : "NOT all accounted for");
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed != 0;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * More handles than a thread remembers its slots of, fired by more threads than there are hints for:
- * every thread finds its own slot again, those that come later take the slots of those that ended,
- * and each handle counts every firing once. (Threads once walked all slots at every such firing.)
- * What handles have of memory begins at different places of pages, and none reaches into another's.
+ * More handles than a thread remembers its slots of, fired by more threads than there are hints
+ * for: every thread finds its own slot again, those that come later take the slots of those that
+ * ended, and each handle counts every firing once. (Threads once walked all slots at every such
+ * firing.) What handles have of memory begins at different places of pages, and none reaches into
+ * another's.
+ *
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -39,7 +41,8 @@ static void *firing(void *arg)
 	for (unsigned i = 0; i < FIRINGS; i++)
 		for (unsigned h = 0; h < HANDLES; h++)
 			erltrace_fire(probe[h], args, 10, 1, 1);
-	pthread_barrier_wait(&all); /* nobody ends, and gives its slots back, before all have fired */
+	/* nobody ends, and gives its slots back, before all have fired */
+	pthread_barrier_wait(&all);
 	return arg;
 }
 

@@ -215,7 +215,8 @@ static void begin(struct engine *e, const char *jit, enum api_role role)
 	if (e->h == NULL || erltrace_setopt(e->h, "jit", jit, &err) < 0 ||
 		(e->probe = erltrace_probe_add(e->h, "t", "", "", "p", 2, types, &err)) == NULL ||
 		erltrace_compile(e->h,
-			"t:::p { @[arg0] = percentile(arg1, 0.5, 25, 50, 90, 99, 99.9, 99.999, 100); }",
+			"t:::p { @[arg0] = percentile(arg1, 0.5, 25, 50, 90, 99, 99.9, 99.999, "
+			"100); }",
 			NULL, &err) < 0 ||
 		erltrace_go(e->h, &err) < 0 || api_set_role(e->h, role) != 0) {
 		fprintf(stderr, "%s\n", err.text);

@@ -411,7 +411,8 @@ static void test_speculation_threads(void)
 			committed += group_ended[i] == 1;
 			wrong += group_seen[i] != (group_ended[i] == 1 ? 3 : 0);
 		}
-		CHECK(wrong == 0 && committed == GROUPS / 3 * 2, "%u wrong of %u", wrong, committed);
+		CHECK(wrong == 0 && committed == GROUPS / 3 * 2, "%u wrong of %u", wrong,
+			committed);
 		CHECK(en_drops(w.en, 0, DROP_SPEC) == 0);
 	}
 	world_free(&w);

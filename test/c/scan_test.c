@@ -252,8 +252,9 @@ static void note_kernel(void *arg, const erltrace_scan_item_t *i)
 
 static void test_kernel(void)
 {
-	static const char text[] = "syscall:::, sched:::, proc:::, usdt:::, pid12:::entry, pid*:::entry,"
-				   "pidx:::entry, python12:::, profile:::tick-1s, erlang*:::, BEGIN { }";
+	static const char text[] =
+		"syscall:::, sched:::, proc:::, usdt:::, pid12:::entry, pid*:::entry,"
+		"pidx:::entry, python12:::, profile:::tick-1s, erlang*:::, BEGIN { }";
 	static const char with[] = "syscall! sched! proc! usdt! pid12! pid*! pidx python12 profile "
 				   "erlang*  ";
 	static const char without[] = "syscall sched proc usdt pid12 pid* pidx python12 profile "
@@ -265,7 +266,8 @@ static void test_kernel(void)
 	size_t len;
 	FILE *f = open_memstream(&told, &len);
 
-	CHECK(erltrace_scan(h, text, strlen(text), NULL, note_kernel, f, &err) == 0, "%s", err.text);
+	CHECK(erltrace_scan(h, text, strlen(text), NULL, note_kernel, f, &err) == 0, "%s",
+		err.text);
 	fclose(f);
 	CHECK(strcmp(told, has_kernel ? with : without) == 0, "%s", told);
 	free(told);

@@ -149,12 +149,14 @@ static void test_odd_texts(void)
 	struct stacks *s = stacks_new();
 	erltrace_value_t keys[2];
 
-	keys[0] = (erltrace_value_t){.kind = ERLTRACE_STRING, .bytes = "a;b\n\t\x01\xff\xc3\xa9 \"\\", .len = 12};
+	keys[0] = (erltrace_value_t){
+		.kind = ERLTRACE_STRING, .bytes = "a;b\n\t\x01\xff\xc3\xa9 \"\\", .len = 12};
 	keys[1] = stack_key("'x;y':f/0\n", 0);
 	add(s, "_", "count", 1, keys, 2);
 	keys[0] = (erltrace_value_t){.kind = ERLTRACE_STRING, .bytes = "", .len = 0};
 	add(s, "_", "count", 2, keys, 2);
-	is_folded("odd characters", s, "\"\";'x:y':f/0 2\na:b   \xef\xbf\xbd\xc3\xa9 \"\\;'x:y':f/0 1\n");
+	is_folded("odd characters", s,
+		"\"\";'x:y':f/0 2\na:b   \xef\xbf\xbd\xc3\xa9 \"\\;'x:y':f/0 1\n");
 
 	s = stacks_new();
 	add_stack_of(s, "", 4);
@@ -181,7 +183,8 @@ static void test_speedscope(void)
 		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 		"\"exporter\":\"erltrace " ERLTRACE_VERSION "\",\"name\":\"a title\","
 		"\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[\n"
-		"{\"name\":\"k\\\"\\\\\"},\n{\"name\":\"m:f/0\",\"file\":\"m.erl\"}]},\n\"profiles\":[\n"
+		"{\"name\":\"k\\\"\\\\\"},\n{\"name\":\"m:f/"
+		"0\",\"file\":\"m.erl\"}]},\n\"profiles\":[\n"
 		"{\"type\":\"sampled\",\"name\":\"@, count\",\"unit\":\"none\",\"startValue\":0,"
 		"\"endValue\":2,\"samples\":[\n[0,1]],\n\"weights\":[2]},\n"
 		"{\"type\":\"sampled\",\"name\":\"@ns, sum\",\"unit\":\"none\",\"startValue\":0,"

@@ -616,7 +616,9 @@ static void test_self(void)
 	world_free(&w);
 }
 
-/* Nobody tells who has ended. Of those that come after each other every fiftieth lives, up to 1000. */
+/*
+ * Nobody tells who has ended. Of those that come after each other every fiftieth lives, up to 1000.
+ */
 static bool is_dead(void *arg, uint64_t key)
 {
 	unsigned *asked = arg;

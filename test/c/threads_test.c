@@ -292,12 +292,12 @@ static void common_check(struct world *w, struct fire *f, void *arg)
 	for (uint64_t key = 0; key < KEYS; key++) {
 		uint64_t str = str_ref(words[key]);
 
-		CHECK(load_of(f, 0, &key) == atomic_load(&added[key]), "number %llu: %lld, not %lld",
-			(unsigned long long)key, (long long)load_of(f, 0, &key),
-			(long long)added[key]);
-		CHECK(load_of(f, 1, &str) == atomic_load(&added[key]), "string %llu: %lld, not %lld",
-			(unsigned long long)key, (long long)load_of(f, 1, &str),
-			(long long)added[key]);
+		CHECK(load_of(f, 0, &key) == atomic_load(&added[key]),
+			"number %llu: %lld, not %lld", (unsigned long long)key,
+			(long long)load_of(f, 0, &key), (long long)added[key]);
+		CHECK(load_of(f, 1, &str) == atomic_load(&added[key]),
+			"string %llu: %lld, not %lld", (unsigned long long)key,
+			(long long)load_of(f, 1, &str), (long long)added[key]);
 	}
 }
 
@@ -415,7 +415,8 @@ static int take(void *arg, unsigned thread, unsigned agg, const void *key, size_
 	unsigned i = 0;
 
 	(void)arg, (void)thread;
-	while (i < WORDS && (words[i]->len != keylen - 4 || memcmp(words[i]->text, text, keylen - 4)))
+	while (i < WORDS &&
+		(words[i]->len != keylen - 4 || memcmp(words[i]->text, text, keylen - 4)))
 		i++;
 	if (i == WORDS) {
 		CHECK(false, "a key that nobody gave");

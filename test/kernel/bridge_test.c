@@ -182,17 +182,20 @@ static void test_none(void)
 	char names[256] = "";
 
 	ok(erltrace_compile(h, SCRIPT, NULL, &err) < 0 &&
-			strstr(err.text, "need a bridge to the nodes: erltrace_set_bridge()") != NULL,
+			strstr(err.text, "need a bridge to the nodes: erltrace_set_bridge()") !=
+				NULL,
 		"no bridge, no nodes named", err.text);
 	erltrace_close(h);
 	h = open_handle(NULL, true);
 	ok(erltrace_compile(h, SCRIPT, NULL, &err) < 0 && strcmp(err.tag, "ET_NODE") == 0 &&
-			strstr(err.text, "need a bridge to the nodes: erltrace_set_bridge()") != NULL,
+			strstr(err.text, "need a bridge to the nodes: erltrace_set_bridge()") !=
+				NULL,
 		"no bridge, functions", err.text);
 	ok(erltrace_compile(h, "erlang*:::process-spawn { }", NULL, &err) < 0 &&
 			strstr(err.text, "need a bridge to the nodes") != NULL,
 		"no bridge, what every node has", err.text);
-	ok(erltrace_probes(h, "erlang*:lists::", on_probe, names, &err) < 0, "no bridge, a list", names);
+	ok(erltrace_probes(h, "erlang*:lists::", on_probe, names, &err) < 0, "no bridge, a list",
+		names);
 	erltrace_close(h);
 }
 
@@ -205,8 +208,9 @@ static void test_list(void)
 	char names[256] = "", want[256];
 	int n = erltrace_probes(h, "erlang*:lists:*:function-entry", on_probe, names, &err);
 
-	snprintf(want, sizeof(want), "erlang%s:lists:seq/2:function-entry erlang%s:lists:zip3/3:function-entry ",
-		own, own);
+	snprintf(want, sizeof(want),
+		"erlang%s:lists:seq/2:function-entry erlang%s:lists:zip3/3:function-entry ", own,
+		own);
 	CHECK(n == 2, "%d: %s", n, err.text);
 	ok(strcmp(names, want) == 0, "the probes", names);
 	ok(strcmp(f.desc, "erlang*:lists:*:function-entry") == 0, "what it is asked for", f.desc);
@@ -245,8 +249,9 @@ static bool test_ended(void)
 			strstr(f.script, "usdt();") != NULL,
 		"the script", f.script);
 	work(h, &t, false);
-	ok(strcmp(t.text, "in the node: line 2\nin the node: line 1\nthe events inside the node have "
-			  "come to an end, and so has the script\n") == 0,
+	ok(strcmp(t.text,
+		   "in the node: line 2\nin the node: line 1\nthe events inside the node have "
+		   "come to an end, and so has the script\n") == 0,
 		"what is told", t.text);
 	CHECK(erltrace_status(h, &code) == ERLTRACE_EXITED && code == 1, "%d", code);
 	ok(strcmp(f.calls, "LAND") == 0, "the order, when it ends by itself", f.calls);
@@ -261,7 +266,8 @@ static void test_stopped(void)
 	erltrace_t *h = open_handle(&f, true);
 	struct told t;
 
-	CHECK(erltrace_compile(h, SCRIPT, NULL, &err) == 0 && erltrace_go(h, &err) == 0, "%s", err.text);
+	CHECK(erltrace_compile(h, SCRIPT, NULL, &err) == 0 && erltrace_go(h, &err) == 0, "%s",
+		err.text);
 	work(h, &t, true);
 	ok(strcmp(t.text, "in the node: line 1\n") == 0, "what is told", t.text);
 	CHECK(erltrace_status(h, NULL) == ERLTRACE_STOPPED);
@@ -269,7 +275,8 @@ static void test_stopped(void)
 	erltrace_close(h);
 	f = (struct fake){.lines = 0};
 	h = open_handle(&f, true);
-	CHECK(erltrace_compile(h, SCRIPT, NULL, &err) == 0 && erltrace_go(h, &err) == 0, "%s", err.text);
+	CHECK(erltrace_compile(h, SCRIPT, NULL, &err) == 0 && erltrace_go(h, &err) == 0, "%s",
+		err.text);
 	erltrace_close(h);
 	ok(strcmp(f.calls, "LAD") == 0, "the order, when it is closed", f.calls);
 }

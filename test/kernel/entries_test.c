@@ -50,7 +50,8 @@ int main(void)
 	for (unsigned i = 0; i < RT_COUNT_; i++)
 		if (strncmp(fns[i], "rt_term_", 8) != 0 &&
 			strncmp(fns[i], "rt_source_", 10) != 0) /* terms are inside nodes only */
-			ok(ebpf_object_find(&k.object, fns[i]) >= 0, fns[i], "is not in the kernel's half");
+			ok(ebpf_object_find(&k.object, fns[i]) >= 0, fns[i],
+				"is not in the kernel's half");
 	for (unsigned i = 0; i < ENTRY_COUNT_; i++)
 		if (ok(ebpf_object_find(&k.object, k_programs[i].function) >= 0,
 			    k_programs[i].function, "is not in the kernel's half"))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Holds one thread of another process where it is, as a machine does that has put it aside, while
- * the others run on: hold_thread TID MILLISECONDS. It says "held", and lets go when the time is over
- * or when it ends.
+ * the others run on: hold_thread TID MILLISECONDS. It says "held", and lets go when the time is
+ * over or when it ends.
+ *
  */
 #include <errno.h>
 #include <stdio.h>

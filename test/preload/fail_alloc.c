@@ -46,7 +46,8 @@ __attribute__((constructor)) static void start(void)
 	void *p = MAP_FAILED;
 
 	if (fd >= 0)
-		p = (void *)syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		p = (void *)syscall(
+			SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p != MAP_FAILED)
 		control = p;
 	if (fd >= 0)

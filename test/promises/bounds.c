@@ -48,9 +48,9 @@ static double resident(void) /* MB */
 /* 64 KiB of clauses as scripts have them: from the text to machine code that is ready to run. */
 static void loading(void)
 {
-	static const char clause[] =
-		"tick-1s /self->t && x > 10/ { self->t = timestamp; @a[probefunc, x] = quantize(x); "
-		"printf(\"%d %s\\n\", x, probename); }\n";
+	static const char clause[] = "tick-1s /self->t && x > 10/ { self->t = timestamp; "
+				     "@a[probefunc, x] = quantize(x); "
+				     "printf(\"%d %s\\n\", x, probename); }\n";
 	static char text[65536];
 	erltrace_error_t e = {0};
 	double best = 1e9;
@@ -68,7 +68,8 @@ static void loading(void)
 		best = t < best ? t : best;
 		erltrace_close(h);
 	}
-	printf("promise 2: a script of %zu bytes compiled, verified and made machine code: %.1f ms of "
+	printf("promise 2: a script of %zu bytes compiled, verified and made machine code: %.1f ms "
+	       "of "
 	       "CPU, bound 50\n",
 		strlen(text), best * 1000);
 	check(best < 0.05);
@@ -99,9 +100,10 @@ static void keys(void)
 	if (h == NULL || erltrace_setopt(h, "aggsize", "4m", &e) < 0 ||
 		erltrace_setopt(h, "aggmax", "64m", &e) < 0 ||
 		erltrace_setopt(h, "bufsize", "4m", &e) < 0 ||
-		(p = erltrace_probe_add(h, "keys", "m", "f", "p", 1, (const char *const[]){"int64_t"},
-			 &e)) == NULL ||
-		erltrace_compile(h, "p { @[arg0] = count(); }", NULL, &e) < 0 || erltrace_go(h, &e) < 0)
+		(p = erltrace_probe_add(h, "keys", "m", "f", "p", 1,
+			 (const char *const[]){"int64_t"}, &e)) == NULL ||
+		erltrace_compile(h, "p { @[arg0] = count(); }", NULL, &e) < 0 ||
+		erltrace_go(h, &e) < 0)
 		die("keys", &e);
 	for (uint64_t i = 0; i < n; i++) {
 		erltrace_fire(p, &i, 1, 0, 0);
@@ -118,7 +120,8 @@ static void keys(void)
 	erltrace_close(h);
 	malloc_trim(0);
 	left = resident() - before;
-	printf("promise 3: %llu distinct keys: %.1f MB more, bound %.0f + 5 %%; after close %.1f MB more\n",
+	printf("promise 3: %llu distinct keys: %.1f MB more, bound %.0f + 5 %%; after close %.1f "
+	       "MB more\n",
 		(unsigned long long)n, most, bound, left);
 	check(most <= bound * 1.05);
 	check(left <= bound * 0.05);
@@ -135,7 +138,8 @@ static void lives(void)
 
 		if (h == NULL ||
 			erltrace_compile(h,
-				"BEGIN { self->x[\"k\"] = 1; @[\"a\"] = quantize(1); trace(1); } tick-1s { }",
+				"BEGIN { self->x[\"k\"] = 1; @[\"a\"] = quantize(1); trace(1); } "
+				"tick-1s { }",
 				NULL, &e) < 0 ||
 			erltrace_go(h, &e) < 0 || (i % 2 && erltrace_stop(h, &e) < 0))
 			die("life", &e);

@@ -178,7 +178,8 @@ int main(void)
 	}
 	begin = measure_own("BEGIN");
 	end = measure_own("END");
-	printf("promise 20: %d calls on strings of 64 KiB in a firing: %.2f ms of processor time at "
+	printf("promise 20: %d calls on strings of 64 KiB in a firing: %.2f ms of processor time "
+	       "at "
 	       "most (%s), BEGIN %.2f ms with loading, END %.2f ms\n",
 		NCLAUSES * CALLS, most, what, begin, end);
 	printf("%u passed, %u failed\n", passed, failed);

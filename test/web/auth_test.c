@@ -97,7 +97,8 @@ static void test_cookies(void)
 	CHECK(with("erltrace_8042 =%s", cookies[7]) == NULL);
 	CHECK(with("erltrace_8042=%.63s", cookies[7]) == NULL);
 	CHECK(with("erltrace_8042=%s0", cookies[7]) == NULL);
-	CHECK(with("erltrace_8042") == NULL && with("erltrace_8042=") == NULL && with(";;; ;") == NULL);
+	CHECK(with("erltrace_8042") == NULL && with("erltrace_8042=") == NULL &&
+		with(";;; ;") == NULL);
 	/* No room: who was here the longest time ago, and does not look, gives way. */
 	for (int i = 0; i < WEB_MAX_USERS; i++)
 		with("erltrace_8042=%s", cookies[i]);
@@ -121,13 +122,16 @@ static void test_hosts(void)
 	      !web_host_ok(&w, "127.1:8042") && !web_host_ok(&w, "0.0.0.0:8042"));
 	CHECK(web_origin_ok(&w, "http://127.0.0.1:8042", "127.0.0.1:8042"));
 	CHECK(!web_origin_ok(&w, "http://localhost:8042", "127.0.0.1:8042") &&
-	      !web_origin_ok(&w, "https://127.0.0.1:8042", "127.0.0.1:8042") &&
-	      !web_origin_ok(&w, "null", "127.0.0.1:8042") && !web_origin_ok(&w, "", "127.0.0.1:8042") &&
-	      !web_origin_ok(&w, "http://127.0.0.1:8042/", "127.0.0.1:8042") &&
-	      !web_origin_ok(&w, "http://evil.example:8042", "evil.example:8042"));
-	CHECK(web_is_loopback("127.0.0.1") && web_is_loopback("127.9.9.9") && web_is_loopback("::1"));
-	CHECK(!web_is_loopback("0.0.0.0") && !web_is_loopback("128.0.0.1") && !web_is_loopback("::") &&
-	      !web_is_loopback("localhost") && !web_is_loopback("127.0.0.1.evil.example"));
+		!web_origin_ok(&w, "https://127.0.0.1:8042", "127.0.0.1:8042") &&
+		!web_origin_ok(&w, "null", "127.0.0.1:8042") &&
+		!web_origin_ok(&w, "", "127.0.0.1:8042") &&
+		!web_origin_ok(&w, "http://127.0.0.1:8042/", "127.0.0.1:8042") &&
+		!web_origin_ok(&w, "http://evil.example:8042", "evil.example:8042"));
+	CHECK(web_is_loopback("127.0.0.1") && web_is_loopback("127.9.9.9") &&
+		web_is_loopback("::1"));
+	CHECK(!web_is_loopback("0.0.0.0") && !web_is_loopback("128.0.0.1") &&
+		!web_is_loopback("::") && !web_is_loopback("localhost") &&
+		!web_is_loopback("127.0.0.1.evil.example"));
 }
 
 /* ---- the time it takes ------------------------------------------------------------------ */
@@ -194,8 +198,8 @@ static void test_time(void)
 	memcpy(last, token, sizeof(last));
 	first[0] ^= 1;
 	last[63] ^= 1;
-	same_steps("a token wrong in its first letter, and in its last", &(struct guess){first, false},
-		&(struct guess){last, false});
+	same_steps("a token wrong in its first letter, and in its last",
+		&(struct guess){first, false}, &(struct guess){last, false});
 	same_steps("a token wrong in its first letter, and the right one",
 		&(struct guess){first, false}, &(struct guess){token, false});
 	memcpy(first, cookies[5], sizeof(first));

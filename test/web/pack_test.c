@@ -136,7 +136,8 @@ static void test_lines(void)
 	CHECK(same(TICK(ITEM("\"buckets\",\"\\\\\",\"]}\"", B(1, 2, 3)))));
 	CHECK(same(TICK(ITEM("\"gr\xc3\xb6\xc3\x9f" "e\"", B(1, 2, 3)))));
 	/* The same bytes as in wire_test.js. */
-	CHECK(same(TICK(ITEM("\"x\"", B(null, -2, 3) "," B(0, 5, 1) "," B(5, 10, 200) "," B(20, null, 1)))));
+	CHECK(same(TICK(ITEM(
+		"\"x\"", B(null, -2, 3) "," B(0, 5, 1) "," B(5, 10, 200) "," B(20, null, 1)))));
 	CHECK(p.out.n > sizeof(runs) &&
 	      memcmp(p.out.v + p.out.n - sizeof(runs), runs, sizeof(runs)) == 0);
 }
@@ -148,7 +149,8 @@ static void test_left_as_text(void)
 		"{}",
 		"{\"type\":\"tick\",",
 		TICK(""),
-		TICK("{\"aggregation\":\"n\",\"function\":\"count\",\"keys\":[\"buckets\"],\"value\":17}"),
+		TICK("{\"aggregation\":\"n\",\"function\":\"count\",\"keys\":[\"buckets\"],"
+		     "\"value\":17}"),
 		"{\"type\":\"aggregation\"," ITEM("", B(1, 2, 3)) "}",
 		TICK(ITEM("", B(1, 2, -3))),
 		TICK(ITEM("", B(1, 2, 3.5))),
@@ -214,7 +216,8 @@ static void test_any(void)
 					lo += any(1000);
 				if (any(8) == 0)
 					width = 1 + any(1 << any(30));
-				n += (size_t)sprintf(line + n, "%s{\"lo\":%lld,\"hi\":%lld,\"count\":%lld}",
+				n += (size_t)sprintf(line + n,
+					"%s{\"lo\":%lld,\"hi\":%lld,\"count\":%lld}",
 					b > 0 ? "," : "", (long long)lo, (long long)(lo + width),
 					(long long)any(1LL << any(51)));
 				lo += width;

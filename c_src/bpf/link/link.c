@@ -71,8 +71,8 @@ static int piece_of(struct link *l, int func, bool is_entry)
 
 	if (l->of_func[func] == 0) {
 		f = &l->in->object->funcs[func];
-		l->of_func[func] = 1 + add_piece(l, (struct piece){f->insns, f->n, f, is_entry, false, 0,
-						    flow_args_of(l, func)});
+		l->of_func[func] = 1 + add_piece(l, (struct piece){f->insns, f->n, f, is_entry,
+							    false, 0, flow_args_of(l, func)});
 	}
 	return l->of_func[func] - 1;
 }
@@ -256,7 +256,8 @@ static void helper_call(struct link *l, const struct piece *p, const struct ebpf
 {
 	if (flow_helper_args(in->imm) < 0) {
 		l->failed = true;
-		et_err(l->e, ET_KERNEL, "%s calls the kernel's helper %d, which is not in helpers.def",
+		et_err(l->e, ET_KERNEL,
+			"%s calls the kernel's helper %d, which is not in helpers.def",
 			p->func->name, in->imm);
 	} else if (in->imm == HELPER_bpf_copy_from_user && !l->in->sleeps) {
 		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, -1);
@@ -390,7 +391,8 @@ static bool aim(struct body *b, unsigned end)
 			continue;
 		if (l->out[b->start[i]].code == OP_MAY_GOTO && !set_jump(l, b->start[i], end)) {
 			l->failed = true;
-			et_err(l->e, ET_KERNEL, "%s() is too long for the kernel", b->p->func->name);
+			et_err(l->e, ET_KERNEL, "%s() is too long for the kernel",
+				b->p->func->name);
 		}
 		if (!set_jump(l, b->jump[i], b->start[flow_target(&insns[i], i)])) {
 			b->far[i] = true;

@@ -99,7 +99,8 @@ struct body {
 	kinds *kinds;
 	unsigned *live, *heads;
 	bool *joins;
-	unsigned *start, *jump; /* by instruction: where its output begins, where its jump is there */
+	/* by instruction: where its output begins, where its jump is there */
+	unsigned *start, *jump;
 	bool *far;		/* jumps that 16 bits are too few for */
 	int frame;
 	unsigned uses;	     /* registers */

@@ -58,7 +58,8 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 
 	if (p == NULL || p->ecbs == NULL || en->phase != phase)
 		return NULL;
-	if (phase == PHASE_RUN && en->only_cpu != UINT64_MAX && bpf_get_smp_processor_id() != en->only_cpu)
+	if (phase == PHASE_RUN && en->only_cpu != UINT64_MAX &&
+		bpf_get_smp_processor_id() != en->only_cpu)
 		return NULL;
 	t = take_slot(r);
 	if (t == NULL)
@@ -191,7 +192,8 @@ uint64_t k_sys_enter(uint64_t *ctx)
 		return 0;
 	f->thread->k.uregs = ctx[0];
 	mask = f->probe->argmask;
-	if (mask != 0 && bpf_probe_read_kernel(&regs, sizeof(regs), (void *)(ctx[0] + REGS_OFF)) == 0) {
+	if (mask != 0 &&
+		bpf_probe_read_kernel(&regs, sizeof(regs), (void *)(ctx[0] + REGS_OFF)) == 0) {
 		f->arg[0] = regs.di;
 		f->arg[1] = regs.si;
 		f->arg[2] = regs.dx;
@@ -289,7 +291,8 @@ static inline __attribute__((always_inline)) void entry_stack(
 	uint32_t n;
 	long got;
 
-	if (caller >= UPROBES_PAGE) { /* instead of it there is what has the kernel see the return */
+	if (caller >=
+		UPROBES_PAGE) { /* instead of it there is what has the kernel see the return */
 		stacks_from(regs, f, false);
 		return;
 	}

@@ -98,7 +98,13 @@ static inline void reason_arg(struct fire *f, unsigned n, uint64_t term)
 		w[1] = 0x6465;
 }
 
-enum { ERLNODE_NAME = 0x18, DIST_NAME = 0x70, CONTEXT_DIST = 0x70, PORT_CONNECTED = 0xe8, DIST_IN = 8 };
+enum {
+	ERLNODE_NAME = 0x18,
+	DIST_NAME = 0x70,
+	CONTEXT_DIST = 0x70,
+	PORT_CONNECTED = 0xe8,
+	DIST_IN = 8
+};
 
 /* dist-output, dist-outputv, dist-port_not_busy */
 static inline void dist_args(struct fire *f, const struct k_erlang *k, uint64_t port)
@@ -126,7 +132,8 @@ static inline void receive_args(struct fire *f, const struct k_erlang *k, uint64
 {
 	uint64_t message = k->save != 0 ? user_word(user_word(process + k->save)) : 0;
 
-	const uint32_t token = ARG_BIT(MESSAGE_RECEIVE, label) | ARG_BIT(MESSAGE_RECEIVE, previous) |
+	const uint32_t token = ARG_BIT(MESSAGE_RECEIVE, label) |
+			       ARG_BIT(MESSAGE_RECEIVE, previous) |
 			       ARG_BIT(MESSAGE_RECEIVE, current);
 
 	term_arg(f, ARG(MESSAGE_RECEIVE, receiver), user_word(process));

@@ -144,7 +144,8 @@ INLINE_HERE uint64_t k_erlang_frames(struct en_thread *t, const struct k_vm_stac
 	for (uint64_t k = unknown_zero(); k < MOST_PARTS && at < end; k++) {
 		uint64_t part = end - at < PART ? end - at : PART;
 
-		if (bpf_probe_read_user(buf, (uint32_t)limited(part), (const void *)(uintptr_t)at) != 0)
+		if (bpf_probe_read_user(
+			    buf, (uint32_t)limited(part), (const void *)(uintptr_t)at) != 0)
 			break;
 		for (uint64_t i = unknown_zero(); i + 8 <= part; i += 8)
 			if (!k_erlang_word(t, w, vm, buffer_word(buf, i)))

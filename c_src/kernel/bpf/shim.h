@@ -91,7 +91,8 @@ void *k_memchr(const void *s, int c, size_t n);
 void *k_memmem(const void *in, size_t n, const void *what, size_t len);
 
 /* Of a constant size: what the compiler makes of it, with words where it would take bytes. */
-static inline __attribute__((always_inline)) void *k_copy_const(void *to, const void *from, size_t n)
+static inline __attribute__((always_inline)) void *k_copy_const(
+	void *to, const void *from, size_t n)
 {
 	uint64_t *d = to;
 	const uint64_t *s = from;
@@ -100,9 +101,13 @@ static inline __attribute__((always_inline)) void *k_copy_const(void *to, const 
 	for (i = 0; i + 8 <= n; i += 8)
 		*d++ = *s++;
 	if (n & 4)
-		*(uint32_t *)(void *)((char *)to + i) = *(const uint32_t *)(const void *)((const char *)from + i), i += 4;
+		*(uint32_t *)(void *)((char *)to + i) =
+			*(const uint32_t *)(const void *)((const char *)from + i),
+						   i += 4;
 	if (n & 2)
-		*(uint16_t *)(void *)((char *)to + i) = *(const uint16_t *)(const void *)((const char *)from + i), i += 2;
+		*(uint16_t *)(void *)((char *)to + i) =
+			*(const uint16_t *)(const void *)((const char *)from + i),
+						   i += 2;
 	if (n & 1)
 		((char *)to)[i] = ((const char *)from)[i];
 	return to;
