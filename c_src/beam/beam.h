@@ -5,7 +5,8 @@
  *
  *   nif.c              the functions of erltrace_nif.erl: open, compile, go, stop, close ...
  *                      (nifs.def: all of them)
- *   results.c          what was gathered, probes and errors as terms
+ *   results.c          what was gathered, and errors, as terms
+ *   probe_list.c       probes as terms
  *   metrics.c          what aggregations are called as metrics
  *   handles.c          open handles by number (probe path)
  *   vm_threads.c       the VM's threads, and which are inside a handle (probe path)
