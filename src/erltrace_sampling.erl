@@ -205,11 +205,12 @@ has_chain(Frames) ->
 rounds(erlang) -> 16000;
 rounds(bif) -> 16000;
 rounds(nif) -> 2000;
-rounds(dirty) -> 500.
+rounds(dirty) -> 50.
 
 %% These stay on the stack while the work is done. Others may work too, now and then. But not often: on a
 %% busy machine a thread that has slept goes on when the clock ticks. If it slept again before the next
-%% tick it would never be sampled, so it works for several ticks.
+%% tick it would never be sampled, so it works for several ticks. A dirty scheduler sleeps after each call, so
+%% each of these takes that long.
 -define(NAPS, 40).
 
 -spec test_1({kind(), counters:counters_ref()}) -> no_return().
@@ -226,7 +227,7 @@ test_2(Kind) -> X = test_3(Kind), {X}.
 test_3(erlang) -> X = count(20000, 1), {X};
 test_3(bif) -> X = lists:member(none, list()), {X};
 test_3(nif) -> X = erltrace_nif:sampling({burn, 500}), erlang:bump_reductions(2000), {X};
-test_3(dirty) -> X = erltrace_nif:sampling_dirty({burn, 2000}), {X}.
+test_3(dirty) -> X = erltrace_nif:sampling_dirty({burn, 20000}), {X}.
 
 count(0, X) -> X;
 count(N, X) -> count(N - 1, (X * 48271 + 12345) band 16#3fffffff).

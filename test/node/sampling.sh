@@ -28,6 +28,17 @@ erltrace -qn 'profile-wall-97 { @[ustack()] = count(); }' >o 2>e
 is 'profile-wall-N needs a node' 1 $?
 ok 'which is told' grep -q 'say which (-N NODE)' e
 
+# One CPU, which is busy: a dirty scheduler runs from one tick of the clock on and, if it soon sleeps again, is not
+# there at the next. The test of samples, before the first, did not see any of it then.
+if command -v taskset >/dev/null; then
+	cpu=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+	for i in 1 2 3; do
+		is 'a busy node on one CPU' ok "$(taskset -c "$cpu" erl -noshell -pa "$ebin" -eval '
+			spawn(fun G() -> lists:sort(lists:seq(1, 500)), G() end),
+			io:format("~0tp", [erltrace_sampling:available()]), halt().' 2>&1 </dev/null)"
+	done
+fi
+
 # The node's settings forbid it: that is an error, not an empty result.
 for setting in sampling vm_internals; do
 	start "no_$setting" -erltrace $setting false
