@@ -39,6 +39,9 @@ why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1 >/dev/nu
 	finish
 }
 
+is 'an action of nodes alone' "erltrace: invalid probe specifier syscall::read:entry { follow(); }: 'follow' has no value at syscall::read:entry: function-entry, local-function-entry have it" \
+	"$(erltrace -e -n 'syscall::read:entry { follow(); }' 2>&1)"
+
 cat >"$dir/calls.c" <<'C'
 #include <pthread.h>
 #include <stdlib.h>

@@ -20,9 +20,6 @@ $ erltrace -Z -e -xerrtags -n 'erlang*:m:f:function-return { @[erlclass] = count
 $ erltrace -Z -e -xerrtags -n 'erlang*:m:f:function-exception { @[erlret] = count(); }'
 !~ \[D_BUILTIN_NONE\] 'erlret' has no value at erlang\*:m:f:function-exception
 ? 1
-$ erltrace -Z -e -xerrtags -n 'syscall::read:entry { follow(); }'
-!~ \[D_BUILTIN_NONE\] 'follow' has no value at syscall::read:entry: function-entry, local-function-entry have it
-? 1
 # follow() can do nothing where nobody calls anything
 $ erltrace -e -xerrtags -n 'BEGIN { follow(); }'
 !~ \[D_BUILTIN_NONE\] 'follow' has no value at :::BEGIN: function-entry, local-function-entry have it
