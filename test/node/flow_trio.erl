@@ -58,7 +58,7 @@ request(Id, [_, Second, Third]) ->
     {req, Id, hopped} = gen_server:call({?MODULE, Second}, {req, Id, hop}, Timeout),
     _ = spawn(Third, ?MODULE, far, [self(), Id]),
     receive {req, Id, far} -> ok end,
-    {'EXIT', {timeout, _}} = (catch gen_server:call(?MODULE, {req, Id, mute}, 1)),
+    timeout = try gen_server:call(?MODULE, {req, Id, mute}, 1) catch exit:{timeout, _} -> timeout end,
     {P, M} = spawn_monitor(?MODULE, crash, []),
     receive {'DOWN', M, process, P, crash} -> ok end,
     ?MODULE ! {req, Id, late},
