@@ -74,6 +74,7 @@
                stacks :: integer(),                % likewise
                unmatched = {[], []} :: {Loaded :: [module()], [binary()]}, % what match_again/1 looked at, and found
                every = ?POLL :: pos_integer(),     % ms between two previews
+               took = 0 :: non_neg_integer(),      % us: the last of these, see partial_results/2
                poll = ?POLL :: pos_integer(),      % ms between two polls, and
                slowest = ?POLL :: pos_integer(),   % the longest that may be
                ended = false :: boolean()}).
@@ -419,7 +420,8 @@ last_stacks(#data{spec = Spec} = Data) ->
     end.
 
 %% The others send what they gathered to the first. The first, or the only one, sends the command a
-%% preview of the final results.
+%% preview of the final results. How often depends on how long it takes, but once it may have taken long only
+%% because the machine was busy.
 partial_results(Status, #data{role = other, part = Due} = Data) ->
     case now_ms() of
         Now when Now >= Due; Status =:= done ->
@@ -430,13 +432,16 @@ partial_results(Status, #data{role = other, part = Due} = Data) ->
     end;
 partial_results(done, Data) ->
     {[], Data};
-partial_results(ok, #data{preview = Due, every = Every, spec = Spec, form = Form} = Data) ->
-    case now_ms() of
-        Now when Now >= Due ->
+partial_results(ok, #data{preview = Due, every = Every, took = Last, spec = Spec, form = Form} = Data) ->
+    case now_ms() >= Due of
+        true ->
+            Began = erlang:monotonic_time(microsecond),
             Preview = preview(ask({preview, Form}, Data), Data),
+            Took = min(erlang:monotonic_time(microsecond) - Began, 2 * Last + 500),
             Most = proplists:get_value(preview, Spec, ?PREVIEW),
-            {Preview, Data#data{preview = next(Now, Every, ?PREVIEWS), every = min(2 * Every, Most)}};
-        _ ->
+            {Preview, Data#data{preview = now_ms() + max(Every, Took * ?PREVIEWS div 1000), took = Took,
+                                every = min(2 * Every, Most)}};
+        false ->
             {[], Data}
     end.
 

@@ -334,7 +334,6 @@ static void tell_stood(const struct nodes *ns)
 /*
  * A node looks now and then whether it has gathered anything, and sends it: who has sent nothing
  * had nothing then. With --live ticks have brought all but the last of it.
- *
  */
 static void tell_lost(const struct nodes *ns, const struct target *t, int64_t ended)
 {
@@ -343,6 +342,16 @@ static void tell_lost(const struct nodes *ns, const struct target *t, int64_t en
 			"gathered "
 			"is lost",
 			t->nd->name, (double)(ended - t->began_at) / 1000);
+}
+
+/* The same where the others go on, which had sent it theirs. */
+static void tell_missing(const struct nodes *ns, const struct target *t, int64_t ended)
+{
+	if (ns->c->uses.aggregations)
+		cli_say("aggregations of the last %.1f s are missing: those of %s, and what it had "
+			"been sent",
+			(double)(ended - (t->rawlen > 0 ? t->preview_at : t->began_at)) / 1000,
+			t->nd->name);
 }
 
 /*
@@ -431,7 +440,7 @@ static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
 		ns->status = CLI_ERROR;
 	}
 	if (hand_over(ns, t))
-		cli_say("aggregations of the last second of %s are missing", t->nd->name);
+		tell_missing(ns, t, now);
 	else if (was_running)
 		print_gathered(ns, t, now);
 }

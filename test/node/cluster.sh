@@ -254,6 +254,7 @@ ok 'both, later' later 2
 kill -9 "${pid[command_b]}"
 unset 'pid[command_b]'
 ok 'first of several killed: said' holds e 'the node command_b@.* has gone away'
+ok 'first of several killed: what is missing' holds e 'aggregations of the last [0-9]\.[0-9] s are missing: those of command_b@[^ ]*, and what it had been sent$'
 spawn command_c 100
 untrace
 is 'first of several killed: exit' 1 $status
