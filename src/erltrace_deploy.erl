@@ -290,9 +290,10 @@ type(Path) ->
         {error, _} -> none
     end.
 
+%% (A binary is not matched here: what older compilers make of that, OTP 29 does not load.)
 is_script([$. | _]) -> false;
-is_script(<<$., _/binary>>) -> false;
-is_script(File) -> lists:member(filename:extension(File), [".d", <<".d">>]).
+is_script(File) when is_list(File) -> filename:extension(File) =:= ".d";
+is_script(File) -> binary:first(File) =/= $. andalso filename:extension(File) =:= <<".d">>.
 
 library(Path) ->
     Dir = case code:lib_dir(erltrace) of
