@@ -41,7 +41,12 @@ got=$(at sysmon "{_, Port} = lists:keyfind('$name', 1, erlang:system_info(dist_c
 is 'it has received something' true "$got"
 kill -STOP "${pid[deaf]}"
 at sysmon "[spawn(fun() -> register(S, self()), D = binary:copy(<<1>>, 1000000), (fun F() -> {nobody, '$name'} ! D, F() end)() end) || S <- [sender1, sender2]], ok." >/dev/null
+# They are suspended now and then before the sockets' buffers are full as well: asked until it is so.
 becomes 'those that send are suspended' true sysmon 'lists:all(fun(S) -> process_info(whereis(S), status) =:= {status, suspended} end, [sender1, sender2]).'
-is 'busy, and something waits' '1 1' "$(ask '%d %d' 'args[0]->busy, args[0]->queue > 0')"
+for ((end = SECONDS + 60; SECONDS < end; )); do
+	got=$(ask '%d %d' 'args[0]->busy, args[0]->queue > 0')
+	[ "$got" = '1 1' ] && break
+done
+is 'busy, and something waits' '1 1' "$got"
 kill -CONT "${pid[deaf]}"
 finish
