@@ -136,8 +136,8 @@ calls_and_hangs two 5
 changes "$leaf { @x = count(); }"
 shows 'it has changed, and runs on the other' '^# TYPE erltrace_x_x counter$|^erltrace_script_restarts_total\{script="x",target="one"\} 1$'
 goes_on two
-both_up
 shows 'started again there, too' '^erltrace_script_restarts_total\{script="x",target="two"\} 1$'
+both_up
 calls two 3
 shows 'what it was is not added to what it is' "^erltrace_x_x_total\{node=\"two@$host\"\} 3\$"
 calls_and_hangs two 5
