@@ -35,6 +35,12 @@ finish(P, Message) ->
     P ! Message,
     receive {'DOWN', M, process, P, _} -> ok end.
 
+%% It has ended when this returns: the next test has processes of the same name.
+kill(P) ->
+    M = monitor(process, P),
+    exit(P, kill),
+    receive {'DOWN', M, process, P, _} -> ok end.
+
 waits() ->
     receive
         stop -> ok;
@@ -69,7 +75,7 @@ suspended_is_waiting_test() ->
     Aggs = script_run:run(outs(P), fun() -> P ! go, is_suspended(P) end),
     ?assert(count("erts_internal:port_command/3", 0, Aggs) > 0),
     ?assertEqual(0, count("erts_internal:port_command/3", 1, Aggs)),
-    exit(P, kill).
+    kill(P).
 
 is_suspended(P) ->
     case process_info(P, status) of
@@ -105,7 +111,7 @@ states_add_up() ->
      || State <- ["running", "runnable", "collecting", "waiting"]],
     ?assert(maps:get({"ns", ["waiting"]}, Aggs) >= 40 * 1000000), % of 40 naps of a millisecond
     ?assert(maps:get({"times", ["collecting"]}, Aggs) >= 20),
-    exit(P, kill).
+    kill(P).
 
 ask(P, What) ->
     P ! {self(), What},
@@ -146,7 +152,7 @@ named_process_is_traced_alone_test() ->
          ?assertEqual(3, maps:get({"gc", [Text]}, Aggs))
      end || Name <- ["run_state_loop", Text]],
     ?assertEqual([[], []], [flags(P) || P <- [A, B]]),
-    [exit(P, kill) || P <- [A, B]].
+    [kill(P) || P <- [A, B]].
 
 flags(Who) -> session_tests:flags(Who).
 
@@ -156,7 +162,7 @@ named_by_first_function_test() ->
     Aggs = script_run:run(only("run_state_tests:loop/0"), fun() -> [ask(P, {yield, 1}) || P <- Ps] end),
     ?assertEqual(lists:sort([pid_to_list(P) || P <- Ps]),
                  lists:sort([Pid || {"n", [Pid]} <- maps:keys(Aggs)])),
-    [exit(P, kill) || P <- Ps].
+    [kill(P) || P <- Ps].
 
 %% Another process takes the name.
 name_is_followed_test() ->
@@ -171,7 +177,7 @@ name_is_followed_test() ->
                                   ask(B, {collect, 2})
                           end),
     ?assertEqual(2, maps:get({"gc", [pid_to_list(B)]}, Aggs)),
-    [exit(P, kill) || P <- [A, B]].
+    [kill(P) || P <- [A, B]].
 
 is_flagged(P) ->
     lists:member(garbage_collection, flags(P)) orelse begin receive after 5 -> ok end, is_flagged(P) end.
@@ -187,7 +193,7 @@ beside_a_script_of_all_test() ->
                           end),
     [?assert(maps:get({"n", [pid_to_list(P)]}, Aggs) > 0) || P <- [A, B]],
     ?assertEqual([[], []], [flags(P) || P <- [A, B]]),
-    [exit(P, kill) || P <- [A, B]].
+    [kill(P) || P <- [A, B]].
 
 no_such_process_test() ->
     {error, Why} = erltrace:script(only("run_state_nobody")),
