@@ -48,7 +48,8 @@ expired(Way) ->
     H = start(Way, P, "{ @[erlmsg, arg1 >= 0, copyinstr(arg2), erlpeer] = count(); }"),
     Self = pid_to_list(self()),
     Big = {big, lists:seq(1, 2000)},
-    Cancelled = [erlang:send_after(3, P, cancelled), erlang:start_timer(3, P, cancelled)],
+    %% so long that they cannot expire before that
+    Cancelled = [erlang:send_after(600000, P, cancelled), erlang:start_timer(600000, P, cancelled)],
     [erlang:cancel_timer(R) || R <- Cancelled],
     _ = [erlang:send_after(2, P, one), erlang:send_after(1, timer_tests_receiver, two),
          erlang:send_after(1, P, {three, self()}, []), erlang:send_after(1, P, timeout),
