@@ -6,7 +6,7 @@
 -define(COUNT, "erlang*:::user_trace-n11 { @[\"k\"] = count(); trace(arg2); }").
 
 next(Ref) ->
-    receive {erltrace, Ref, Kind, Map} -> {Kind, Map} after 20000 -> timeout end.
+    receive {erltrace, Ref, Kind, Map} -> {Kind, Map} after 60000 -> timeout end.
 
 %% All messages until the last, answered one by one.
 all(Ref) ->
@@ -47,14 +47,26 @@ back_pressure_test() ->
     [true = dtrace:pn(11, I) || I <- lists:seq(1, 500)],
     wait_for_ticks(H, 20),
     ?assertEqual([], messages(Ref)),
-    erltrace:ack(Ref),
-    {tick, #{tick := 2, missed := Missed} = Second} = next(Ref),
-    ?assert(Missed > 0),
+    Later = until_missed(H, Ref, 2),
     ok = erltrace:stop(H),
     {done, Last} = next(Ref),
-    ?assertEqual(500, total([First, Second, Last])),
+    ?assertEqual(500, total([First | Later] ++ [Last])),
     ?assertEqual([], messages(Ref)),
     erltrace:close(H).
+
+%% Answered, it gets the next one, which tells how many there were not. A timer of the handle may be late where
+%% ours are not, by a scheduler that does not run just now: then a later one tells it.
+until_missed(H, Ref, N) ->
+    erltrace:ack(Ref),
+    {tick, #{tick := N, missed := Missed} = Map} = next(Ref),
+    case Missed of
+        0 ->
+            wait_for_ticks(H, 20),
+            ?assertEqual([], messages(Ref)),
+            [Map | until_missed(H, Ref, N + 1)];
+        _ ->
+            [Map]
+    end.
 
 %% Of a window of three, three.
 window_test() ->
