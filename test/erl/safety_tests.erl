@@ -92,7 +92,7 @@ watchdog_ends_dear_script_test_() ->
         ?assertMatch(<<?ABORT, _/binary>>, aborted(H)),
         ?assert(until(fun() -> erlang:trace_info({?MODULE, f, 1}, traced) =:= {traced, false} end)),
         ?assert(until(fun() -> {ok, #{running := R}} = erltrace:status(H), not R end)),
-        ok = nothing_left(),
+        ?assert(until(fun() -> (catch nothing_left()) =:= ok end)), % flags go one by one
         {ok, [_ | _]} = erltrace:walk(H), % what was gathered
         {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, <<?ABORT, _/binary>>}} = E = erltrace:walk(H),
         ?assertNotEqual(nomatch, string:find(erltrace:format_error(E), ?ABORT)),
@@ -193,7 +193,9 @@ watchdog_ends_stall_test_() ->
         Before = processes(),
         H = with_opts([{"watchtime", "1s"}, {"watchdog", "0"}],
                       ?COUNT_F),
-        Ours = processes() -- Before, % of the handle, and the watchdog's
+        %% of the handle, and the watchdog's; what helped them to begin may be ending
+        ?assert(until(fun() -> length(processes() -- Before) =:= 2 end)),
+        Ours = processes() -- Before,
         ?assertEqual(2, length(Ours)),
         {ok, [{_, _, _, _}]} = begin until(fun() -> {ok, A} = erltrace:aggregations(H), A =/= [] end),
                                      erltrace:aggregations(H) end,
@@ -416,7 +418,7 @@ node_says(Code, Flags) ->
 %% A segmentation fault that is not ours kills the node as it does without us.
 real_segv_still_kills_test_() ->
     {timeout, 60, fun() ->
-        Kill = "os:cmd(\"kill -SEGV \" ++ os:getpid()), receive after 5000 -> io:put_chars(alive) end",
+        Kill = "os:cmd(\"kill -SEGV \" ++ os:getpid()), receive after 30000 -> io:put_chars(alive) end",
         Trace = "{ok, _} = erltrace:script(\"erlang*:lists:seq:function-entry { @ = count(); }\"),"
                 "lists:seq(1, 2),",
         Without = node_says(Kill),
