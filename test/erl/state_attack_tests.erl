@@ -31,10 +31,10 @@ churn() ->
     ok = erltrace:go(H),
     Before = rounds(H),
     receive after 4000 -> ok end,
+    More = fun Wait(Than) -> rounds(H) > Than orelse begin receive after 50 -> ok end, Wait(Than) end end,
+    More(Before),
     ?assertMatch({ok, #{state := running}}, erltrace:status(H)),
-    Rounds = rounds(H),
-    ?assert(Rounds > Before),
-    (fun Wait() -> rounds(H) > Rounds orelse begin receive after 50 -> ok end, Wait() end end)(),
+    More(rounds(H)),
     [begin unlink(C), exit(C, kill) end || C <- Churners],
     ok = erltrace:close(H).
 

@@ -9,19 +9,23 @@
 
 %% The script, until so many rounds are over that have seen everything.
 run(Rounds, Script) ->
-    run(Rounds, Script, fun() -> ok end).
+    script_run:run(Script, fun(H) -> wait(H, Rounds) end).
 
-%% The function runs after the first round.
+%% The function runs after the first round, and a whole round after it: the one that is under way by then may have
+%% begun before.
 run(Rounds, Script, Fun) ->
     script_run:run(Script, fun(H) ->
                                    wait(H, 1),
                                    _ = Fun(),
-                                   wait(H, Rounds)
+                                   wait(H, max(Rounds, whole(H) + 2))
                            end).
 
 wait(H, Rounds) ->
+    whole(H) >= Rounds orelse begin receive after 5 -> ok end, wait(H, Rounds) end.
+
+whole(H) ->
     {ok, #{things := #{rounds := N, partial := Partial}}} = erltrace:status(H),
-    N - Partial >= Rounds orelse begin receive after 5 -> ok end, wait(H, Rounds) end.
+    N - Partial.
 
 %% An aggregation for each member, by its name; those of a text have it as a key.
 script(Kind, Where, Numbers, Texts) ->
