@@ -169,7 +169,7 @@ in(Fun) ->
     {P, M} = spawn_monitor(Fun),
     receive {'DOWN', M, process, P, normal} -> ok end.
 
-until(Fun) -> until(Fun, 1000).
+until(Fun) -> until(Fun, 6000).
 
 until(Fun, 0) -> ?assert(Fun());
 until(Fun, N) -> Fun() orelse begin timer:sleep(10), until(Fun, N - 1) end.

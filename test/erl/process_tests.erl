@@ -13,7 +13,7 @@ f(X) -> X + 1.
 
 %% ---- helpers ---------------------------------------------------------------------------------
 
-until(Cond) -> until(Cond, 2000).
+until(Cond) -> until(Cond, 6000).
 
 until(Cond, 0) -> Cond();
 until(Cond, N) -> Cond() orelse receive after 10 -> until(Cond, N - 1) end.
@@ -22,7 +22,7 @@ until(Cond, N) -> Cond() orelse receive after 10 -> until(Cond, N - 1) end.
 module(Pid) ->
     case process_info(Pid, [initial_call, dictionary]) of
         [{initial_call, {proc_lib, _, _}}, {dictionary, []}] ->
-            try sys:get_status(Pid) of
+            try sys:get_status(Pid, 60000) of
                 {status, _, _, [Dictionary | _]} ->
                     case proplists:get_value('$initial_call', Dictionary) of
                         {Module, init, _} -> Module;

@@ -117,7 +117,7 @@ named() { # program; or a command that ends with it
 		tick-10ms /done/ { exit(0); } END { printf("%A\n", a); }' >o 2>e 3>&- -Z &
 	local tracer=$!
 	ok 'it traces' holds o armed
-	for ((i = 0; i < 500; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		echo >&3
 		gone $tracer && break
 		sleep 0.05

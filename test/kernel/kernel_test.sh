@@ -209,11 +209,11 @@ if command -v bpftool >/dev/null; then
 	exec 5<&-
 	left=
 	while read -r kind id; do
-		for ((i = 0; i < 200; i++)); do # the kernel frees them when all have left them
+		for ((i = 0; i < 1200; i++)); do # the kernel frees them when all have left them
 			bpftool "$kind" show id "$id" >/dev/null 2>&1 || break
 			sleep 0.05
 		done
-		((i < 200)) || left+="$kind $id "
+		((i < 1200)) || left+="$kind $id "
 	done <<<"$ids"
 	is 'killed: nothing is left' '' "$left"
 else

@@ -32,11 +32,11 @@ ours() { # what a process has in the kernel: "prog 12"
 left() { # of the kinds and ids on stdin: which are there still, after a while
 	local kind id i
 	while read -r kind id; do
-		for ((i = 0; i < 400; i++)); do # the kernel frees them when all CPUs have left them
+		for ((i = 0; i < 1200; i++)); do # the kernel frees them when all CPUs have left them
 			bpftool "$kind" show id "$id" >/dev/null 2>&1 || break
 			sleep 0.05
 		done
-		((i < 400)) || echo "$kind $id"
+		((i < 1200)) || echo "$kind $id"
 	done
 }
 

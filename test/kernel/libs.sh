@@ -141,7 +141,7 @@ else
 	box=$! started="$started $!"
 	disown # the shell says nothing when it is killed
 	inner=
-	for ((i = 0; i < 400; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		inner=$(ps -o pid= --ppid "$box" | words)
 		[ -n "$inner" ] && [ "$(cat "/proc/$inner/comm" 2>/dev/null)" = demo ] && break
 		sleep 0.05
