@@ -41,9 +41,10 @@ lists="erlang${pid[burning]}:lists:zip3/3:function-entry"
 erltrace -N burning -s event.d >o 2>e &
 command=$!
 ok 'an event: armed' holds o armed
-us=$(at burning 'element(1, timer:tc(fun() -> [lists:zip3([], [], []) || _ <- lists:seq(1, 10)] end)).')
+# (the shortest: other programs may have had the processor in any of the others)
+us=$(at burning 'lists:min([element(1, timer:tc(lists, zip3, [[], [], []])) || _ <- lists:seq(1, 10)]).')
 untrace
-ok "ten events with 40 searches in 50,000 bytes each: $us us" [ "$us" -lt 1000000 ]
+ok "an event with 40 searches in 50,000 bytes each: $us us" [ "$us" -lt 100000 ]
 is 'the clause ends with a fault that says why' 10 "$(grep -c 'too much work (more than maxwork allows)' e)"
 has 'the other clauses run' '^ +10$'
 
