@@ -190,6 +190,7 @@ trace() { # node, then arguments of erltrace; it is armed on return
 		kill -0 $command 2>/dev/null || break
 		sleep 0.025
 	done
+	grep -q '^armed' o && return 0 # it was armed, and has ended, between the two looks
 	kill -0 $command 2>/dev/null && echo "after $i rounds"
 	kill $command 2>/dev/null
 	wait $command
