@@ -78,7 +78,7 @@ steps(H, [Step | Steps]) ->
         {error, _} = Error -> Error
     end.
 
-left() -> left(200).
+left() -> left(12000). % a minute
 
 left(N) ->
     Left = [P || P <- [new_processes | processes()], {flags, [_ | _]} <- [erlang:trace_info(P, flags)]]
