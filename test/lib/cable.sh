@@ -44,10 +44,11 @@ cable_begin() {
 	pid[cable_a]=$here pid[cable_b]=$there # they end with the test
 	own=$(readlink /proc/$$/ns/net)
 	for p in $here $there; do
-		for ((i = 0; i < 400; i++)); do
+		for ((i = 0; i < 2400; i++)); do
 			[ "$(readlink "/proc/$p/ns/net")" != "$own" ] && break
 			sleep 0.025
 		done
+		((i < 2400)) || return # never in the network of the machine
 	done
 	cable_lay 2>cable.log || {
 		cable_why="no veth devices here ($(head -n 1 cable.log))"
@@ -56,7 +57,7 @@ cable_begin() {
 	nsenter -t "$there" -n epmd -port "$ERL_EPMD_PORT" >/dev/null 2>&1 &
 	pid[cable_epmd]=$!
 	disown -a
-	for ((i = 0; i < 400; i++)); do
+	for ((i = 0; i < 2400; i++)); do
 		in_net $there epmd -names >/dev/null 2>&1 && break
 		sleep 0.025
 	done

@@ -12,8 +12,8 @@ start bounded +S 8:8
 
 # ---- the watchdog --------------------------------------------------------------------------
 
-ended() { # by the watchdog, within 30 s
-	for ((i = 0; i < 300; i++)); do
+ended() { # by the watchdog, within a minute
+	for ((i = 0; i < 600; i++)); do
 		kill -0 "$command" 2>/dev/null || break
 		sleep 0.1
 	done

@@ -17,6 +17,6 @@ late='Rex = whereis(rex), unregister(rex), register(rex, spawn(fun Loop() -> rec
 		end), Loop();
 	Other -> Rex ! Other, Loop() end end)), ok.'
 is 'answers are late' ok "$(at early_a "${late//$'\n'/ }")"
-timeout 20 erltrace -N early_a -qn 'BEGIN { printf("begun"); exit(0); }' >o 2>e
+timeout 120 erltrace -N early_a -qn 'BEGIN { printf("begun"); exit(0); }' >o 2>e
 is 'the script ran' '0 begun' "$? $(cat o)"
 finish

@@ -30,7 +30,7 @@ full() {
 	for where in '' '-N faults'; do
 		# shellcheck disable=SC2016,SC2086 # expanded there; $where is two words
 		unshare -m bash -c 'mount -t tmpfs -o size=64k none full && "$@"' bash \
-			timeout 30 erltrace $where -o full/out -qn 'tick-1ms { printf("%2000s\n", "x"); }' >o 2>e
+			timeout 120 erltrace $where -o full/out -qn 'tick-1ms { printf("%2000s\n", "x"); }' >o 2>e
 		is "full disk${where:+, a node}: exit" 1 $?
 		ok "full disk${where:+, a node}: told" grep -qi 'no space left on device' e
 	done
@@ -46,7 +46,7 @@ descriptors() {
 	for n in 4 5 6 7 8 9 10 12 14 16 20; do
 		(
 			ulimit -n "$n"
-			exec timeout 20 erltrace -N faults -qn 'BEGIN { printf("hi\n"); exit(0); }'
+			exec timeout 60 erltrace -N faults -qn 'BEGIN { printf("hi\n"); exit(0); }'
 		) >o 2>e
 		code=$?
 		codes+=" $n:$code"
@@ -88,10 +88,10 @@ jumps() {
 		echo "$i" >jump
 		calls faults_clock 10 >/dev/null
 		seen=$(wc -l <o)
-		for ((k = 0; k < 800 && $(wc -l <o) < seen + 3; k++)); do sleep 0.025; done
+		for ((k = 0; k < 2400 && $(wc -l <o) < seen + 3; k++)); do sleep 0.025; done
 		ok "clock: ticks go on after a jump to $i s" [ "$(wc -l <o)" -ge $((seen + 3)) ]
 		# (the wall clock is looked at now and then, and lines may have waited in a buffer)
-		for ((k = 0; k < 800; k++)); do
+		for ((k = 0; k < 2400; k++)); do
 			now=$(awk 'NF == 2 { w = $2 } END { printf "%d", w / 1e9 }' o)
 			late=$((now - $(date +%s) - i))
 			[ ${late#-} -gt 30 ] || break
@@ -142,7 +142,7 @@ still() {
 	sleep 1.5
 	kill -CONT "$vm"
 	seen=$(grep -c tick o)
-	for ((i = 0; i < 800 && $(grep -c tick o) < seen + 3; i++)); do sleep 0.025; done
+	for ((i = 0; i < 2400 && $(grep -c tick o) < seen + 3; i++)); do sleep 0.025; done
 	calls faults 5 >/dev/null
 	untrace
 	is 'a node stands still for 1.5 s: exit' 0 "$status"

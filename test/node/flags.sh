@@ -202,7 +202,7 @@ if [ "$(at flags 'erlang:function_exported(trace, session_create, 3).')" = false
 fi
 
 # A reader that goes away ends the tracing.
-timeout 20 erltrace -N flags -qn 'tick-1ms { printf("line\n"); }' 2>e | head -n 1 >o
+timeout 60 erltrace -N flags -qn 'tick-1ms { printf("line\n"); }' 2>e | head -n 1 >o
 is 'EPIPE: exit' 0 "${PIPESTATUS[0]}"
 is 'EPIPE: nothing said' '' "$(cat e)"
 is 'EPIPE: the agent is gone' '[]' "$(at flags '[P || P <- processes(), [{_, {proc_lib, _, _}}, {_, []}] <- [erlang:process_info(P, [initial_call, dictionary])]].')"
