@@ -10,7 +10,7 @@
 # shellcheck disable=SC2016 # $target is D's
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
-nodes_begin 300 bare
+nodes_begin 600 bare
 mkdir -p "$demo_ebin"
 erlc -Werror -o "$demo_ebin" "$root/test/node/flow_pair.erl" || exit 1
 epmd_begin
