@@ -51,8 +51,8 @@ due() { # node, member of #data{} of erltrace_agent
 part=10 preview=11
 # Until it has sent them twice more, and has printed "late" since: so they have come.
 later() { # node, member
-	local i k was now lates
-	for k in 1 2; do
+	local i was now lates
+	for _ in 1 2; do
 		was=$(due "$1" "$2")
 		for ((i = 0; i < 2400; i++)); do
 			now=$(due "$1" "$2")
