@@ -49,7 +49,9 @@
 -define(PART, 100).         % ms between two parts of the aggregations
 -define(PREVIEW, 1000).     % ms between two previews; fewer at first: a node may die soon
 -define(SHARE, 20).         % parts take a 20th of the time at most, and previews
--define(PREVIEWS, 1000).    % a thousandth: many scripts gather many keys, few nodes die
+-define(PREVIEWS, 1000).    % a thousandth: many scripts gather many keys, few nodes die; but there is one
+-define(RARE, 10000).       % every so many ms, if that is
+-define(RARE_PREVIEWS, 100). % a hundredth at most: on a busy machine each seems to take long
 
 %% The version of these messages and of the arguments of start/3. It changes, here and in
 %% c_src/cli/node_start.c, with any change that the other side would not understand.
@@ -439,8 +441,8 @@ partial_results(ok, #data{preview = Due, every = Every, took = Last, spec = Spec
             Preview = preview(ask({preview, Form}, Data), Data),
             Took = min(erlang:monotonic_time(microsecond) - Began, 2 * Last + 500),
             Most = proplists:get_value(preview, Spec, ?PREVIEW),
-            {Preview, Data#data{preview = now_ms() + max(Every, Took * ?PREVIEWS div 1000), took = Took,
-                                every = min(2 * Every, Most)}};
+            Pause = min(Took * ?PREVIEWS, max(?RARE * 1000, Took * ?RARE_PREVIEWS)) div 1000,
+            {Preview, Data#data{preview = now_ms() + max(Every, Pause), took = Took, every = min(2 * Every, Most)}};
         false ->
             {[], Data}
     end.
