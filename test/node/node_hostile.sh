@@ -90,12 +90,13 @@ shown 'no terminal: messages' e err code
 # ---- epmd -----------------------------------------------------------------------------------
 
 names=(fine $'ti\e]0;title\atle' $'cr\rx' $'c1\x9b2J' 'quo"te')
-for n in "${names[@]}"; do
-	python3 "$root/test/node/relay.py" "$n" 0 >"relay.$RANDOM" 2>&1 &
+for i in "${!names[@]}"; do
+	python3 "$root/test/node/relay.py" "${names[i]}" 0 >"relay.$i" 2>&1 &
 	pid["relay$!"]=$!
 	disown
 done
-for ((i = 0; i < 400; i++)); do [ "$(epmd -names | grep -c '^name')" -ge 5 ] && break; sleep 0.025; done
+# Each is there, or was refused, whichever comes last.
+for i in "${!names[@]}"; do holds "relay.$i" '^ready|does not take the name'; done
 erltrace -N nosuch -n 'BEGIN { }' >o 2>&1
 has 'epmd: names of nodes' 'no node nosuch: epmd knows .*hostile'
 has 'epmd: another' 'epmd knows .*fine'

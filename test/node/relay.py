@@ -30,7 +30,7 @@ def say(text):
 def register(name, port):
     """epmd forgets the name when this connection ends."""
     s = socket.create_connection(("127.0.0.1", int(os.environ["ERL_EPMD_PORT"])))
-    name = name.encode("latin-1")
+    name = os.fsencode(name)  # its bytes, whatever they are
     req = struct.pack(">BHBBHHH", 120, port, 77, 0, 6, 6, len(name)) + name + b"\0\0"
     s.sendall(struct.pack(">H", len(req)) + req)
     if s.recv(16)[1:2] != b"\0":
