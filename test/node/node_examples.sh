@@ -14,16 +14,22 @@ fi
 nodes_begin 400
 start examples_a -pa "$ebin"
 start examples_b
+# One scheduler: with more of them a process may be said to wait while it runs to say so, and what it is sent then
+# does not wake it.
+start examples_one -pa "$ebin" +S 1
 other=$(at examples_b 'register(demo_remote, self()), node().')
 other=${other//\'/}
-at examples_a '{demo_exact:calls(1), code:ensure_loaded(dyntrace), demo_exact:spawns(1)}.' >/dev/null
+for node in examples_a examples_one; do
+	at $node '{demo_exact:calls(1), code:ensure_loaded(dyntrace), demo_exact:spawns(1)}.' >/dev/null
+done
+node=examples_a
 declare -A done_
 
 run() { # example, expression
 	done_[$1.d]=1
 	[ -e "$dir/$1.d" ] || return 1
-	trace examples_a -qs "$dir/$1.d" || return 1
-	value=$(at examples_a "$2")
+	trace $node -qs "$dir/$1.d" || return 1
+	value=$(at $node "$2")
 	untrace
 	is "$1: exit" 0 "$status"
 	is "$1: no error" '' "$(grep -v 'never fires in this node' e)"
@@ -40,12 +46,14 @@ is 'messages: queued' 50 "$(grep -c "^queued: ${BASH_REMATCH[2]}: 10 words, queu
 run messages "demo_exact:remote('$other', 12)."
 is 'messages: to another node' 12 "$(grep -c "^send :  $value -> '*$other'* .*: 0 words$" o)"
 
+node=examples_one
 run process-scheduling '{demo_exact:wakes(20), demo_exact:hibernates(3)}.'
 [[ $value =~ \"(.*)\",\"(.*)\" ]]
 is 'process-scheduling: scheduled' 20 "$(grep -c "^  Schedule pid ${BASH_REMATCH[1]} mfa demo_exact:sink/1$" o | awk '{ print ($1 > 20) ? 20 : $1 }')"
 ok 'process-scheduling: unscheduled' [ "$(grep -c "^Unschedule pid ${BASH_REMATCH[1]}$" o)" -ge 20 ]
 is 'process-scheduling: hibernated' 3 "$(grep -c "^  Hibernate pid ${BASH_REMATCH[2]} resume mfa demo_exact:sleeper/1$" o)"
 
+node=examples_a
 run garbage-collection 'demo_exact:gcs(25).'
 is 'garbage-collection: starts' 25 "$(grep -c "^GC major start pid $value need [0-9]* words$" o)"
 is 'garbage-collection: ends' 25 "$(grep -c "^GC major end pid $value reclaimed [0-9]* words$" o)"
