@@ -62,6 +62,12 @@ writes() { # how many
 	echo "S = self(), spawn(fun() -> register(writer, self()), {ok, F} = file:open(\"x\", [write, raw]), [demo_exact:write(F, <<1>>) || _ <- lists:seq(1, $1)], unregister(writer), S ! done end), receive done -> ok end."
 }
 
+# Ends processes; their names are free again when this returns.
+ends() { # names, with commas between them
+	at $node "[begin M = monitor(process, N), exit(whereis(N), kill), receive {_, M, _, _, _} -> ok end end || N <- [$1]], ok." \
+		>/dev/null
+}
+
 # The counts of a distribution, summed up.
 sum() { # its title
 	awk -v title="$1" '/Distribution/ { next }
@@ -134,7 +140,7 @@ has 'busy: rows' "^demo_exact:worker/1 +($value) +[0-9]{4,}\$"
 at $node 'spawn(fun() -> register(demo_hog, self()), Data = binary:copy(<<"x">>, 1 bsl 19), (fun F() -> demo_exact:burn(Data), F() end)() end), ok.' >/dev/null
 look hogs '^demo_hog +<0\.[0-9]+\.0> +[1-9][0-9]+$' 0 3
 has 'hogs: where' '^demo_exact:burn/1 \(demo_exact.erl:[0-9]+\)$'
-at $node 'exit(whereis(demo_hog), kill).' >/dev/null
+ends demo_hog
 
 run hibernate 'demo_exact:hibernates(6).'
 row 'hibernate: times' "demo_exact:worker/1 demo_exact:sleeper/1 6"
@@ -204,16 +210,19 @@ look runq '^ +1 normal +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +
 # Three that call each other, one that calls one of them, and one that calls another node.
 at scripts_b 'register(demo_mute, spawn(fun() -> receive never -> ok end end)).' >/dev/null
 at $node "demo_exact:deadlock(3), spawn(fun() -> register(demo_client, self()), gen_server:call(demo_ring_2, x, infinity) end), spawn(fun() -> register(demo_far, self()), gen_server:call({demo_mute, '$host'}, x, infinity) end), ok." >/dev/null
+# Each is in its call, that of another node too, with which it has to connect first.
+becomes 'those that wait do' '[{gen,do_call,4},{gen,do_call,4}]' $node \
+	"'$host' = hd(nodes()), [F || N <- [demo_client, demo_far], [{_, F}, {_, waiting}] <- [process_info(whereis(N), [current_function, status])]]."
 look waits '^DEADLOCK demo_ring_1 -> demo_ring_2 -> demo_ring_3 -> demo_ring_1$'
 row 'waits: behind it' '1 0 2 demo_client -> demo_ring_2 -> demo_ring_3 -> demo_ring_1 -> demo_ring_2 (gen:do_call/4)'
 has 'waits: for another node' "^ +1 +0 +0 demo_far -> \\{demo_mute,'?$host'?\\} \\(\\)$"
-at $node '[exit(whereis(N), kill) || N <- [demo_far, demo_client, demo_ring_1, demo_ring_2, demo_ring_3]], ok.' >/dev/null
+ends demo_far,demo_client,demo_ring_1,demo_ring_2,demo_ring_3
 at $node 'spawn(fun() -> {ok, S} = gen_server:start({local, demo_server}, demo_exact, [], []), register(demo_client, self()), gen_server:call(S, {nap, 600000}, infinity) end), ok.' >/dev/null
 look waits '^ +1 +[1-9][0-9]* +0 demo_client -> demo_server \(demo_exact:nap/1\)$'
 hasnt 'waits: nobody is stuck' DEADLOCK
 at $node '[spawn(fun() -> gen_server:call(demo_server, x, infinity) end) || _ <- [1, 2, 3]], ok.' >/dev/null
 look waits '^ +3 +[0-9]+ +[0-9]+ \(a fun\) -> demo_server '
-at $node '[exit(whereis(N), kill) || N <- [demo_client, demo_server]], ok.' >/dev/null
+ends demo_client,demo_server
 
 # It waits for ten naps, collects its garbage, and waits for a server that naps.
 at $node 'gen_server:start({local, demo_server}, demo_exact, [], []), gen_server:start({local, demo_other}, demo_exact, [], []), ok.' >/dev/null
@@ -239,9 +248,9 @@ ok 'states: they add up' awk '/^demo_server .*: [0-9]+ us$/ { wall = $(NF - 1) }
 at $node 'gen_server:cast(demo_other, {call, nobody, self()}), receive {_, ready} -> ok end, gen_server:cast(demo_server, {call, demo_other, self()}), receive {S, ready} -> S ! {self(), go} end.' >/dev/null
 run states 'timer:sleep(300).' demo_server
 has 'states: a call that began before' '^waiting +[0-9]+ +[0-9]+ +[0-9]+ gen:do_call/4 +demo_other$'
-run states 'exit(whereis(demo_server), kill).' demo_server
+run states 'M = monitor(process, demo_server), exit(whereis(demo_server), kill), receive {_, M, _, _, _} -> ok end.' demo_server
 has 'states: it ends' '^demo_server <0\.[0-9]+\.0> has ended: killed$'
-at $node 'exit(whereis(demo_other), kill).' >/dev/null
+ends demo_other
 
 # ---- messages -----------------------------------------------------------------------------
 
@@ -444,7 +453,7 @@ is 'connections: made' 2 "$(grep -cE "^connect +demo_client +\{127,0,0,1\}:$port
 has 'connections: refused' '^connect +demo_client +\{127,0,0,1\}:1 +[0-9]+ econnrefused$'
 is 'connections: accepted, from whom' 2 "$(grep -cE "^accept +demo_acceptor +127\.0\.0\.1:[0-9]+ +0 127\.0\.0\.1:$port\$" o)"
 row 'connections: how many' 'connect demo_client 3'
-at $node '[exit(whereis(N), kill) || N <- [demo_acceptor, demo_client]], ok.' >/dev/null
+ends demo_acceptor,demo_client
 
 # Three of start_timer and two of send_after for a process that is busy for longer than they take; one of each
 # that is cancelled; and a message like that of the latter.
@@ -524,14 +533,15 @@ is 'cpu: as many functions as are wanted, and the sum' 2 "$(grep -cE '^ *[0-9]' 
 # A thousand processes that wait, until there are samples of them and of a server beside them.
 wait_samples() { # arguments of the script
 	done_[wall]=1
+	# They are there before it begins: what is sampled meanwhile is others.
+	at $node 'register(waiters, spawn(fun() -> [spawn_link(timer, sleep, [infinity]) || _ <- lists:seq(1, 1000)], receive after infinity -> ok end end)), ok.' >/dev/null
 	trace $node -qs "$lib/wall.d" "$@" \
 		-n 'inline int is_server = strstr("kernel_sup kernel_safe_sup kernel_refc rex inet_db file_server_2", erlname) != NULL;
 		profile-wall-97 /erlname != "" && is_server/ { server = 1; }
 		profile-wall-97 /erlproc == "timer:sleep/1" && n++ >= 200 && server && !said++/ { printf("enough\n"); }'
-	at $node 'register(waiters, spawn(fun() -> [spawn_link(timer, sleep, [infinity]) || _ <- lists:seq(1, 1000)], receive after infinity -> ok end end)), ok.' >/dev/null
 	holds o '^enough' >/dev/null
-	at $node 'exit(whereis(waiters), kill), ok.' >/dev/null
 	untrace
+	ends waiters
 	is 'wall: exit' 0 "$status"
 }
 wait_samples
