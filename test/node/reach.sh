@@ -159,9 +159,26 @@ erltrace -c "erl -sname reach_c -noshell -eval 'timer:sleep(60000).'" \
 is '-c: exit' 4 $?
 ok '-c: $target is the node' grep -qE '^([0-9]+) \1$' o
 ok '-c: the node is ended' gone "$(awk 'NF == 2 { print $1 }' o)"
-erltrace -c "erl -sname reach_d -noshell -eval 'receive after 1500 -> halt(0) end.'" \
-	-n 'BEGIN { @["counted"] = count(); }' >o 2>e
+# It ends when the script has run for a while, however long that takes to begin.
+cat >reach_end.erl <<'X'
+-module(reach_end).
+-export([wait/0]).
+wait() ->
+    case filelib:is_regular("over") of
+        true -> halt(0);
+        false -> timer:sleep(20), wait()
+    end.
+X
+erlc reach_end.erl
+rm -f o e
+erltrace -c 'erl -sname reach_d -noshell -s reach_end wait' \
+	-n 'BEGIN { @["counted"] = count(); } tick-500ms { printf("late\n"); }' >o 2>e &
+command=$!
+ok '-c: the script runs' holds o late
+touch over
+wait "$command"
 is '-c: the node ends by itself: exit' 0 $?
+command=
 has '-c: its aggregations' 'counted +1$'
 ok '-c: its end is told' grep -qE '^erltrace: pid [0-9]+ has exited$' e
 erltrace -c 'sh -c "exit 3"' -qn 'erlang*:::process-spawn' >o 2>&1
