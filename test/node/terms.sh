@@ -6,7 +6,7 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
-nodes_begin 100 bare
+nodes_begin 300 bare
 epmd_begin
 start terms_a
 start terms_b
@@ -35,7 +35,10 @@ ok 'a fault in words' grep -q 'function-return): not a number (of 64 bits) in ac
 is 'one for each event' 5 "$(grep -c 'not a number' e)"
 
 # one script in two nodes
-trace terms_a -N terms_b -qn "$nth:function-return /erlmatch(erlret, \"{reserve, _, N}\")/ { @[erlnode] = sum(this->N); @all = sum(this->N); }" || finish
+trace terms_a -N terms_b -qn "$nth:function-return /erlmatch(erlret, \"{reserve, _, N}\")/ { @[erlnode] = sum(this->N); @all = sum(this->N); }
+	tick-10ms /!told/ { told = 1; printf(\"up\n\"); }" || finish
+# Each of them says that it runs: "armed" comes from the first.
+for ((i = 0; i < 2400 && $(grep -c '^up$' o) < 2; i++)); do sleep 0.025; done
 at terms_a "$calls" >/dev/null
 at terms_b "$calls" >/dev/null
 untrace
