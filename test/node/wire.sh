@@ -15,7 +15,7 @@ tool=${WIRE_COMMAND:-$(command -v erltrace)}
 rounds=${WIRE_ROUNDS:-4}
 start wire_a -pa "$ebin"
 listens=$(epmd -names | sed -n 's/^name wire_a at port //p')
-state='{[P || P <- [new_processes | processes()], erlang:trace_info(P, flags) =/= {flags, []}], erlang:trace_info({lists, zip3, 3}, traced)}.'
+state='{[P || P <- [new_processes | processes()], {flags, [_ | _]} <- [erlang:trace_info(P, flags)]], erlang:trace_info({lists, zip3, 3}, traced)}.'
 before=$(at wire_a "$state")
 script='erlang*:lists:zip3/3:function-entry { @[probefunc, arg2] = count(); printf("%s\n", copyinstr(arg1)); }
 	BEGIN { printf("armed\n"); } tick-20ms { printa(@); } tick-150ms { exit(0); }'
