@@ -10,7 +10,8 @@
 . "$(dirname "$0")/../lib/weblib.sh"
 web_begin 200
 
-# Opens so many, keeps them all, and goes on to open others until it is ended.
+# Opens so many, keeps them all, and goes on to open others until it is ended: at a pace at which an address has room
+# (64) for a second, so that who says something is not displaced while it or the server waits for a processor.
 cat >idle.py <<'X'
 import socket, sys, time
 port, n = int(sys.argv[1]), int(sys.argv[2])
@@ -27,7 +28,7 @@ while True:
         print("open", flush=True)
     if len(keep) >= n:
         keep.pop(0).close()
-        time.sleep(0.001)
+        time.sleep(0.02)
 X
 ulimit -n 4096
 start web_demo
