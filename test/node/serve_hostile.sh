@@ -154,10 +154,11 @@ has 'the script was not started again for it' "^erltrace_later_calls_total\{$n\}
 is 'told once' 1 "$(grep -c 'later\.d: served: .*later:step' log)"
 is 'told once, the second' 1 "$(grep -c 'later\.d: served: .*seqq' log)"
 kill -9 "${pid[served]}"
+# (before there is another, which it would be up on again)
+shows_no 'the node is gone' '^erltrace_script_up\{script="later",target="served"\} 1$'
 rm -f served.in served.out
 start served
 at served 'code:ensure_loaded(demo_exact).' >/dev/null
-shows_no 'the node is gone' '^erltrace_script_up\{script="later",target="served"\} 1$'
 up later
 at served "code:load_abs(\"$PWD/later\")." >/dev/null
 shows 'it is armed again' '^erltrace_script_unmatched\{script="later",target="served"\} 1$'
@@ -182,11 +183,18 @@ ok 'it is back: told' holds log 'moved: is back'
 shows_no 'what is not in it any more is ended' 'script="later"'
 has 'the metric' '^erltrace_folder_up\{folder="moved"\} 1$'
 shows 'counters have not begun again' "^erltrace_x_second_total\{$n\} [1-9][0-9]+\$"
-# As some editors save: for a moment there is no file. (Half a second would be too long.)
-python3 -c 'import os, time
-for _ in range(3):
-    os.rename("moved/x.d", "moved/x.bak"); time.sleep(0.25); os.rename("moved/x.bak", "moved/x.d"); time.sleep(1.1)'
-ok 'a file that is away for a moment is not removed' [ "$(grep -c 'moved/x\.d: served: is removed' log)" = 0 ]
+# As some editors save: for a moment there is no file. Half a second would be too long: where the machine makes it that
+# long, it may be removed then, and another moment is tried.
+long=$(python3 -c 'import os, time
+end, short, long = time.monotonic() + 60, 0, 0
+while short < 3 and time.monotonic() < end:
+    began = time.monotonic()
+    os.rename("moved/x.d", "moved/x.bak"); time.sleep(0.25); os.rename("moved/x.bak", "moved/x.d")
+    if time.monotonic() - began < 0.45: short += 1
+    else: long += 1
+    time.sleep(1.1)
+print(long if short == 3 else "-1")')
+ok 'a file that is away for a moment is not removed' [ "$(grep -c 'moved/x\.d: served: is removed' log)" -le "$long" ]
 
 # ---- connections -----------------------------------------------------------------------------------------
 
@@ -286,7 +294,7 @@ head -c 10000 /dev/urandom >bytes/random.d
 serve -N served --state bytes.totals bytes
 up latin
 shows 'a long key is cut' '^erltrace_huge_total\{.*,key0="k{4096}\.\.\."\} 1$'
-has 'a name with odd bytes' '^erltrace_script_up\{script="na\?me \\"q\\"\\n",target="served"\} 1$'
+shows 'a name with odd bytes' '^erltrace_script_up\{script="na\?me \\"q\\"\\n",target="served"\} 1$'
 ok 'all is UTF-8' iconv -f utf-8 -t utf-8 -o /dev/null o
 if command -v promtool >/dev/null; then
 	ok 'promtool has nothing to say' promtool check metrics <o
@@ -334,7 +342,7 @@ serve_ends TERM
 ends_with() { # name, exit code
 	local i
 	kill -TERM "$server"
-	for ((i = 0; i < 2400; i++)); do [ -e code ] && break; sleep 0.025; done
+	for ((i = 0; i < 2400; i++)); do [ -s code ] && break; sleep 0.025; done
 	is "$1" "$2" "$(cat code 2>/dev/null || echo 'it does not end')"
 	gone "$server" || kill -9 "$server"
 	server=''
@@ -349,14 +357,14 @@ state() { # arguments
 		echo $? >code
 	) &
 	disown
-	until [ -s url ] || [ -e code ]; do sleep 0.05; done
+	until [ -s pid ] && { [ -s url ] || [ -s code ]; }; do sleep 0.05; done
 	server=$(cat pid)
 	url=$(head -n 1 url)
 }
 refused() { # what it is, --state
 	local status locked
 	locked=$(ls "$2.lock" 2>&1)
-	timeout -k 1 20 erltrace serve --port 0 -N nobody --state "$2" odd >/dev/null 2>e </dev/null
+	timeout -k 1 60 erltrace serve --port 0 -N nobody --state "$2" odd >/dev/null 2>e </dev/null
 	status=$?
 	is "--state is $1: refused" 1 "$status"
 	ok "--state is $1: told" grep -qE -- "^erltrace: serve: --state $2: is $1: it takes a file" e
@@ -373,7 +381,7 @@ refused 'a device' /dev/null
 ln -s fifo st/to_fifo
 refused 'a fifo' st/to_fifo
 ln -s round st/round
-is '--state is a link without end: refused' 1 "$(timeout -k 1 20 erltrace serve --port 0 -N nobody --state st/round odd >/dev/null 2>e; echo $?)"
+is '--state is a link without end: refused' 1 "$(timeout -k 1 60 erltrace serve --port 0 -N nobody --state st/round odd >/dev/null 2>e; echo $?)"
 ok 'and told' holds e 'st/round: cannot be a file: Too many levels of symbolic links'
 is 'nothing is left there' 'fifo round socket to_fifo ' "$(cd st && printf '%s ' *)"
 
@@ -398,7 +406,7 @@ ends_with 'and it runs' 0
 mkdir st/disk
 ln -s disk/totals st/link
 state --state st/link
-is 'a file by a link and by its name: one server' 1 "$(timeout -k 1 20 erltrace serve --port 0 -N nobody --state st/disk/totals odd >/dev/null 2>e; echo $?)"
+is 'a file by a link and by its name: one server' 1 "$(timeout -k 1 60 erltrace serve --port 0 -N nobody --state st/disk/totals odd >/dev/null 2>e; echo $?)"
 ok 'told who has it' holds e "st/disk/totals: is the --state of another server, process $server"
 ends_with 'a link to a file that is not there yet: it ends' 0
 ok 'the link is a link' [ -L st/link ]
@@ -428,7 +436,7 @@ ends_with 'and its exit code says it' 1
 ok 'what is lost is told' holds log 'st/c: no write succeeded: all that this server counted is lost'
 is 'who has it is told once' 1 "$(grep -c 'has it now' log)"
 kill -TERM "$second"
-for ((i = 0; i < 400; i++)); do gone "$second" && break; sleep 0.025; done
+for ((i = 0; i < 2400; i++)); do gone "$second" && break; sleep 0.025; done
 ok 'the second writes' [ "$(stat -c %y st/c)" != "$before" ]
 
 # A folder in the way.
@@ -446,10 +454,13 @@ ends_with 'no folder: the exit code says it' 1
 ok 'and it is told' holds log 'st/nosuch/e: no write succeeded: all that this server counted is lost'
 # shellcheck disable=SC2016 # for that shell
 if unshare -rm mount -t tmpfs -o size=4k none st/disk 2>/dev/null; then
-	rm -f code
+	rm -f url log
 	unshare -rm bash -c 'mount -t tmpfs -o size=8k none st/disk && : >st/disk/t.lock && head -c 8192 /dev/zero >st/disk/full
-		timeout -s TERM 2 erltrace serve --port 0 -N nobody --state st/disk/t odd >url 2>log
-		echo $? >code; ls st/disk >o' </dev/null 2>/dev/null
+		timeout 120 erltrace serve --port 0 -N nobody --state st/disk/t odd >url 2>log &
+		for ((i = 0; i < 2400; i++)); do grep -qs metrics url && break; sleep 0.025; done
+		kill -TERM $!
+		wait $!
+		ls st/disk >o' </dev/null 2>/dev/null
 	ok 'a full disk: told' holds log 'st/disk/t: cannot be written: No space left on device'
 	hasnt 'no empty file is left' 'new'
 else
@@ -495,7 +506,7 @@ ok 'all of it is there' holds url '^says: +long$'
 ok 'what is no whole line is not held back' holds url '^rest: no end of a line$'
 calls 5000
 left=0
-for ((i = 0; i < 300; i++)); do
+for ((i = 0; i < 600; i++)); do
 	curl -s --max-time 10 "$url" >o
 	left=$(awk '/^erltrace_lines_left_out_total\{script="says",target="served"\}/ { print $2 }' o)
 	printed=$(grep -c '^says: line [0-9]' url)
