@@ -46,6 +46,7 @@ export const lost = {
 			process.kill(Number(process.env.SERVER), "SIGCONT");
 		}
 		await page.waitForFunction(() => globalThis.erltrace.link === "up");
+		await page.locator(".strip").first().waitFor({ state: "detached" });
 		is("it comes back", await page.locator(".strip").count(), 0);
 		is("nothing is traced", await off(), "[]");
 		return null;

@@ -64,8 +64,8 @@ export const seeds = {
 		}
 		const after = await picture(page);
 		ok("the picture has changed", before !== after);
-		const at = await page.evaluate(() => globalThis.erltrace.run.lastSlot);
-		await page.waitForFunction((n) => globalThis.erltrace.run.lastSlot > n + 5, at);
+		// (ticks come, and are painted a moment later)
+		await page.waitForFunction((old) => document.querySelector(".heat canvas").toDataURL() !== old, after);
 		ok("and moves", after !== (await picture(page)));
 
 		const heat = page.locator(".heat");
