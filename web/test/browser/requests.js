@@ -99,7 +99,7 @@ export const requests = {
 		await menu(page).click();
 		await page.getByLabel("Module").fill("demo_exact:leaf");
 		is("a function is pasted as a whole", await page.getByLabel("Function").inputValue(), "leaf");
-		await page.getByLabel("Over after").selectOption({ label: "0.5 s of silence" });
+		await page.getByLabel("Over after").selectOption({ label: "2 s of silence" }); // more than a node is held up for
 		await page.locator(".follow .primary").click();
 		await hasRun(page, 0);
 		await demo.ask(
@@ -221,8 +221,11 @@ export const requests = {
 		await served(demo, async () => {
 			await follow(page, "10 s");
 			// A timer's message leaves the server in the request; it is over when nobody is in it any more.
+			// (From when it waits on: the time of a process that has not begun would be missing.)
 			await demo.ask(
-				`P = ${client("slow")}, M = monitor(process, P), erlang:send_after(700, slow, answer), ` +
+				`P = ${client("slow")}, M = monitor(process, P), ` +
+					"(fun F() -> case process_info(P, status) of {_, waiting} -> ok; _ -> timer:sleep(1), F() end end)(), " +
+					"erlang:send_after(700, slow, answer), " +
 					"receive {'DOWN', M, _, _, _} -> exit(whereis(slow), kill) end.",
 			);
 			await hasFlows(page, 1);
