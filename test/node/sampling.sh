@@ -6,12 +6,12 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
-nodes_begin 120
+nodes_begin 400
 busy='spawn(fun() -> register(busy, self()), (fun G() -> [erlang:phash2({N, lists:seq(1, 100)}) || N <- lists:seq(1, 100)], G() end)() end).'
 
 start nodes
 at nodes "$busy" >/dev/null
-timeout 30 erltrace -N nodes -qn 'profile-97 { @[ustack()] = count(); } profile-97 /erlname == "busy"/ { @s[erlstate] = count(); n++; } tick-100ms /n > 100/ { exit(0); }' >o 2>e
+timeout 60 erltrace -N nodes -qn 'profile-97 { @[ustack()] = count(); } profile-97 /erlname == "busy"/ { @s[erlstate] = count(); n++; } tick-100ms /n > 100/ { exit(0); }' >o 2>e
 is 'it ends' 0 $?
 is 'nothing is said' '' "$(cat e)"
 has 'a BIF is the newest frame of its caller' '^ +erlang:phash2/1$'
@@ -19,7 +19,7 @@ has 'the interpreter of funs is below' '^ +erl_eval:'
 has 'what it was at' '^ +bif +[1-9]'
 has 'and Erlang code' '^ +erlang +[1-9]'
 
-timeout 30 erltrace -N nodes -qn 'profile-wall-97 /erlstate == "waiting"/ { @[erlname, ustack()] = count(); } tick-2s { exit(0); }' >o 2>e
+timeout 60 erltrace -N nodes -qn 'profile-wall-97 /erlstate == "waiting"/ { @[erlname, ustack()] = count(); n++; } tick-100ms /n > 200/ { exit(0); }' >o 2>e
 is 'profile-wall-N ends' 0 $?
 has 'a process that waits' '^ +gen_server:loop/[0-9]'
 is 'profile-wall-N says nothing else' '' "$(cat e)"
@@ -42,14 +42,14 @@ fi
 # The node's settings forbid it: that is an error, not an empty result.
 for setting in sampling vm_internals; do
 	start "no_$setting" -erltrace $setting false
-	timeout 30 erltrace -N "no_$setting" -qn 'profile-97 { @[ustack()] = count(); }' >o 2>e
+	timeout 60 erltrace -N "no_$setting" -qn 'profile-97 { @[ustack()] = count(); }' >o 2>e
 	is "$setting: exit" 1 $?
 	ok "$setting: why" grep -q "cannot be seen in this node: the node's setting $setting is false" e
-	timeout 30 erltrace -N "no_$setting" -qn 'profile-97 { n++; } tick-100ms /n > 3/ { exit(0); }' >o 2>e
+	timeout 60 erltrace -N "no_$setting" -qn 'profile-97 { n++; } tick-100ms /n > 3/ { exit(0); }' >o 2>e
 	is "$setting: without looking at what it interrupts it fires" 0 $?
 done
 
-timeout 30 erltrace -N nodes -qn 'tick-10ms { @[ustack()] = count(); }' >o 2>e
+timeout 60 erltrace -N nodes -qn 'tick-10ms { @[ustack()] = count(); }' >o 2>e
 is 'a tick interrupts nothing' 1 $?
 ok 'profile-N is told of' grep -q 'profile-N can: profile-97' e
 
