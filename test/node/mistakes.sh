@@ -6,7 +6,7 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
-nodes_begin 200 bare
+nodes_begin 300 bare
 epmd_begin
 start mist
 at mist 'ok.' >/dev/null

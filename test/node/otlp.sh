@@ -6,7 +6,7 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
-nodes_begin 200
+nodes_begin 400
 erltrace serve --help >/dev/null 2>&1 || skip 'erltrace was built without the server of metrics'
 command -v python3 >/dev/null || skip 'no python3 here'
 command -v curl >/dev/null || skip 'no curl here'

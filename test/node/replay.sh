@@ -6,7 +6,7 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/nodelib.sh"
-nodes_begin 120
+nodes_begin 300
 start replay_a -pa "$ebin"
 node=replay_a
 

@@ -4,7 +4,7 @@
 # Every process that a command has in a node answers sys:get_status/1, the keeper too, which only a
 # node without an erltrace of its own has. (test/erl/process_tests.erl: what they say.)
 . "$(dirname "$0")/../lib/nodelib.sh"
-nodes_begin 120
+nodes_begin 300
 
 start status
 trace status -qn 'erlang*:lists:seq:function-entry { @ = count(); }'
