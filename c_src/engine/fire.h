@@ -32,6 +32,7 @@ struct fire {
 	uint64_t vts, wts; /* as ts */
 	struct dyn_node *memo; /* the dynamic variable looked up last, or NULL: dyn.c */
 	uint64_t work;	       /* so far: work.h */
+	uint64_t cpu1;	       /* the CPU, plus one; 0: nobody has asked yet */
 	/* ---- */
 	uint64_t memo_word;
 	uint64_t self; /* key of self-> variables */

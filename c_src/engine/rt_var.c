@@ -70,11 +70,19 @@ PROBE_PATH static uint64_t rare_var(struct fire *f, uint64_t bi)
 	return 0; /* ipl, stackdepth: do not exist here */
 }
 
+/* The same in all clauses of a firing, though the thread may be moved meanwhile. */
+PROBE_PATH static uint64_t cpu(struct fire *f)
+{
+	if (f->cpu1 == 0)
+		f->cpu1 = (uint64_t)en_cpu() + 1;
+	return f->cpu1 - 1;
+}
+
 PROBE_PATH static __attribute__((noinline)) uint64_t other_var(struct fire *f, uint64_t bi)
 {
 	switch (bi) {
 	case BI_WALLTIMESTAMP: return walltimestamp(f);
-	case BI_CPU: return en_cpu();
+	case BI_CPU: return cpu(f);
 	case BI_TID: return f->cur != NULL ? f->cur->key : f->thread->tid;
 	default: return rare_var(f, bi);
 	}
@@ -157,7 +165,7 @@ RTFN(threadnum)
 	case FN_THREAD_PGID: return f->en->process.pgid;
 	case FN_THREAD_SID: return f->en->process.sid;
 	case FN_THREAD_PRI: return f->en->process.pri;
-	case FN_THREAD_CPU: return en_cpu();
+	case FN_THREAD_CPU: return other_var(f, BI_CPU);
 	case FN_THREAD_STATE: return 6; /* SONPROC of lib/procfs.d: it fires, so it runs */
 	default: return 0;
 	}
