@@ -6,7 +6,7 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/nodelib.sh"
-nodes_begin 400
+nodes_begin 700
 start scripts_a -pa "$ebin"
 start scripts_b
 host=$(at scripts_b 'node().')

@@ -7,7 +7,7 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
-nodes_begin 300
+nodes_begin 500
 erltrace serve --help >/dev/null 2>&1 || skip 'erltrace was built without the server of metrics'
 command -v curl >/dev/null || skip 'no curl here'
 server='' prometheus=''

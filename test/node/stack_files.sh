@@ -7,7 +7,7 @@
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "$0")/../lib/nodelib.sh"
-nodes_begin 200
+nodes_begin 400
 start stacks_a
 start stacks_b
 at stacks_a 'code:ensure_loaded(demo_exact).' >/dev/null
