@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu is the same in all clauses of a firing, though the thread is moved meanwhile: here by the provider, when
- * it is asked for erlsched.
+ * cpu is the same in all clauses of a firing, though the thread is moved meanwhile: here by the
+ * provider, when it is asked for erlsched.
  */
 #include <sched.h>
 #include <string.h>
@@ -14,8 +14,7 @@
 static cpu_set_t all;
 static char out[64];
 
-static uint64_t move(
-	const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f)
+static uint64_t move(const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f)
 {
 	cpu_set_t others = all;
 	int now = sched_getcpu();
