@@ -208,7 +208,8 @@ controlling_process(H, Owner) ->
 %% ---- results ---------------------------------------------------------------------------------
 
 %% @doc What the aggregations gathered since the last walk; `ok' if that is nothing. Keys are in
-%% the order in which the script has them.
+%% the order in which the script has them. Of a scheduler that is put aside in the midst of an event, what
+%% it has gathered is in a later walk; after {@link stop/1} all of it is there.
 -spec walk(handle()) -> ok | {ok, [{function_name(), [key()], value()}]} | {error, reason()}.
 walk(H) ->
     case call(H, {walk, true}, [H]) of
@@ -218,7 +219,8 @@ walk(H) ->
     end.
 
 %% @doc Everything that the aggregations hold, by name (`<<"_">>' for `@'), with keys in the order
-%% in which the script has them. Nothing is cleared.
+%% in which the script has them. Nothing is cleared. As in {@link walk/1}, what a scheduler that is put
+%% aside has gathered may come later.
 -spec aggregations(handle()) -> {ok, [aggregation()]} | {error, reason()}.
 aggregations(H) ->
     call(H, {walk, false}, [H]).
