@@ -39,7 +39,7 @@
 
 #define BITS	20 /* a million entries */
 #define SLOTS	(1u << BITS)
-#define TRIES	16
+#define TRIES	32
 #define OVERDUE 60000000000LL /* ns */
 #define MS	1000000LL
 

@@ -11,7 +11,7 @@ timers_test_() ->
      fun(Ways) -> [{lists:concat([Name, " ", Way]), {timeout, 60, fun() -> Test(Way) end}} ||
                       Way <- Ways, {Name, Test} <- [{expired, fun expired/1}, {before, fun before/1},
                                                     {late, fun late/1}, {alike, fun alike/1},
-                                                    {many, fun many/1}]]
+                                                    {thirty_alike, fun thirty_alike/1}, {many, fun many/1}]]
      end}.
 
 ways() ->
@@ -139,6 +139,17 @@ alike(Way) ->
         false -> % this machine was so slow that it was not the first one to be due
             alike(Way)
     end.
+
+%% Only sixteen of them were known.
+thirty_alike(Way) ->
+    P = receiver(),
+    H = start(Way, P, "{ @[arg1 >= 0, copyinstr(arg2)] = count(); }"),
+    Msgs = [begin _ = erlang:send_after(1, P, same), same end || _ <- lists:seq(1, 30)],
+    take(P, Msgs),
+    Got = aggregations(H),
+    erltrace:close(H),
+    unlink(P), exit(P, kill),
+    ?assertEqual(#{{"_", [1, pid_to_list(self())]} => 30}, Got).
 
 %% Times are by the VM's clock, which is another one: a ms more or less.
 between(Least, N, Most) ->
