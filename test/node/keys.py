@@ -33,6 +33,7 @@ def lead(slave, argv, orders):
         os.setpgid(0, 0)
         os.tcsetpgrp(0, os.getpid())
         signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL) # a test in the background may have it ignored
         os.execvp(argv[0], argv)
     os.close(0), os.close(1), os.close(2)
     for line in orders:
