@@ -275,6 +275,10 @@ state(_, _, _) -> erlang:nif_error(not_loaded).
 -spec thread_time() -> non_neg_integer().
 thread_time() -> erlang:nif_error(not_loaded).
 
+%% @doc The CPU time of all threads of the node, in nanoseconds.
+-spec node_time() -> non_neg_integer().
+node_time() -> erlang:nif_error(not_loaded).
+
 -spec session(pos_integer(), non_neg_integer()) -> ok.
 session(_, _) -> erlang:nif_error(not_loaded).
 

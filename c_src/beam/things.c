@@ -536,13 +536,25 @@ ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return list;
 }
 
-/* thread_time() -> nanoseconds of CPU time of this thread */
-ERL_NIF_TERM nif_thread_time(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static ERL_NIF_TERM cpu_time(ErlNifEnv *env, clockid_t clock)
 {
 	struct timespec ts = {0};
 
-	(void)argc, (void)argv;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	clock_gettime(clock, &ts);
 	return enif_make_uint64(
 		env, (ErlNifUInt64)ts.tv_sec * 1000000000 + (ErlNifUInt64)ts.tv_nsec);
+}
+
+/* thread_time() -> nanoseconds of CPU time of this thread */
+ERL_NIF_TERM nif_thread_time(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	(void)argc, (void)argv;
+	return cpu_time(env, CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* node_time() -> of all threads of the node */
+ERL_NIF_TERM nif_node_time(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	(void)argc, (void)argv;
+	return cpu_time(env, CLOCK_PROCESS_CPUTIME_ID);
 }
