@@ -10,7 +10,7 @@
 -export([main/1]).
 
 -define(SAMPLES, 3000).
--define(ROUNDS, 12).
+-define(ROUNDS, 49). % the middle of a dozen is off by 1 % by chance
 
 main([What]) ->
     Bad = try run(What) of
@@ -78,7 +78,7 @@ cost(Hz) ->
                  erltrace:close(H),
                  With / Without
              end || _ <- lists:seq(1, ?ROUNDS)],
-    Kept = 100 * lists:nth(?ROUNDS div 2, lists:sort(Pairs)),
+    Kept = 100 * lists:nth((?ROUNDS + 1) div 2, lists:sort(Pairs)),
     say("at ~s Hz ~.1f % of the work is done for the same CPU time", [Hz, Kept]),
     Kept >= case Hz of "97" -> 98; _ -> 95 end.
 
