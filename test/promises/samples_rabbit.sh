@@ -10,13 +10,17 @@
 # with a certainty of 95 % is told with it, and 99 % must not be above that. What it takes to start sampling
 # is told apart.
 #
-#	test/promises/samples_rabbit.sh 1h          PHASE=10 seconds, RATE=5000 messages a second at most
+# Phases are short: what the machine does besides changes within seconds, so pairs that are near in time and many
+# tell more than long ones. Every pair is told as it comes (ns for a message without and with samples), so that a
+# run can be judged again.
+#
+#	test/promises/samples_rabbit.sh 1h          PHASE=3 seconds, RATE=5000 messages a second at most
 
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/nodelib.sh"
 for_s=${1:-60}
 case $for_s in *m) for_s=$((${for_s%m} * 60)) ;; *h) for_s=$((${for_s%h} * 3600)) ;; *s) for_s=${for_s%s} ;; esac
-rate=${RATE:-5000} phase=${PHASE:-10}
+rate=${RATE:-5000} phase=${PHASE:-3}
 # shellcheck disable=SC2034 # for server.sh
 messages=$(((for_s + 600) * rate)) bytes=${BYTES:-200}
 # shellcheck source=tools/rabbit/server.sh
@@ -103,7 +107,8 @@ while ((SECONDS < until || n == 0)); do
 	pairs+="$((off * 100000 / on))"$'\n' rates+="$((on_rate * 100000 / off_rate))"$'\n'
 	without+=$off$'\n' with+=$on$'\n'
 	n=$((n + 1))
-	((n % 10)) || echo "after ${SECONDS}s: $n pairs, $samples samples, $drops dropped, in the middle $(printf %s "$pairs" | middle) and $(printf %s "$rates" | middle)" >&2
+	echo "pair $off $on" >&2
+	((n % 50)) || echo "after ${SECONDS}s: $n pairs, $samples samples, $drops dropped, in the middle $(printf %s "$pairs" | middle) and $(printf %s "$rates" | middle)" >&2
 done
 echo stop >&$to
 line=''
