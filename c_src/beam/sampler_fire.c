@@ -6,7 +6,8 @@
  * into it, and a probe fires each time that its own period is full, with the sample that filled it.
  *
  * One thread reads the rings of all schedulers and fires. It starts with the first script and ends
- * with the last. A sample fires some milliseconds after it was taken.
+ * with the last. It sleeps for as long as it may: what a script adds up can wait, but a clause that
+ * reads the time, or variables that other probes set, is to fire soon after its sample was taken.
  *
  * profile-wall-N is enabled here too; its samples come from src/erltrace_wall.erl (sampler_wall.c).
  *
@@ -39,6 +40,7 @@
 #define SOME	    30
 #define LEAST_PAUSE 5000000ULL
 #define MOST_PAUSE  250000000ULL
+#define SOON	    10000000ULL /* at most, for a script that is prompt */
 #define LOOK  1000000000ULL /* between two at threads */
 #define MOST  10000	    /* firings of one sample; the rest is counted as dropped */
 
@@ -47,7 +49,7 @@ struct watcher {
 	struct en_probe *probe;
 	struct beam_handle *b;
 	uint64_t period;
-	bool names, stacks, lines, running;
+	bool names, stacks, lines, prompt, running;
 	uint64_t full[SAMPLER_THREADS]; /* ns of each thread towards the next firing */
 	struct watcher *next;
 };
@@ -57,6 +59,7 @@ static pthread_cond_t wake;
 static struct watcher *watchers;
 static bool testing;   /* the self-test has the rings */
 static bool held;      /* tests: nobody has */
+static bool prompt;    /* one of the scripts that run is */
 static bool reading;   /* the thread is there */
 static uintptr_t turn; /* of the thread that reads; one that has another ends */
 static pthread_t reader;
@@ -197,9 +200,10 @@ static uint64_t now_ns(struct timespec *at)
 
 static uint64_t pause_ns(void)
 {
+	const uint64_t most = prompt ? SOON : MOST_PAUSE;
 	uint64_t ns = SOME * atomic_load(&sampler_period);
 
-	return ns < LEAST_PAUSE ? LEAST_PAUSE : ns > MOST_PAUSE ? MOST_PAUSE : ns;
+	return ns < LEAST_PAUSE ? LEAST_PAUSE : ns > most ? most : ns;
 }
 
 static void *read_rings(void *arg)
@@ -267,12 +271,14 @@ static int set_timers(struct et_error *e)
 	uint64_t period = UINT64_MAX;
 	bool names = false, stacks = false, lines = false;
 
+	prompt = false;
 	for (const struct watcher *w = watchers; w != NULL; w = w->next)
 		if (w->running) {
 			period = w->period < period ? w->period : period;
 			names |= w->names;
 			stacks |= w->stacks;
 			lines |= w->lines;
+			prompt |= w->prompt;
 		}
 	atomic_store(&sampler_names, names);
 	atomic_store(&sampler_stacks, stacks);
@@ -282,6 +288,13 @@ static int set_timers(struct et_error *e)
 		return 0;
 	}
 	return sampler_arm(period, e);
+}
+
+/* Does it matter when its clauses run? A time line shows that too. */
+static bool is_prompt(const struct prog_uses *u, const struct beam_handle *b)
+{
+	return (u->vars & (USES_VAR(TIMESTAMP) | USES_VAR(WALLTIMESTAMP))) || u->script_vars ||
+	       api_records_processes(b->h);
 }
 
 static int enable(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e)
@@ -306,6 +319,7 @@ static int enable(struct en *en, const struct en_probe *p, uint64_t period, stru
 	w->period = period;
 	w->names = (p->uses.pbis & names) != 0 || api_records_processes(w->b->h);
 	w->stacks = p->uses.ustack;
+	w->prompt = is_prompt(&p->uses, w->b);
 	w->lines = w->stacks && api_option(w->b->h, OPT_STACKLINES) != 0;
 	pthread_mutex_lock(&lock);
 	w->next = watchers;

@@ -193,6 +193,21 @@ names_test_() ->
              ?assertEqual([list_to_binary(pid_to_list(P)), <<"sampler_named">>, <<"sampler_named">>], Key)
      end}.
 
+%% Clauses that read the time fire soon after their samples were taken: with samples that wait for a quarter
+%% of a second to be read, 24 would come in the same twentieth.
+late_timestamps_test_() ->
+    {timeout, 300,
+     fun() ->
+             [{P, arith}] = maps:to_list(Pids = sampler_load:start([arith])),
+             H = run("profile-97 /erlpid == \"" ++ pid_to_list(P) ++ "\"/ { @[timestamp / 50000000] = count(); }"),
+             wait_until(H, fun(Aggs) -> lists:sum([N || {_, count, _, N} <- Aggs]) >= 200 end),
+             ok = erltrace:stop(H),
+             sampler_load:stop(Pids),
+             {ok, Aggs} = erltrace:aggregations(H),
+             erltrace:close(H),
+             ?assert(lists:sum([N || {_, count, _, N} <- Aggs]) < 12 * length(Aggs), Aggs)
+     end}.
+
 %% ---- what is not seen ------------------------------------------------------------------------
 
 %% Nor is what erltrace itself does in the node, by CPU time or by the clock.
