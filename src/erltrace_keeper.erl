@@ -24,10 +24,16 @@
 %% 5. When no command is left the keeper removes everything, itself last, and ends. Callers that
 %% wait for a reply see it end. To the command that left this is the reply; others start again at 2.
 %%
+%% 6. To purge a module the VM has every process of the node look whether it uses it: in one with
+%% 100,000 processes our modules would keep all schedulers busy for many seconds. Where there are that many
+%% the keeper rests first, as the next command may come soon, and then removes a module now and then. A
+%% command that comes meanwhile is told to `bring', and what is still there is not loaded again.
+%%
 %% Commands call it by gen_server:call/3: nothing of ours is on the stack of a process that waits.
 %% The command's side is c_src/node/agent.c. A node that has an erltrace of its own has no keeper.
 %%
-%% Its states: `empty' until the modules have been brought, then `serving'.
+%% Its states: `empty' until the modules have been brought, then `serving'; `resting' between the last
+%% command and the end, in a large node.
 -module(erltrace_keeper).
 -behaviour(gen_statem).
 -export([start/1]).
@@ -36,12 +42,16 @@
 -include_lib("kernel/include/file.hrl").
 
 -define(BRINGER, erltrace_bringer).
+-define(AT_ONCE, 250000). % times that a process may be asked whether it uses a module: about a second
+-define(REST, 10000).     % ms, before the first module is removed in a larger node
+-define(PAUSE, 30).       % times as long as it took to remove one, before the next
 
 -type connection() :: port() | pid(). % a process with some carriers
 
 -record(user, {left = false :: boolean() | {pid(), term()}, % a tuple: the caller of `leave'
                running = 0 :: non_neg_integer()}).
--record(st, {modules = [] :: [module()],
+-record(st, {modules = [] :: [module()], % that were brought, and are there
+             leaver :: {pid(), term()} | undefined, % who waits for the end
              users = #{} :: #{connection() => #user{}},
              monitors = #{} :: #{reference() => {connection | running, connection()}}}).
 
@@ -76,12 +86,20 @@ init(Connection) ->
 callback_mode() ->
     handle_event_function.
 
--spec handle_event(gen_statem:event_type(), term(), empty | serving, #st{}) ->
-          gen_statem:event_handler_result(empty | serving).
+-type state() :: empty | serving | resting.
+
+-spec handle_event(gen_statem:event_type(), term(), state(), #st{}) ->
+          gen_statem:event_handler_result(state()).
 handle_event({call, From}, Request, empty, St) ->
     empty(Request, From, St);
 handle_event({call, From}, Request, serving, St) ->
     serve(Request, From, St);
+handle_event({call, From}, {come, Connection}, resting, St) ->
+    {next_state, empty, come(Connection, St), {reply, From, bring}};
+handle_event({call, From}, Request, resting, St) ->
+    serve(Request, From, St);
+handle_event(state_timeout, remove, resting, St) ->
+    remove_one(St);
 handle_event(info, {left, Connection}, serving, #st{users = Users} = St)
   when is_map_key(Connection, Users) ->
     next(down({connection, Connection}, St));
@@ -95,18 +113,18 @@ handle_event(_, _, _, _) ->
 empty({sees, Connection, File, Size, Inode}, From, #st{users = Users})
   when is_map_key(Connection, Users) ->
     {keep_state_and_data, {reply, From, sees(File, Size, Inode)}};
-empty({bring, Connection, Modules, Library}, From, #st{users = Users} = St)
+empty({bring, Connection, Modules, Library}, From, #st{users = Users, modules = Kept} = St)
   when is_map_key(Connection, Users) ->
     Names = [M || {M, _, _} <- Modules],
-    case bring(Modules, Library) of
+    case bring(Modules, Library, Kept) of
         ready ->
             tidy(),
             {next_state, serving, St#st{modules = Names}, [{reply, From, ready}, hibernate]};
         own -> {next_state, serving, St, [{reply, From, ready}, hibernate]};
         Error -> {stop_and_reply, normal, {reply, From, Error}, St#st{modules = Names}}
     end;
-empty({leave, Connection}, _, #st{users = Users}) when is_map_key(Connection, Users) ->
-    stop;
+empty({leave, Connection}, From, #st{users = Users} = St) when is_map_key(Connection, Users) ->
+    next(gone(Connection, #user{left = From}, St));
 empty(_, _, _) ->
     {keep_state_and_data, postpone}.
 
@@ -141,12 +159,30 @@ tidy() ->
         Rex -> _ = spawn(erlang, garbage_collect, [Rex]), ok
     end.
 
-%% Ends when no command is left.
-next(#st{users = Users} = St) when map_size(Users) =:= 0 -> {stop, normal, St};
-next(St) -> {keep_state, St}.
+%% Ends when no command is left, or rests.
+next(#st{users = Users, leaver = Leaver, modules = Modules} = St) when map_size(Users) =:= 0 ->
+    case length(Modules) * erlang:system_info(process_count) > ?AT_ONCE of
+        true ->
+            _ = Leaver =/= undefined andalso gen_statem:reply(Leaver, ok),
+            {next_state, resting, St#st{leaver = undefined},
+             [{state_timeout, ?REST, remove}, hibernate]};
+        false ->
+            {stop, normal, St}
+    end;
+next(St) ->
+    {keep_state, St}.
+
+%% The pauses keep what this takes to a few percent of the schedulers' time.
+remove_one(#st{modules = [Module | Modules]} = St) ->
+    {Took, _} = timer:tc(fun() -> is_deleted(Module) andalso code:purge(Module) end),
+    case Modules of
+        [] -> {stop, normal, St#st{modules = []}};
+        _ -> {keep_state, St#st{modules = Modules},
+              [{state_timeout, Took * ?PAUSE div 1000, remove}, hibernate]}
+    end.
 
 %% @private
--spec terminate(term(), empty | serving, #st{}) -> term().
+-spec terminate(term(), state(), #st{}) -> term().
 terminate(_, _, #st{modules = Modules}) ->
     remove(Modules).
 
@@ -177,16 +213,22 @@ down({What, Connection}, #st{users = Users} = St) ->
 %% Remove a command if it has left and runs nothing. The last one sees us end instead of a reply.
 gone(Connection, #user{left = Left, running = 0}, #st{users = Users} = St) when Left =/= false ->
     Others = maps:remove(Connection, Users),
-    _ = is_tuple(Left) andalso map_size(Others) > 0 andalso gen_statem:reply(Left, ok),
-    St#st{users = Others};
+    case is_tuple(Left) of
+        true when map_size(Others) =:= 0 -> St#st{users = Others, leaver = Left};
+        true -> gen_statem:reply(Left, ok), St#st{users = Others};
+        false -> St#st{users = Others}
+    end;
 gone(Connection, User, #st{users = Users} = St) ->
     St#st{users = Users#{Connection := User}}.
 
 %% Ends with a tail call: nothing of this module is on the stack while it is purged.
 remove(Modules) ->
-    lists:foreach(fun code:purge/1, [M || M <- Modules, is_deleted(M)]),
+    remove_all(Modules),
     true = is_deleted(?MODULE),
     code:purge(?MODULE).
+
+remove_all(Modules) ->
+    lists:foreach(fun code:purge/1, [M || M <- Modules, is_deleted(M)]).
 
 is_deleted(Module) ->
     _ = erlang:check_old_code(Module) andalso code:purge(Module),
@@ -203,7 +245,11 @@ sees(File, Size, Inode) ->
             false
     end.
 
-bring(Modules, Library) ->
+bring(Modules, Library, [_ | _] = Kept) ->
+    Same = [M || {M, _, Code} <- Modules, lists:member(M, Kept), is_same(M, Code, Library)],
+    remove_all(Kept -- Same), % of another build
+    load([New || {M, _, _} = New <- Modules, not lists:member(M, Same)], Library);
+bring(Modules, Library, []) ->
     %% The command has searched the code path for an agent, so only loaded modules are checked here.
     %% (One that is in the path but not loaded is as before once ours are removed; searching the
     %% disk takes long in a busy node.)
@@ -213,11 +259,22 @@ bring(Modules, Library) ->
         {false, true} -> {error, {erltrace, version}}
     end.
 
+%% What was brought is what is there.
+is_same(Module, Code, Library) ->
+    erlang:get_module_info(Module, md5) =:= code:module_md5(Code) andalso
+        (Module =/= erltrace_nif orelse is_library(Library)).
+
+is_library({file, Path}) ->
+    ets:lookup_element(?MODULE, library, 2) =:= Path;
+is_library({bytes, Bytes}) ->
+    filename:basename(filename:dirname(ets:lookup_element(?MODULE, library, 2))) =:= name(Bytes).
+
 %% All but erltrace_nif in one step: each load synchronizes all schedulers.
 load(Modules, Library) ->
-    {value, {erltrace_nif, File, Code}, Others} = lists:keytake(erltrace_nif, 1, Modules),
+    {Nif, Others} = lists:partition(fun({M, _, _}) -> M =:= erltrace_nif end, Modules),
     case code:atomic_load(Others) of
-        ok -> loaded(erltrace_nif, load_nif(File, Code, Library));
+        ok when Nif =:= [] -> ready;
+        ok -> [{_, File, Code}] = Nif, loaded(erltrace_nif, load_nif(File, Code, Library));
         {error, [{Module, Why} | _]} -> loaded(Module, {error, Why})
     end.
 

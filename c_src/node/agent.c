@@ -192,7 +192,10 @@ static int ask_keeper(struct nd *n, ei_x_buff *request, ei_x_buff *res, struct e
 	return rc;
 }
 
-/* Has another command loaded it? 1: yes, and it stays as long as we need it; 0: no. */
+/*
+ * Has another command loaded it? 1: yes, and it stays as long as we need it; 2: it is on its way
+ * out, and we are to bring it; 0: no.
+ */
 static int come(struct nd *n, struct et_error *e)
 {
 	ei_x_buff request, res = {0};
@@ -202,10 +205,10 @@ static int come(struct nd *n, struct et_error *e)
 	ei_x_new(&res);
 	rc = ask_keeper(n, &request, &res, e);
 	if (rc == 0)
-		rc = 1;
+		rc = is_atom(&res, "bring") ? 2 : 1;
 	else if (et_err_is(e, ET_UNDEF))
 		rc = 0;
-	n->came = rc == 1;
+	n->came = rc > 0;
 	ei_x_free(&res);
 	return rc;
 }
@@ -395,11 +398,12 @@ static int try_to_bring(struct nd *n, const struct files *f, struct et_error *e)
 {
 	int rc = come(n, e);
 
-	if (rc != 0)
-		return rc;
-	et_err_clear(e);
-	rc = load_keeper(n, f, e);
-	if (rc > 0)
+	if (rc == 0) {
+		et_err_clear(e);
+		rc = load_keeper(n, f, e);
+		rc = rc > 0 ? 2 : rc;
+	}
+	if (rc == 2)
 		rc = bring(n, f, e) == 0 ? 1 : -1;
 	return rc;
 }
