@@ -83,28 +83,12 @@ look_once(undefined) ->
     case look() of
         {not_now, Why} -> {refused, Why};
         Found ->
-            Answer = with_flags(Found),
+            Answer = erltrace_vm:with_flags(Found),
             erltrace_nif:keep(fastcalls, Answer),
             Answer
     end;
 look_once(Known) ->
     Known.
-
-%% A flag of the emulator may be why nothing is as known.
-with_flags({refused, Why}) ->
-    Args = case file:read_file("/proc/self/cmdline") of
-               {ok, Line} -> binary:split(Line, <<0>>, [global]);
-               {error, _} -> []
-           end,
-    Given = [[" +J", Flag, " ", Value] || {<<"-J", Flag/binary>>, Value} <- pairs(Args),
-                                          Flag =:= <<"Pperf">> orelse Flag =:= <<"Msingle">>,
-                                          Value =/= <<"false">>],
-    {refused, iolist_to_binary([Why, [[" (the node was started with", Given, ")"] || Given =/= []]])};
-with_flags(ok) ->
-    ok.
-
-pairs([A, B | Rest]) -> [{A, B} | pairs([B | Rest])];
-pairs(_) -> [].
 
 look() ->
     case {application:get_env(erltrace, vm_internals, true), erltrace_vm:layout()} of

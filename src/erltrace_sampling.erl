@@ -69,7 +69,8 @@ first_look() ->
 look() ->
     Layout = erltrace_vm:layout(),
     _ = erltrace_names:layout(),
-    case all_ok([fun() -> layout(Layout) end, fun code/0, fun find/0, fun self_test/0]) of
+    case erltrace_vm:with_flags(
+           all_ok([fun() -> layout(Layout) end, fun code/0, fun find/0, fun self_test/0])) of
         ok -> erltrace_nif:sampling(passed);
         {busy, Why} -> _ = erltrace_nif:sampling({busy, Why}), {refused, Why};
         {refused, Why} -> refuse(Why)

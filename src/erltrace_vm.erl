@@ -18,6 +18,7 @@
          layout/0, leave_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
 -export([find_out/2]). % for erltrace_flows, erltrace_names
+-export([with_flags/1]). % for erltrace_fastcalls, erltrace_sampling
 -export([locked_apart/1]). % for erltrace_code, erltrace_run_state
 -export([gc_session/1, gc_trace/2, attempt/3]). % for erltrace_gc
 -export([end_session/1, sessions/0]). % for erltrace_rearm
@@ -684,6 +685,23 @@ attempt(M, F, Args) ->
     end.
 
 %% ---- the layout check ------------------------------------------------------------------------
+
+%% @doc A flag of the emulator may be why nothing is as known.
+-spec with_flags(ok | {busy, Why} | {refused, Why}) -> ok | {busy, Why} | {refused, binary()} when Why :: iodata().
+with_flags({refused, Why}) ->
+    Args = case file:read_file("/proc/self/cmdline") of
+               {ok, Line} -> binary:split(Line, <<0>>, [global]);
+               {error, _} -> []
+           end,
+    Given = [[" +J", Flag, " ", Value] || {<<"-J", Flag/binary>>, Value} <- pairs(Args),
+                                          Flag =:= <<"Pperf">> orelse Flag =:= <<"Msingle">>,
+                                          Value =/= <<"false">>],
+    {refused, iolist_to_binary([Why, [[" (the node was started with", Given, ")"] || Given =/= []]])};
+with_flags(Other) ->
+    Other.
+
+pairs([A, B | Rest]) -> [{A, B} | pairs([B | Rest])];
+pairs(_) -> [].
 
 %% @doc Find out, once per node, where the VM keeps the stack pointer (c_src/beam/layout.c).
 -spec layout() -> ok | names.

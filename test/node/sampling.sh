@@ -49,6 +49,11 @@ for setting in sampling vm_internals; do
 	is "$setting: without looking at what it interrupts it fires" 0 $?
 done
 
+# A flag of the emulator may rule it out: it is named.
+start jit_perf +JPperf true
+timeout 60 erltrace -N jit_perf -qn 'profile-97 { @[ustack()] = count(); } tick-1s { exit(0); }' >o 2>e
+ok '+JPperf: it samples, or that is named' grep -qE '^$|\(the node was started with \+JPperf true\)' <(cat e; [ -s e ] || echo)
+
 timeout 60 erltrace -N nodes -qn 'tick-10ms { @[ustack()] = count(); }' >o 2>e
 is 'a tick interrupts nothing' 1 $?
 ok 'profile-N is told of' grep -q 'profile-N can: profile-97' e
