@@ -26,14 +26,15 @@
 %%
 %% 6. To purge a module the VM has every process of the node look whether it uses it: in one with
 %% 100,000 processes our modules would keep all schedulers busy for many seconds. Where there are that many
-%% the keeper rests first, as the next command may come soon, and then removes a module now and then. A
-%% command that comes meanwhile is told to `bring', and what is still there is not loaded again.
+%% the keeper rests first, as the next command may come soon, and then removes a module now and then; so it
+%% does where removing takes long for another reason. A command that comes meanwhile is told to `bring',
+%% and what is still there is not loaded again.
 %%
 %% Commands call it by gen_server:call/3: nothing of ours is on the stack of a process that waits.
 %% The command's side is c_src/node/agent.c. A node that has an erltrace of its own has no keeper.
 %%
 %% Its states: `empty' until the modules have been brought, then `serving'; `resting' between the last
-%% command and the end, in a large node.
+%% command and the end, if that takes long.
 -module(erltrace_keeper).
 -behaviour(gen_statem).
 -export([start/1]).
@@ -43,6 +44,7 @@
 
 -define(BRINGER, erltrace_bringer).
 -define(AT_ONCE, 250000). % times that a process may be asked whether it uses a module: about a second
+-define(MOST, 2000).      % ms, for those that are removed at once; code may be purged by others all the while
 -define(REST, 10000).     % ms, before the first module is removed in a larger node
 -define(PAUSE, 30).       % times as long as it took to remove one, before the next
 
@@ -159,27 +161,34 @@ tidy() ->
         Rex -> _ = spawn(erlang, garbage_collect, [Rex]), ok
     end.
 
-%% Ends when no command is left, or rests.
-next(#st{users = Users, leaver = Leaver, modules = Modules} = St) when map_size(Users) =:= 0 ->
+%% When no command is left: ends, or rests.
+next(#st{users = Users, modules = Modules} = St) when map_size(Users) =:= 0 ->
     case length(Modules) * erlang:system_info(process_count) > ?AT_ONCE of
-        true ->
-            _ = Leaver =/= undefined andalso gen_statem:reply(Leaver, ok),
-            {next_state, resting, St#st{leaver = undefined},
-             [{state_timeout, ?REST, remove}, hibernate]};
-        false ->
-            {stop, normal, St}
+        true -> rest(St);
+        false -> remove_until(erlang:monotonic_time(millisecond) + ?MOST, St)
     end;
 next(St) ->
     {keep_state, St}.
 
+remove_until(End, #st{modules = [Module | Modules]} = St) ->
+    _ = is_deleted(Module) andalso code:purge(Module),
+    case erlang:monotonic_time(millisecond) < End of
+        true -> remove_until(End, St#st{modules = Modules});
+        false -> rest(St#st{modules = Modules})
+    end;
+remove_until(_, St) ->
+    {stop, normal, St}.
+
+rest(#st{leaver = Leaver} = St) ->
+    _ = Leaver =/= undefined andalso gen_statem:reply(Leaver, ok),
+    {next_state, resting, St#st{leaver = undefined}, [{state_timeout, ?REST, remove}, hibernate]}.
+
 %% The pauses keep what this takes to a few percent of the schedulers' time.
+remove_one(#st{modules = []} = St) ->
+    {stop, normal, St};
 remove_one(#st{modules = [Module | Modules]} = St) ->
     {Took, _} = timer:tc(fun() -> is_deleted(Module) andalso code:purge(Module) end),
-    case Modules of
-        [] -> {stop, normal, St#st{modules = []}};
-        _ -> {keep_state, St#st{modules = Modules},
-              [{state_timeout, Took * ?PAUSE div 1000, remove}, hibernate]}
-    end.
+    {keep_state, St#st{modules = Modules}, [{state_timeout, Took * ?PAUSE div 1000, remove}, hibernate]}.
 
 %% @private
 -spec terminate(term(), state(), #st{}) -> term().

@@ -32,7 +32,7 @@
 #include "own_name.h"
 #include "sampler.h"
 
-#define NEAR	32	     /* words below the registers where C code may have saved rbp */
+#define NEAR	32	     /* words below the registers where C code may have saved some */
 #define AHEAD	64	     /* bytes of code in which the stack pointer is restored */
 #define C_STACK (64UL << 20) /* no C stack is larger */
 
@@ -226,11 +226,52 @@ static void learn_schedule(const uintptr_t *data, const struct interrupted *at)
 		atomic_store_explicit(&sampler_ret_schedule, top[-1], memory_order_relaxed);
 }
 
+static bool read_process(struct sampler_thread *t, uintptr_t p)
+{
+	return sampler_read(t->proc, p, sizeof(t->proc)) && (t->proc[0] & 15) == 3;
+}
+
+#define NOBODY 0xfffffff /* all bits of its number are set: no process has this pid */
+static bool is_nobody(uintptr_t pid)
+{
+	return (pid >> 4 & NOBODY) == NOBODY;
+}
+
+/* A process knows the data of the scheduler that runs it, and of no other. */
+static bool runs_on(const uintptr_t *proc, const uintptr_t *data)
+{
+	for (unsigned i = 1; i < SAMPLER_PROC; i++)
+		if (proc[i] == (uintptr_t)data)
+			return true;
+	return false;
+}
+
+/*
+ * While a match specification runs, of ets:select() and the like, the VM has put a process of its
+ * own in the place of the one that runs it. The JIT's code keeps that one in a register, which C
+ * code saves where its stack begins. Returns 0, and no words of a process, if it is not there.
+ */
+static uintptr_t who_matches(
+	struct sampler_thread *t, const uintptr_t *data, const struct interrupted *at)
+{
+	const uintptr_t *top = (const uintptr_t *)data[0];
+
+	for (unsigned i = 1; i <= NEAR && (uintptr_t)top > at->sp + i * sizeof(*top); i++) {
+		const uintptr_t p = *(top - i);
+
+		if (p != 0 && p % 8 == 0 && p >> 47 == 0 && read_process(t, p) &&
+			!is_nobody(t->proc[0]) && runs_on(t->proc, data))
+			return p;
+	}
+	memset(t->proc, 0, sizeof(t->proc));
+	return 0;
+}
+
 /* Fills t->seen and the head; how many words of the stack there are. */
 static size_t look(struct sampler_thread *t, const uintptr_t *data, const struct interrupted *at,
 	struct sampler_head *h)
 {
-	const uintptr_t p = data[sampler_facts.process];
+	uintptr_t p = data[sampler_facts.process];
 	uintptr_t *proc = t->proc, stack;
 	struct sampler_seen *s = &t->seen;
 
@@ -239,13 +280,15 @@ static size_t look(struct sampler_thread *t, const uintptr_t *data, const struct
 			learn_schedule(data, at);
 		return 0;
 	}
-	if (!sampler_read(proc, p, sizeof(t->proc)) || (proc[0] & 15) != 3)
+	if (!read_process(t, p))
 		return 0;
+	if (is_nobody(proc[0]))
+		p = who_matches(t, data, at);
 	h->pid = proc[0];
 	h->own = (proc[sampler_facts.flags] & sampler_facts.sensitive) != 0;
 	if (h->own)
 		return 0;
-	if (atomic_load_explicit(&sampler_names, memory_order_relaxed))
+	if (p != 0 && atomic_load_explicit(&sampler_names, memory_order_relaxed))
 		read_name(t, p, h);
 	if (t->type != 0) {
 		s->kind = SAMPLED_DIRTY;

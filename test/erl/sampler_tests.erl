@@ -208,6 +208,39 @@ late_timestamps_test_() ->
              ?assert(lists:sum([N || {_, count, _, N} <- Aggs]) < 12 * length(Aggs), Aggs)
      end}.
 
+%% The VM runs match specifications with a process of its own in the place of the one that calls: samples were of
+%% <0.32767.8191> then, and had no stack.
+nobody_matches_test_() ->
+    {timeout, 300,
+     fun() ->
+             P = spawn(fun() ->
+                               T = ets:new(t, []),
+                               true = ets:insert(T, [{I} || I <- lists:seq(1, 20000)]),
+                               Never = [{{'$1'}, [{'>', {'+', '$1', 1}, 1000000}], ['$1']}],
+                               select(T, Never)
+                       end),
+             H = run("profile-997 /erlstate == \"bif\"/ { @[erlpid, ustack()] = count(); }"),
+             Ours = list_to_binary(pid_to_list(P)),
+             wait_until(H, fun(Aggs) -> lists:sum([N || {_, count, [Q, _], N} <- Aggs, Q =:= Ours]) >= 1000 end),
+             ok = erltrace:stop(H),
+             exit(P, kill),
+             {ok, Aggs} = erltrace:aggregations(H),
+             erltrace:close(H),
+             Of = fun(Which) -> lists:sum([N || {_, count, [Q, Frames], N} <- Aggs, Which(Q, Frames)]) end,
+             ?assertEqual(0, Of(fun(Q, _) -> Q =:= <<"<0.32767.8191>">> orelse Q =:= <<>> end), Aggs),
+             Whole = Of(fun(Q, Frames) ->
+                                Q =:= Ours andalso
+                                    lists:any(fun(F) -> string:find(F, ?MODULE_STRING ":select/2") =/= nomatch end,
+                                              Frames)
+                        end),
+             ?assert(Whole >= 0.95 * Of(fun(Q, _) -> Q =:= Ours end), Aggs)
+     end}.
+
+select(T, Spec) ->
+    [] = ets:select(T, Spec),
+    0 = ets:select_count(T, Spec),
+    select(T, Spec).
+
 %% ---- what is not seen ------------------------------------------------------------------------
 
 %% Nor is what erltrace itself does in the node, by CPU time or by the clock.
