@@ -7,7 +7,8 @@
  *	erltrace -N NODE -qs top.d [SORT] [SECONDS] [HOW MANY]
  *
  * Arguments: what to sort by: reductions, mailbox or memory (reductions; this one may be left out); how many
- * seconds to run (until ^C); how many processes to show (20; on a terminal as many as it has room for).
+ * seconds to run, to the next screen (until ^C); how many processes to show (20; on a terminal as many as
+ * it has room for).
  * On a terminal, keys sort by something else, at once: r by reductions, l by the length of mailboxes, m by
  * memory; q ends, any other key has a look at once.
  * Names are cut after 32 characters: rows have 109 columns, and take two lines where a terminal has fewer.
@@ -38,6 +39,7 @@ BEGIN
 	most = wanted ? wanted : 20;
 	live = 0;
 	turned = 0;
+	over = 0;
 }
 
 BEGIN
@@ -179,6 +181,12 @@ state:::round-2s
 	trunc(@top); trunc(@mail); trunc(@mem);
 }
 
-tick-1s /--seconds == 0/ { exit(0); }
+state:::round-2s
+/arg0 > 1 && over/
+{
+	exit(0);
+}
+
+tick-1s /--seconds == 0/ { over = 1; } /* there is a screen, however few */
 
 END { trunc(@top); trunc(@mail); trunc(@mem); } /* of a round that is not over */

@@ -180,6 +180,7 @@ has 'top: memory' '^memory [0-9]+ MB: .* of [0-9]+ atoms$'
 look top '^PROCESS +PID +FUNCTION +MEMORY +MAILBOX +REDUCTIONS$'
 run top 'ok.' 1
 hasnt 'top: the first argument may be that of seconds' 'top.d'
+is 'top: for a second: one screen' 1 "$(timeout 60 erltrace -N $node -qs "$lib/top.d" 1 2>&1 | grep -c '^PROCESS')"
 look top '^PROCESS +PID +FUNCTION +MAILBOX +REDUCTIONS +MEMORY$' memory 0 1
 is 'top: as many as it is told' 1 "$(awk '/^PROCESS/ { on = 1; n = 0; next } on && NF == 6 { n++ } /^$/ && n { exit } END { print n }' o)"
 look memory "^demo_stuck +$stuck +1 +12345678\$" 0 3
