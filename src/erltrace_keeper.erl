@@ -30,6 +30,9 @@
 %% does where removing takes long for another reason. A command that comes meanwhile is told to `bring',
 %% and what is still there is not loaded again.
 %%
+%% There is no fun in this module: if it is loaded once more while it is there, which its on_load refuses, the VM
+%% takes the code away from the funs of the one that runs.
+%%
 %% Commands call it by gen_server:call/3: nothing of ours is on the stack of a process that waits.
 %% The command's side is c_src/node/agent.c. A node that has an erltrace of its own has no keeper.
 %%
@@ -187,8 +190,10 @@ rest(#st{leaver = Leaver} = St) ->
 remove_one(#st{modules = []} = St) ->
     {stop, normal, St};
 remove_one(#st{modules = [Module | Modules]} = St) ->
-    {Took, _} = timer:tc(fun() -> is_deleted(Module) andalso code:purge(Module) end),
-    {keep_state, St#st{modules = Modules}, [{state_timeout, Took * ?PAUSE div 1000, remove}, hibernate]}.
+    Began = erlang:monotonic_time(millisecond),
+    _ = is_deleted(Module) andalso code:purge(Module),
+    Took = erlang:monotonic_time(millisecond) - Began,
+    {keep_state, St#st{modules = Modules}, [{state_timeout, Took * ?PAUSE, remove}, hibernate]}.
 
 %% @private
 -spec terminate(term(), state(), #st{}) -> term().
@@ -280,10 +285,10 @@ is_library({bytes, Bytes}) ->
 
 %% All but erltrace_nif in one step: each load synchronizes all schedulers.
 load(Modules, Library) ->
-    {Nif, Others} = lists:partition(fun({M, _, _}) -> M =:= erltrace_nif end, Modules),
-    case code:atomic_load(Others) of
-        ok when Nif =:= [] -> ready;
-        ok -> [{_, File, Code}] = Nif, loaded(erltrace_nif, load_nif(File, Code, Library));
+    Nif = lists:keyfind(erltrace_nif, 1, Modules),
+    case code:atomic_load(lists:keydelete(erltrace_nif, 1, Modules)) of
+        ok when Nif =:= false -> ready;
+        ok -> {_, File, Code} = Nif, loaded(erltrace_nif, load_nif(File, Code, Library));
         {error, [{Module, Why} | _]} -> loaded(Module, {error, Why})
     end.
 
@@ -321,10 +326,9 @@ try_folders([], _, _, Tried) ->
     Text = lists:join(", ", [io_lib:format("~ts: ~ts", [P, Why]) || {P, Why} <- Tried]),
     {error, {places, unicode:characters_to_binary(Text)}};
 try_folders([Parent | Rest], Name, Nif, Tried) ->
-    Failed = fun(Why) -> try_folders(Rest, Name, Nif, Tried ++ [{Parent, Why}]) end,
     case in_folder(filename:join(Parent, Name), Nif) of
-        {error, on_load_failure} -> Failed("does not load");
-        {cannot, Why} -> Failed(Why);
+        {error, on_load_failure} -> try_folders(Rest, Name, Nif, Tried ++ [{Parent, "does not load"}]);
+        {cannot, Why} -> try_folders(Rest, Name, Nif, Tried ++ [{Parent, Why}]);
         Result -> Result
     end.
 
