@@ -174,7 +174,7 @@ next(St) ->
     {keep_state, St}.
 
 remove_until(End, #st{modules = [Module | Modules]} = St) ->
-    _ = is_deleted(Module) andalso code:purge(Module),
+    remove_all([Module]),
     case erlang:monotonic_time(millisecond) < End of
         true -> remove_until(End, St#st{modules = Modules});
         false -> rest(St#st{modules = Modules})
@@ -191,7 +191,7 @@ remove_one(#st{modules = []} = St) ->
     {stop, normal, St};
 remove_one(#st{modules = [Module | Modules]} = St) ->
     Began = erlang:monotonic_time(millisecond),
-    _ = is_deleted(Module) andalso code:purge(Module),
+    remove_all([Module]),
     Took = erlang:monotonic_time(millisecond) - Began,
     {keep_state, St#st{modules = Modules}, [{state_timeout, Took * ?PAUSE, remove}, hibernate]}.
 

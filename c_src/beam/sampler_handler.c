@@ -255,8 +255,10 @@ static uintptr_t who_matches(
 	struct sampler_thread *t, const uintptr_t *data, const struct interrupted *at)
 {
 	const uintptr_t *top = (const uintptr_t *)data[0];
+	const bool on_stack =
+		t->type == 0 && at->sp < (uintptr_t)top && (uintptr_t)top - at->sp <= C_STACK;
 
-	for (unsigned i = 1; i <= NEAR && (uintptr_t)top > at->sp + i * sizeof(*top); i++) {
+	for (unsigned i = 1; on_stack && i <= NEAR && (uintptr_t)(top - i) >= at->sp; i++) {
 		const uintptr_t p = *(top - i);
 
 		if (p != 0 && p % 8 == 0 && p >> 47 == 0 && read_process(t, p) &&
