@@ -29,14 +29,15 @@
 -define(EVERY, 100000). % us between two readings in the background, or
 -define(LITTLE, 200).   % this many times what one takes, if that is less
 -define(OURS, [dtrace, erltrace, erltrace_agent, erltrace_alerts, erltrace_app, erltrace_app_sup, erltrace_arming,
-               erltrace_beat, erltrace_budget, erltrace_calls,
+               erltrace_askers, erltrace_beat, erltrace_budget, erltrace_calls,
                erltrace_code, erltrace_compile, erltrace_counters, erltrace_deploy, erltrace_fastcalls,
                erltrace_flows, erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper, erltrace_loads,
                erltrace_metrics, erltrace_monitor, erltrace_names, erltrace_nif, erltrace_patterns,
                erltrace_prometheus, erltrace_rearm,
                erltrace_records, erltrace_restarter, erltrace_run_state, erltrace_sampling, erltrace_script, erltrace_state,
                erltrace_sub, erltrace_suggest, erltrace_sup, erltrace_system,
-               erltrace_things, erltrace_vm, erltrace_waits, erltrace_wall, erltrace_watchdog, erltrace_web]).
+               erltrace_things, erltrace_vm, erltrace_waits, erltrace_wall, erltrace_watchdog, erltrace_web,
+               erltrace_words]).
 
 -record(counters, {nif, number, owner,
                    session,          % from OTP 27 on, if there is any counter

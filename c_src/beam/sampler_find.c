@@ -26,6 +26,7 @@
  * Every word goes through word(), so that a test can change each of them.
  *
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -184,7 +185,15 @@ static bool look_at_scheduler(ErlNifEnv *env, const ERL_NIF_TERM argv[], uint64_
 	ErlNifPid self;
 
 	memset(&f, 0, sizeof(f));
-	if (enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER || !words(proc, at, SAMPLER_PROC) ||
+	errno = 0;
+	if (!words(proc, at, SAMPLER_PROC))
+		return errno == EPERM || errno == ENOSYS
+			       ? no("the node may not read its own memory: process_vm_readv: %s, as a "
+				    "seccomp filter without that call has it (allow it, or use -p "
+				    "PID as root)",
+					 strerror(errno))
+			       : no("a process cannot be read");
+	if (enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER ||
 		enif_self(env, &self) == NULL || proc[0] != self.pid)
 		return no("a process does not begin with its pid");
 	if (!has_room() || !find_data(&f, argv, at, number, &registers) || !find_heap(&f, proc))

@@ -4,6 +4,10 @@
  * of one scheduler, normal or dirty, and signals that thread alone. All have the same period: that
  * of the fastest script.
  *
+ * A thread that a NIF starts inherits the name of the scheduler it was started on, and often blocks
+ * all signals. So of the threads that share a scheduler's name the oldest is the scheduler, which
+ * is as old as the VM.
+ *
  * The signal is SIGPROF, or the first real-time signal that is free: one that has a handler, or
  * that the schedulers block, is somebody else's. When the last script ends the timers are deleted
  * and the handler stays, since a signal may be on its way; when the library goes the signal is
@@ -35,17 +39,45 @@
 static int the_signal; /* that has our handler; 0: none */
 static bool reads_safely; /* handlers may read what is not there */
 
-/* ---- the signal ------------------------------------------------------------------------ */
+/* ---- what the system says of a thread -------------------------------------------------- */
 
-static bool is_free(int sig)
+static bool name_of(pid_t tid, char *name, size_t size)
 {
-	struct sigaction now;
+	char path[64];
+	FILE *f;
+	bool read;
 
-	if (sigaction(sig, NULL, &now) != 0)
-		return false;
-	if (now.sa_flags & SA_SIGINFO)
-		return now.sa_sigaction == sampler_on_signal;
-	return now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)tid);
+	f = fopen(path, "re");
+	read = f != NULL && fgets(name, (int)size, f) != NULL;
+	if (f != NULL)
+		fclose(f);
+	if (read)
+		name[strcspn(name, "\n")] = '\0';
+	return read;
+}
+
+/* When it was started, in ticks of the system's clock; UINT64_MAX: it has ended. */
+static uint64_t started(pid_t tid)
+{
+	char path[64], line[1024];
+	unsigned long long at = UINT64_MAX;
+	const char *rest;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	f = fopen(path, "re");
+	if (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		rest = strrchr(line, ')'); /* the name may have spaces; then come fields 3 to 22 */
+		if (rest == NULL || sscanf(rest + 1,
+					    " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+					    "%*s %*s %*s %*s %*s %*s %llu",
+					    &at) != 1)
+			at = UINT64_MAX;
+	}
+	if (f != NULL)
+		fclose(f);
+	return at;
 }
 
 /* Signals that a thread blocks, as a mask. */
@@ -63,6 +95,19 @@ static uint64_t blocked_by(pid_t tid)
 	if (f != NULL)
 		fclose(f);
 	return mask;
+}
+
+/* ---- the signal ------------------------------------------------------------------------ */
+
+static bool is_free(int sig)
+{
+	struct sigaction now;
+
+	if (sigaction(sig, NULL, &now) != 0)
+		return false;
+	if (now.sa_flags & SA_SIGINFO)
+		return now.sa_sigaction == sampler_on_signal;
+	return now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN;
 }
 
 static bool take_signal(int sig)
@@ -89,6 +134,36 @@ static bool take_one_but(uint64_t blocked)
 	return false;
 }
 
+/* Which signals the schedulers block; *who: one of them that blocks some. */
+static uint64_t blocked_by_any(pid_t *who)
+{
+	uint64_t blocked = 0;
+
+	*who = 0;
+	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++) {
+		uint64_t mask = blocked_by(sampler_threads[i]->tid);
+
+		if (mask != 0)
+			*who = sampler_threads[i]->tid;
+		blocked |= mask;
+	}
+	return blocked;
+}
+
+static int none_is_free(pid_t who, struct et_error *e)
+{
+	char name[32] = "";
+
+	if (who == 0 || !name_of(who, name, sizeof(name)))
+		return et_err(e, ET_SAMPLES,
+			"no signal is free for samples: the node has its own handlers for SIGPROF "
+			"and all real-time signals");
+	return et_err(e, ET_SAMPLES,
+		"no signal is free for samples: the thread %s (%d) blocks them, or the node has "
+		"its own handlers for SIGPROF and the real-time signals",
+		name, (int)who);
+}
+
 /*
  * A thread that starts another one, as schedulers do for every script that begins, or that is in a
  * handler, blocks all signals for a moment: look again.
@@ -96,21 +171,16 @@ static bool take_one_but(uint64_t blocked)
 static int choose_signal(struct et_error *e)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
+	pid_t who = 0;
 
 	if (the_signal != 0 && is_free(the_signal) && take_signal(the_signal))
 		return 0;
 	for (int look = 0; look < LOOKS; look++) {
-		uint64_t blocked = 0;
-
-		for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
-			blocked |= blocked_by(sampler_threads[i]->tid);
-		if (take_one_but(blocked))
+		if (take_one_but(blocked_by_any(&who)))
 			return 0;
 		nanosleep(&moment, NULL);
 	}
-	return et_err(e, ET_SAMPLES,
-		"no signal is free for samples: SIGPROF and all real-time signals are used by "
-		"others");
+	return none_is_free(who, e);
 }
 
 int sampler_signal(void)
@@ -137,28 +207,12 @@ static int type_of(const char *name)
 	return strstr(name, "_scheduler") != NULL || strstr(name, "_sched_") != NULL ? 0 : -1;
 }
 
-static bool name_of(pid_t tid, char *name, size_t size)
-{
-	char path[64];
-	FILE *f;
-	bool read;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)tid);
-	f = fopen(path, "re");
-	read = f != NULL && fgets(name, (int)size, f) != NULL;
-	if (f != NULL)
-		fclose(f);
-	if (read)
-		name[strcspn(name, "\n")] = '\0';
-	return read;
-}
-
-static bool is_there(pid_t tid)
+static struct sampler_thread *with_number(unsigned sched)
 {
 	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++)
-		if (sampler_threads[i]->tid == tid)
-			return true;
-	return false;
+		if (sampler_threads[i]->sched == sched)
+			return sampler_threads[i];
+	return NULL;
 }
 
 static int add_thread(pid_t tid, struct et_error *e)
@@ -168,9 +222,15 @@ static int add_thread(pid_t tid, struct et_error *e)
 	char name[32];
 	int type, sched;
 
-	if (is_there(tid) || !name_of(tid, name, sizeof(name)) || (type = type_of(name)) < 0)
+	if (!name_of(tid, name, sizeof(name)) || (type = type_of(name)) < 0 ||
+		(sched = beam_scheduler_of_name(name)) <= 0)
 		return 0;
-	sched = beam_scheduler_of_name(name);
+	t = with_number((unsigned)sched);
+	if (t != NULL) {
+		if (started(tid) < started(t->tid))
+			t->tid = tid;
+		return 0;
+	}
 	if (n == SAMPLER_THREADS)
 		return et_err(e, ET_SAMPLES, "more than %d schedulers", SAMPLER_THREADS);
 	t = beam_pages(sizeof(*t));
@@ -178,7 +238,7 @@ static int add_thread(pid_t tid, struct et_error *e)
 		return et_err(e, ET_NOMEM, "out of memory for samples");
 	t->tid = tid;
 	t->type = type;
-	t->sched = sched > 0 ? (unsigned)sched : 0;
+	t->sched = (unsigned)sched;
 	atomic_store(&sampler_threads[n], t);
 	atomic_store(&sampler_nthreads, n + 1);
 	return 0;

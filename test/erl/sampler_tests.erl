@@ -121,6 +121,31 @@ judge(Kind, State, Frames) ->
         {wrong, _} -> wrong
     end.
 
+%% ---- the self-test ----------------------------------------------------------------------------
+
+%% No process of the self-test is killed: one that is in a dirty NIF goes on there, and was in the samples of
+%% the script that began next.
+self_test_ends_test_() ->
+    {timeout, 300,
+     fun() ->
+             ok = erltrace_sampling:available(),
+             {Pid, M} = spawn_monitor(fun() -> receive go -> ok end, exit(erltrace_sampling:self_test()) end),
+             1 = erlang:trace(Pid, true, [procs, set_on_spawn]),
+             Pid ! go,
+             Result = receive {'DOWN', M, process, Pid, R} -> R end,
+             ?assertEqual(ok, Result),
+             Ends = exits(4, []),
+             ?assertEqual([normal, normal, normal, normal], Ends)
+     end}.
+
+exits(0, Ends) -> Ends;
+exits(N, Ends) ->
+    receive
+        {trace, _, exit, ok} -> exits(N, Ends); % that of the one who tests
+        {trace, _, exit, Why} -> exits(N - 1, [Why | Ends])
+    after 60000 -> Ends
+    end.
+
 %% ---- what it was at --------------------------------------------------------------------------
 
 states_test_() ->

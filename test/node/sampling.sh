@@ -28,6 +28,21 @@ erltrace -qn 'profile-wall-97 { @[ustack()] = count(); }' >o 2>e
 is 'profile-wall-N needs a node' 1 $?
 ok 'which is told' grep -q 'say which (-N NODE)' e
 
+# A script with a tick has a thread of its own in the node, which blocks all signals. It is no scheduler.
+start ticking
+at ticking "$busy" >/dev/null
+erltrace -N ticking -qn 'tick-10ms { printf("tick\n"); @ = count(); }' >ticks 2>/dev/null &
+ticks=$!
+ok 'a script ticks' holds ticks tick
+for while in 'while a script ticks' 'once more'; do
+	timeout 60 erltrace -N ticking -qn 'profile-97 { @[ustack()] = count(); n++; } tick-100ms /n > 20/ { exit(0); }' >o 2>e
+	is "$while it samples" 0 $?
+	is "$while nothing is said" '' "$(cat e)"
+	has "$while there are stacks" '^ +erl_eval:'
+done
+kill -TERM "$ticks"
+wait "$ticks"
+
 # One CPU, which is busy: a dirty scheduler runs from one tick of the clock on and, if it soon sleeps again, is not
 # there at the next. The test of samples, before the first, did not see any of it then.
 if command -v taskset >/dev/null; then
@@ -70,7 +85,10 @@ is 'another signal is taken' ok "$(samples_here takes_signals A=b)"
 ok 'no signal is free: it is told' grep -q 'no signal is free for samples' <<<"$(samples_here takes_signals TAKE_ALL=1)"
 # Where scripts begin at once, schedulers start threads, and block all signals meanwhile.
 is 'signals that are blocked for a moment' ok "$(samples_here blocks_signals LOOKS=20)"
-ok 'and for good: it is told' grep -q 'no signal is free for samples' <<<"$(samples_here blocks_signals LOOKS=1000000)"
+ok 'and for good: it is told, with the thread' grep -qE 'no signal is free for samples: the thread .*_(sch|dcpus|dios).* blocks them' \
+	<<<"$(samples_here blocks_signals LOOKS=1000000)"
+# A thread that a NIF has started has its scheduler's name, and may block them for good.
+is 'a thread with the name of a scheduler' ok "$(samples_here named_thread A=b)"
 
 # Without any privilege: the node and the command belong to nobody.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
