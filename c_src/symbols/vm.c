@@ -293,12 +293,17 @@ static bool format(
 	return true;
 }
 
+static bool find_export(const struct vm *vm, uint64_t addr, bool module, char *buf, size_t size);
+
 bool vm_function(struct vm *vm, uint64_t addr, bool module, char *buf, size_t size, uint64_t *off)
 {
 	struct function f;
 
-	if (!find_function(vm, addr, &f) || (addr < f.code.start && !module) ||
-		!format(vm, &f, module, buf, size))
+	if (!find_function(vm, addr, &f)) {
+		*off = 0;
+		return find_export(vm, addr - 1, module, buf, size);
+	}
+	if ((addr < f.code.start && !module) || !format(vm, &f, module, buf, size))
 		return false;
 	*off = addr - (module ? f.module.start : f.code.start);
 	return true;
@@ -333,7 +338,7 @@ static const struct vm_range *find_code(const struct vm *vm, uint64_t addr);
  * A BIF has no code of its own on a stack: its frame is the end of the MFA in its Export, which is
  * never freed. Before that there is where to call it, for each code index.
  */
-static bool find_export(const struct vm *vm, uint64_t addr, char *buf, size_t size)
+static bool find_export(const struct vm *vm, uint64_t addr, bool module, char *buf, size_t size)
 {
 	uint64_t at = addr + 1, code[3];
 	struct function f;
@@ -344,7 +349,7 @@ static bool find_export(const struct vm *vm, uint64_t addr, char *buf, size_t si
 		!vm_read(vm, at - sizeof(f.mfa) - vm->tables.jit.export_mfa, code, sizeof(code)))
 		return false;
 	return find_code(vm, code[0]) != NULL && find_code(vm, code[1]) != NULL &&
-	       find_code(vm, code[2]) != NULL && format(vm, &f, false, buf, size);
+	       find_code(vm, code[2]) != NULL && format(vm, &f, module, buf, size);
 }
 
 /*
@@ -393,7 +398,7 @@ bool vm_frame(struct vm *vm, uint64_t addr, bool lines, char *buf, size_t size, 
 	}
 	if (!find_frame(vm, addr, lines, buf, size, first)) {
 		*first = addr;
-		if (!find_export(vm, addr, buf, size))
+		if (!find_export(vm, addr, false, buf, size))
 			return false;
 	}
 	learn(vm, *first, *first, buf);

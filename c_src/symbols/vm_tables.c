@@ -19,6 +19,7 @@
 #include "vm_tables.h"
 
 #define MAX_DATA   (64u << 20) /* bytes: a VM has about 350,000 */
+#define MIN_JIT	   4096u
 #define MAX_JIT	   (1u << 20)
 #define MAX_MODULE (16u << 20)
 enum {
@@ -178,18 +179,24 @@ struct modules { /* one of the VM's three structures */
 	uint64_t at, n, room, middle;
 };
 
-static bool is_empty(const struct modules *m)
+static bool is_pointer_or_0(const struct scan *s, uint64_t v)
 {
-	return m->at == 0 && m->n == 0 && m->room == 0 && m->middle == 0;
+	return v == 0 || is_allocated(s, v);
 }
 
-/* The ranges of a structure, to be freed; NULL: it is none. */
+static bool is_structure(const struct scan *s, const struct modules *m)
+{
+	return is_pointer_or_0(s, m->at) && m->n <= MAX_MODULES && m->room <= MAX_MODULES &&
+	       is_pointer_or_0(s, m->middle);
+}
+
+/* The ranges of a structure that may be in use, to be freed; NULL: it is not. */
 static struct vm_range *read_ranges(const struct scan *s, const struct modules *m)
 {
 	struct vm_range *r;
 
-	if (!is_allocated(s, m->at) || m->n == 0 || m->n > m->room || m->room > MAX_MODULES ||
-		m->middle < m->at || m->middle > m->at + m->room * sizeof(*r))
+	if (m->at == 0 || m->n == 0 || m->n > m->room || m->middle < m->at ||
+		m->middle > m->at + m->room * sizeof(*r))
 		return NULL;
 	r = malloc(m->n * sizeof(*r));
 	if (r == NULL || !vm_read(s->vm, m->at, r, m->n * sizeof(*r)))
@@ -282,48 +289,67 @@ static const char *find_functions(struct scan *s, const struct vm_range *r, size
 	return t->functions != 0 ? NULL : "no module has functions";
 }
 
-/* What the JIT has made for itself is where it began, before the first module. */
-static bool find_jit(struct scan *s, uint64_t first)
+/* The code that shares a mapping with this module and has nothing of another, up to the module. */
+static struct vm_range before_module(const struct scan *s, const struct vm_range *r, size_t i)
 {
-	uint8_t *code;
-	bool found = false;
+	struct vm_range gap = {r[i].start, r[i].start};
 
-	for (size_t i = 0; i < s->ncode; i++) {
-		size_t n = first - s->code[i].start;
-
-		if (first < s->code[i].start || first >= s->code[i].end || n > MAX_JIT)
-			continue;
-		code = malloc(n + 1);
-		found = code != NULL && vm_read(s->vm, s->code[i].start, code, n) &&
-			vm_jit_find(code, n, s->code[i].start, &s->t->jit);
-		free(code);
-	}
-	return found && s->t->jit.active - s->at < 8 * s->n;
+	for (size_t k = 0; k < s->ncode; k++)
+		if (r[i].start >= s->code[k].start && r[i].start < s->code[k].end)
+			gap.start = s->code[k].start;
+	if (i > 0 && r[i - 1].end > gap.start)
+		gap.start = r[i - 1].end;
+	if (gap.end - gap.start > MAX_JIT)
+		gap.start = gap.end - MAX_JIT;
+	return gap;
 }
 
-/* Is this the first of the three structures? Then *r are the ranges of the one in use. */
+/*
+ * The JIT's own code is the first that it makes, so a module follows it. But that need not be the
+ * first of all modules: code that is loaded later often gets memory below.
+ */
+static bool find_jit(struct scan *s, const struct vm_range *r, size_t n)
+{
+	uint8_t *code = malloc(MAX_JIT);
+	struct vm_jit jit;
+	unsigned found = 0;
+
+	for (size_t i = 0; i < n && code != NULL; i++) {
+		struct vm_range gap = before_module(s, r, i);
+		size_t size = gap.end - gap.start;
+
+		if (size < MIN_JIT || !vm_read(s->vm, gap.start, code, size) ||
+			!vm_jit_find(code, size, gap.start, &jit))
+			continue;
+		s->t->jit = jit;
+		found++;
+	}
+	free(code);
+	return found == 1 && s->t->jit.active - s->at < 8 * s->n;
+}
+
+/*
+ * Is this the first of the three structures? Then *r are the ranges of the one in use. The others
+ * may hold anything: code that they name may be gone, and one that the VM has begun to fill, or has
+ * given up on, has no ranges yet.
+ */
 static bool are_modules(struct scan *s, size_t i, struct vm_range **r, size_t *n)
 {
 	const struct modules *m = (const struct modules *)(s->word + i);
-	struct vm_range *of[3] = {read_ranges(s, &m[0])};
-	uint32_t active = 3;
-	bool found = of[0] != NULL;
+	uint32_t active;
 
-	for (unsigned k = 1; k < 3 && found; k++) {
-		of[k] = read_ranges(s, &m[k]);
-		found = of[k] != NULL || is_empty(&m[k]);
+	if (!is_structure(s, &m[0]) || !is_structure(s, &m[1]) || !is_structure(s, &m[2]))
+		return false;
+	for (unsigned k = 0; k < 3; k++) {
+		*r = read_ranges(s, &m[k]);
+		*n = m[k].n;
+		if (*r != NULL && find_jit(s, *r, *n) &&
+			vm_read(s->vm, s->t->jit.active, &active, sizeof(active)) && active == k)
+			return true;
+		free(*r);
 	}
-	found = found && find_jit(s, of[0]->start) &&
-		vm_read(s->vm, s->t->jit.active, &active, sizeof(active)) && active < 3 &&
-		of[active] != NULL;
-	for (unsigned k = 0; k < 3; k++)
-		if (found && k == active) {
-			*r = of[k];
-			*n = m[k].n;
-		} else {
-			free(of[k]);
-		}
-	return found;
+	*r = NULL;
+	return false;
 }
 
 static const char *find_modules(struct scan *s)

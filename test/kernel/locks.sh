@@ -30,4 +30,12 @@ at locks 'writers ! stop, ok.' >/dev/null
 locks '^process sink +<'
 has 'the mailbox of a process' '^process sink +<[0-9.]+> '
 hasnt 'nobody writes to the table any more' '^table contended '
+
+# A BIF that compiled code calls without a frame once had a bare address.
+printf -- '-module(light).\n-export([f/0]).\nf() -> catch register(light, self()), catch unregister(light), f().\n' >light.erl
+erlc light.erl || exit 1
+at locks "code:load_binary(light, \"light.erl\", base64:decode(\"$(base64 -w 0 light.beam)\")), [spawn(light, f, []) || _ <- lists:seq(1, 8)], ok." >/dev/null
+locks ' erlang:(un)?register/[12] '
+has 'a BIF that is called without a frame has its name' ' erlang:(un)?register/[12] +[0-9]+ +[0-9]+ +[0-9]+$'
+hasnt '... and no address' ' 0x[0-9a-f]+ +[0-9]+ +[0-9]+ +[0-9]+$'
 finish
