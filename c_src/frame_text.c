@@ -49,6 +49,21 @@ static const char *get_line(const char *text, const char *end, struct frame_text
 	return open - 1;
 }
 
+/* " (x 998)" or " (x 512+)" at the end. */
+size_t frame_text_once(const char *text, size_t len)
+{
+	const char *end = text + len, *open;
+	uint64_t times;
+
+	if (len < 6 || end[-1] != ')')
+		return len;
+	open = memrchr(text, '(', len);
+	if (open == NULL || open < text + 2 || end - open < 5 || memcmp(open - 1, " (x ", 4) != 0 ||
+		!get_number(open + 3, end - (end[-2] == '+' ? 2 : 1), 10, &times))
+		return len;
+	return (size_t)(open - 1 - text);
+}
+
 /* The end of the module's name of libc.so.6`read; NULL: the text is not of that form. */
 static const char *find_tick(const char *text, const char *end)
 {
@@ -64,7 +79,7 @@ static const char *find_tick(const char *text, const char *end)
 
 void frame_text_split(const char *text, size_t len, struct frame_text *f)
 {
-	const char *end = text + len, *tick, *plus;
+	const char *end = text + frame_text_once(text, len), *tick, *plus;
 	uint64_t offset;
 
 	*f = (struct frame_text){.function = 0};

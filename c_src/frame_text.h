@@ -4,6 +4,8 @@
  *
  *	lists:seq/2 (lists.erl:12)	function, file and line
  *	lists:seq/2
+ *	lists:map/2 (lists.erl:12) (x 998)	the same frame so many times, or "998+": at least
+ *	(more frames)			frames are left out here
  *	libc.so.6`read+0x10		module and function; the offset is no part of them
  *	beam.smp`0x55d0c0, beam.smp+0x1c0aa, 0x7f00	code whose function is not known
  */
@@ -32,6 +34,9 @@ void frame_text_split(const char *text, size_t len, struct frame_text *f);
  */
 size_t frame_text_function(const char *text, size_t len, char *buf, size_t size);
 #define FRAME_TEXT_NONE "(no stack)" /* what a stack without frames is counted for */
+#define FRAME_TEXT_CUT	"(more frames)"
+/* The length without how often it is there: recursions of any depth are the same frame. */
+size_t frame_text_once(const char *text, size_t len);
 /* Zero is where a walk along frames ends, not one of them. */
 bool frame_text_is_end(const char *text, size_t len);
 

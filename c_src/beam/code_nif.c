@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/safe.h"
+#include "prog/stack_marks.h"
 #include "atoms.h"
 #include "code_find.h"
 #include "code_lookup.h"
@@ -84,8 +85,12 @@ static ERL_NIF_TERM own_stack(ErlNifEnv *env, bool line)
 	uint64_t frames[256];
 	unsigned n = beam_layout_known() ? beam_walk(env, frames, 256, line) : 0;
 
-	while (n-- > 0)
-		list = enif_make_list_cell(env, frame_term(env, frames[n]), list);
+	for (uint64_t times = 1; n-- > 0; times = 1) {
+		if (n > 0 && stack_is_times(frames[n]))
+			times = frames[n--] & STACK_TIMES;
+		while (times-- > 0)
+			list = enif_make_list_cell(env, frame_term(env, frames[n]), list);
+	}
 	return list;
 }
 

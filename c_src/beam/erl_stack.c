@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "compiler.h"
+#include "prog/stack_marks.h"
 #include "atoms.h"
 #include "beam_handle.h"
 #include "code_names.h"
@@ -29,7 +30,9 @@
 #include "nif.h"
 #include "vm_event.h"
 
-#define MOST_WORDS 8192 /* of a stack that are looked at */
+/* Words of a stack that are looked at, of one that has more: the newest and the oldest. */
+#define NEWEST 6144
+#define OLDEST 2048
 
 struct code_mfa { /* as the VM has it in front of each function */
 	ERL_NIF_TERM mod, fun;
@@ -59,7 +62,7 @@ bool beam_tells_end(uintptr_t word, bool unknown)
 	return is(return_trace, word) || is(exception_trace, word);
 }
 
-/* most: of its oldest words; 0: all. How many these are, MOST_WORDS at the most. */
+/* most: of its oldest words; 0: all. How many these are. */
 static int stack_of(ErlNifEnv *env, unsigned most, const uintptr_t **stack)
 {
 	int words = beam_stack_words(env, stack);
@@ -68,36 +71,44 @@ static int stack_of(ErlNifEnv *env, unsigned most, const uintptr_t **stack)
 		*stack += words - (int)most;
 		words = (int)most;
 	}
-	return words < MOST_WORDS ? words : MOST_WORDS;
+	return words;
 }
 
-/* The frames of a stack by the table of code. */
-static unsigned walk_table(
-	ErlNifEnv *env, unsigned most, uint64_t *frames, unsigned max, bool line)
+/* The word after this one. Behind the newest of a large stack come the oldest. */
+static int next_word(int i, int words, uint64_t *frames, unsigned *n, unsigned max)
 {
-	unsigned n = 0;
+	if (++i < NEWEST || i >= words - OLDEST)
+		return i;
+	if (*n < max)
+		frames[(*n)++] = STACK_CUT;
+	return words - OLDEST;
+}
+
+/* The frames of a stack by the table of code, after n others. */
+static unsigned walk_table(
+	ErlNifEnv *env, unsigned most, uint64_t *frames, unsigned n, unsigned max, bool line)
+{
 	struct code_walk w;
 	const uintptr_t *stack;
 	int words = beam_code_begin(&w) ? stack_of(env, most, &stack) : 0;
 	uintptr_t last = 0; /* of the last frame */
+	uint64_t frame = 0;
+	bool room = n < max;
 
-	for (int i = 0; i < words && n < max; i++) {
+	for (int i = 0; i < words && room; i = next_word(i, words, frames, &n, max)) {
 		if ((stack[i] & 3) != 0 || stack[i] == 0)
 			continue;
 		if (stack[i] == last) { /* a recursion */
-			frames[n] = frames[n - 1];
-			n++;
+			room = stack_push(frames, &n, max, frame, 1);
 			continue;
 		}
-		frames[n] = beam_code_at(&w, stack[i] - 1, line);
-		if (likely(frames[n] != 0)) {
-			last = stack[i];
-			n++;
-		} else if ((i == 0 || !beam_code_shared(&w, stack[i - 1])) &&
-			   beam_code_lost(&w, stack[i])) {
-			frames[n++] = stack[i];
-			last = 0;
-		}
+		frame = beam_code_at(&w, stack[i] - 1, line);
+		last = frame != 0 ? stack[i] : 0;
+		if (unlikely(frame == 0) && (i == 0 || !beam_code_shared(&w, stack[i - 1])) &&
+			beam_code_lost(&w, stack[i]))
+			frame = stack[i];
+		if (likely(frame != 0))
+			room = stack_push(frames, &n, max, frame, 1);
 	}
 	beam_code_end(&w);
 	return n;
@@ -105,18 +116,19 @@ static unsigned walk_table(
 
 unsigned beam_walk(ErlNifEnv *env, uint64_t *frames, unsigned max, bool line)
 {
-	return walk_table(env, 0, frames, max, line);
+	return walk_table(env, 0, frames, 0, max, line);
 }
 
 /* The same by the VM's symbols. */
-static unsigned walk(ErlNifEnv *env, unsigned most, uint64_t *pcs, unsigned max)
+static unsigned walk(ErlNifEnv *env, unsigned most, uint64_t *pcs, unsigned n, unsigned max)
 {
 	const uintptr_t *stack;
 	int words = stack_of(env, most, &stack);
-	unsigned n = 0;
+	bool room = n < max;
 
-	for (int i = 0; i < words && n < max; i++) {
+	for (int i = 0; i < words && room; i = next_word(i, words, pcs, &n, max)) {
 		const struct code_mfa *mfa;
+		uint64_t frame;
 
 		if ((stack[i] & 3) != 0 || stack[i] == 0 || is(return_to, stack[i]))
 			continue;
@@ -125,8 +137,9 @@ static unsigned walk(ErlNifEnv *env, unsigned most, uint64_t *pcs, unsigned max)
 			continue;
 		}
 		mfa = find_function((const void *)(stack[i] - 1));
-		if (mfa != NULL)
-			pcs[n++] = code_frame(mfa->mod, mfa->fun, mfa->arity);
+		frame = mfa != NULL ? code_frame(mfa->mod, mfa->fun, mfa->arity) : 0;
+		if (frame != 0)
+			room = stack_push(pcs, &n, max, frame, 1);
 	}
 	return n;
 }
@@ -147,17 +160,15 @@ void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
 {
 	uint64_t pcs[8];
 	const ERL_NIF_TERM *t;
-	unsigned n, same = 0;
 	int arity;
 
 	if (find_function == NULL || return_trace == NULL || return_to == NULL || depth >= 8 ||
 		enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER ||
 		!enif_get_tuple(env, mfa, &arity, &t) || arity != 3)
 		return;
-	n = walk(env, 0, pcs, 8);
-	while (same < n && pcs[same] == code_frame(t[0], t[1], 1))
-		same++;
-	atomic_store(&known, same == depth);
+	atomic_store(&known, depth > 1 && walk(env, 0, pcs, 0, 8) > 1 &&
+				     pcs[0] == code_frame(t[0], t[1], 1) &&
+				     pcs[1] == (STACK_MARK | depth));
 }
 
 bool beam_ustack_known(void)
@@ -211,9 +222,8 @@ unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, 
 	if (!beam_ustack_known() || enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)
 		return n;
 	if (likely(beam_code_known()))
-		return n + walk_table(ev->env, ev->words, pcs + n, max - n,
-			lines && ev->b->lines);
-	return n + walk(ev->env, ev->words, pcs + n, max - n);
+		return walk_table(ev->env, ev->words, pcs, n, max, lines && ev->b->lines);
+	return walk(ev->env, ev->words, pcs, n, max);
 }
 
 /* ---- what the Erlang side asks ---------------------------------------------------------- */

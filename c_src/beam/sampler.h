@@ -92,19 +92,22 @@ struct sampler_head {
 #define SAMPLER_HEAD (sizeof(struct sampler_head) / sizeof(uintptr_t))
 
 #define SAMPLER_RING   16384 /* words; a power of two */
-#define SAMPLER_STACK  8192  /* words of a stack that are looked at */
+#define SAMPLER_STACK  8192  /* words of a stack that are looked at, */
+#define SAMPLER_OLDEST 2048  /* of which so many are its oldest ones, if it has more */
 #define SAMPLER_PROC   96    /* words of a process */
 /* What the handler sees, before it becomes a sample. */
 struct sampler_seen {
 	enum sampler_kind kind;
 	unsigned raw;	  /* so many of the words need not be aligned */
+	unsigned cut;	  /* before this word of the stack some are left out; 0: none are */
 	uintptr_t pc;
 	/* in C code: the return address of the call out of the JIT's code, or 0 */
 	uintptr_t called;
 	uintptr_t i;	  /* of a dirty one: the process's code */
 	uintptr_t mfa[3]; /* of what was called; or 0 */
-	unsigned nwords;  /* that may be return addresses, the newest first */
+	unsigned nwords;  /* that may be return addresses, the newest first, with those that repeat */
 	uintptr_t words[SAMPLER_FRAMES];
+	uint32_t times[SAMPLER_FRAMES];
 };
 struct sampler_thread {
 	pid_t tid;

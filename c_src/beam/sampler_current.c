@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "prog/builtins.h"
+#include "prog/stack_marks.h"
 #include "beam_handle.h"
 #include "code_names.h"
 #include "sampler_current.h"
@@ -61,11 +62,18 @@ static const struct en_current_ops ops = {
 static unsigned answer_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines)
 {
 	const struct sampler_current *s = sample_of(cur);
-	unsigned n = s->nframes < max ? s->nframes : max;
+	unsigned n = 0;
+	bool room = max > 0;
 
 	lines = lines && s->b->lines; /* another script may have asked for them */
-	for (unsigned i = 0; i < n; i++)
-		pcs[i] = lines ? s->frames[i] : code_frame_function(s->frames[i]);
+	for (unsigned i = 0; i < s->nframes && room; i++) {
+		const uint64_t f = s->frames[i];
+		const bool again = i + 1 < s->nframes && stack_is_times(s->frames[i + 1]);
+
+		if (!stack_is_times(f)) /* calls on several lines of a function are one frame */
+			room = stack_push(pcs, &n, max, lines ? f : code_frame_function(f),
+				again ? s->frames[i + 1] & STACK_TIMES : 1);
+	}
 	return n;
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "engine/safe.h"
+#include "prog/stack_marks.h"
 #include "code_table.h"
 #include "sampler.h"
 
@@ -194,19 +195,22 @@ unsigned sampler_frames(
 	const struct sampler_seen *s, const char *state, uint64_t *frames, unsigned max, bool lines)
 {
 	unsigned n = 0, nfirst;
+	bool room = true;
 	struct code c = {.lines = lines};
 	uint64_t first[4];
 
 	c.known = beam_code_begin(&c.walk);
 	nfirst = leaf(s, &c, state, first);
-	for (unsigned i = 0; i < nfirst && n < max; i++)
-		frames[n++] = first[i];
-	for (unsigned i = 0; i < s->nwords && n < max; i++) {
-		uint64_t f = frame_of_return(&c, s->words[i]);
+	for (unsigned i = 0; i < nfirst; i++)
+		stack_push(frames, &n, max, first[i], 1);
+	for (unsigned i = 0; i < s->nwords && room; i++) {
+		uint64_t f = s->words[i] == STACK_CUT ? STACK_CUT : frame_of_return(&c, s->words[i]);
 
 		if (f != 0)
-			frames[n++] = f;
+			room = stack_push(frames, &n, max, f, s->times[i]);
 	}
+	if (!room || s->nwords == SAMPLER_FRAMES)
+		frames[(n < max ? n++ : n - 1)] = STACK_CUT;
 	beam_code_end(&c.walk);
 	return n;
 }

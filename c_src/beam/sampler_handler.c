@@ -29,6 +29,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "prog/stack_marks.h"
 #include "own_name.h"
 #include "sampler.h"
 
@@ -45,13 +46,18 @@ pid_t sampler_pid;
 
 /* ---- memory ---------------------------------------------------------------------------- */
 
-/* How many of these bytes there are. */
-static size_t read_part(void *to, uintptr_t from, size_t n)
+/* How many of these bytes there are, first those of a, then those of b. */
+static size_t read_parts(void *to, struct iovec a, struct iovec b)
 {
-	struct iovec local = {to, n}, remote = {(void *)from, n};
-	long done = syscall(SYS_process_vm_readv, sampler_pid, &local, 1L, &remote, 1L, 0L);
+	struct iovec local = {to, a.iov_len + b.iov_len}, remote[] = {a, b};
+	long done = syscall(SYS_process_vm_readv, sampler_pid, &local, 1L, remote, 2L, 0L);
 
 	return done > 0 ? (size_t)done : 0;
+}
+
+static size_t read_part(void *to, uintptr_t from, size_t n)
+{
+	return read_parts(to, (struct iovec){(void *)from, n}, (struct iovec){NULL, 0});
 }
 
 bool sampler_read(void *to, uintptr_t from, size_t n)
@@ -158,6 +164,17 @@ static uintptr_t saved_stack(
 	return best;
 }
 
+/* One that is too large: its newest words and its oldest. */
+static size_t read_large(struct sampler_thread *t, uintptr_t from, uintptr_t end)
+{
+	const size_t oldest = SAMPLER_OLDEST * sizeof(uintptr_t);
+	struct iovec a = {(void *)from, sizeof(t->stack) - oldest},
+		     b = {(void *)(end - oldest), oldest};
+
+	t->seen.cut = SAMPLER_STACK - SAMPLER_OLDEST;
+	return read_parts(t->stack, a, b) / sizeof(uintptr_t);
+}
+
 /* The words of the stack that starts here; while it is moved, up to its oldest word. */
 static size_t read_stack(struct sampler_thread *t, uintptr_t from)
 {
@@ -167,7 +184,8 @@ static size_t read_stack(struct sampler_thread *t, uintptr_t from)
 
 	if (from % 8 == 0 && from >= heap && from <= end) {
 		n = (end - from) / sizeof(uintptr_t);
-		n = n < SAMPLER_STACK ? n : SAMPLER_STACK;
+		if (n > SAMPLER_STACK)
+			return read_large(t, from, end);
 		return read_part(t->stack, from, n * sizeof(uintptr_t)) / sizeof(uintptr_t);
 	}
 	from = proc[sampler_facts.stop];
@@ -316,6 +334,20 @@ static bool may_return(uintptr_t w, bool raw)
 	return (w % 4 == 0 || raw) && sampler_code(w) != 0;
 }
 
+/* The next word; false: no room. A recursion has the same one again and again. */
+static bool add_word(struct sampler_seen *s, uintptr_t word)
+{
+	if (s->nwords > 0 && s->words[s->nwords - 1] == word) {
+		s->times[s->nwords - 1]++;
+		return true;
+	}
+	if (s->nwords == SAMPLER_FRAMES)
+		return false;
+	s->words[s->nwords] = word;
+	s->times[s->nwords++] = 1;
+	return true;
+}
+
 static void make_frames(struct sampler_thread *t, size_t nstack, struct sampler_head *h)
 {
 	struct sampler_seen *s = &t->seen;
@@ -323,9 +355,12 @@ static void make_frames(struct sampler_thread *t, size_t nstack, struct sampler_
 	h->state = sampler_state(s);
 	if (h->own || !atomic_load_explicit(&sampler_stacks, memory_order_relaxed))
 		return;
-	for (size_t i = 0; i < nstack && s->nwords < SAMPLER_FRAMES; i++)
-		if (may_return(t->stack[i], i < s->raw))
-			s->words[s->nwords++] = t->stack[i];
+	for (size_t i = 0; i < nstack; i++) {
+		if (i != 0 && i == s->cut && !add_word(s, STACK_CUT))
+			break;
+		if (may_return(t->stack[i], i < s->raw) && !add_word(s, t->stack[i]))
+			break;
+	}
 	h->nframes = (uint16_t)sampler_frames(s, h->state, t->frames, SAMPLER_FRAMES,
 		atomic_load_explicit(&sampler_lines, memory_order_relaxed));
 }
@@ -366,7 +401,7 @@ static void take(struct sampler_thread *t, const siginfo_t *si, const void *cont
 	t->seen.kind = SAMPLED_NOTHING;
 	t->seen.called = t->seen.i = 0;
 	memset(t->seen.mfa, 0, sizeof(t->seen.mfa));
-	t->seen.raw = t->seen.nwords = 0;
+	t->seen.raw = t->seen.nwords = t->seen.cut = 0;
 	make_frames(t, look(t, data, &at, &h), &h);
 	put(t, &h, head);
 }

@@ -10,6 +10,7 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
+#include "prog/stack_marks.h"
 #include "code_table.h"
 #include "nif.h"
 #include "sampler_current.h"
@@ -64,8 +65,10 @@ static unsigned get_frames(
 	unsigned n = 0;
 
 	while (n < max && enif_get_list_cell(env, list, &head, &list)) {
-		frames[n] = get_frame(env, head, lines);
-		n += frames[n] != 0;
+		const uint64_t frame = get_frame(env, head, lines);
+
+		if (frame != 0)
+			stack_push(frames, &n, max, frame, 1);
 	}
 	return n;
 }

@@ -46,8 +46,9 @@ struct cli_flows {
 	bool told_live;
 };
 
-/* Of each event what node_flows.c reads. */
+/* Of each event what node_flows.c reads. The script's arguments are none of theirs. */
 static const char clauses[] =
+	"#pragma D option argref\n"
 	"erlang*:::flow-begin { flowtrace(\"%d%d%s%s%s\", args[0], args[3], args[1], erlproc, "
 	"args[2]); }\n"
 	"erlang*:::flow-send { flowtrace(\"%d%d%d%d%d%s%s%s%s%s\", args[0], args[7], args[1], "

@@ -255,7 +255,8 @@ static void push_stack(struct stacks *s, const erltrace_value_t *v)
 		line = len > 0 ? memrchr(start, '\n', len) : NULL;
 		line = line != NULL ? line + 1 : start;
 		if (!frame_text_is_end(line, (size_t)(start + len - line)))
-			push_frame(s, line, (size_t)(start + len - line), false);
+			push_frame(s, line, frame_text_once(line, (size_t)(start + len - line)),
+				false);
 	}
 }
 

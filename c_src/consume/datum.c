@@ -146,8 +146,8 @@ void da_stack(struct co *co, struct co_buf *b, const struct co_val *v, int inden
 	if (indent < 0)
 		indent = (int)co_opt(co, OPT_STACKINDENT);
 	cb_str(b, "\n");
-	for (i = 0; i < n; i++) {
-		sy_format(co->sy, cv_frame(v, i), cv_frame_form(i), sym, sizeof(sym));
+	for (i = 0; i < n;) {
+		i = cv_frame_text(co, v, i, sym, sizeof(sym));
 		cb_fill(b, ' ', (size_t)indent);
 		cb_padded(b, sym, strlen(sym), width);
 		cb_str(b, "\n");

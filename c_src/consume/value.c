@@ -5,8 +5,13 @@
  */
 #include "consumer.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame_text.h"
+#include "prog/stack_marks.h"
 
 /* An integer of size bytes, extended by its sign. */
 static int64_t extend(uint64_t raw, const struct prog_val *v)
@@ -121,6 +126,8 @@ static int map_part(const struct co_val *v, uint8_t *p, cv_map_fn *fn, void *arg
 
 	for (i = 0; i < n && rc == 0; i++, p += 8) {
 		memcpy(&addr, p, 8);
+		if (stack && stack_is_mark(addr))
+			continue;
 		rc = fn(arg, stack ? cv_frame_form(i) : cv_form_of(v->v->sub), &addr);
 		memcpy(p, &addr, 8);
 	}
@@ -236,6 +243,27 @@ uint64_t cv_frame(const struct co_val *v, unsigned i)
 	return pc;
 }
 
+unsigned cv_frame_text(
+	struct co *co, const struct co_val *v, unsigned i, char *text, size_t size)
+{
+	uint64_t word = cv_frame(v, i);
+	size_t n;
+
+	if (word == STACK_CUT) {
+		snprintf(text, size, "%s", FRAME_TEXT_CUT);
+		return i + 1;
+	}
+	sy_format(co->sy, word, cv_frame_form(i), text, size);
+	if (((size_t)i + 2) * 8 > v->len || !stack_is_times(cv_frame(v, i + 1)))
+		return i + 1;
+	word = cv_frame(v, i + 1);
+	n = strlen(text);
+	if (n < size)
+		snprintf(text + n, size - n, " (x %" PRIu64 "%s)", word & STACK_TIMES,
+			word & STACK_LEAST ? "+" : "");
+	return i + 2;
+}
+
 unsigned cv_nframes(const struct co_val *v)
 {
 	unsigned n = 0;
@@ -293,16 +321,20 @@ static int public_stack(struct co *co, const struct co_val *v, erltrace_value_t 
 	struct co_buf text = {0};
 	uint64_t *frames;
 	char sym[512], *copy;
-	unsigned i;
+	unsigned i, n = cv_nframes(v);
 
-	out->nframes = cv_nframes(v);
-	frames = co_tmp(co, (size_t)out->nframes * 8);
+	frames = co_tmp(co, (size_t)n * 8);
 	if (frames == NULL)
 		return -1;
-	for (i = 0; i < out->nframes; i++) {
-		frames[i] = cv_frame(v, i);
-		sy_format(co->sy, frames[i], cv_frame_form(i), sym, sizeof(sym));
-		en_address(co->en, &frames[i]);
+	out->nframes = 0;
+	for (i = 0; i < n; out->nframes++) {
+		uint64_t *frame = &frames[out->nframes];
+
+		*frame = cv_frame(v, i);
+		if (stack_is_mark(*frame))
+			*frame = 0;
+		en_address(co->en, frame);
+		i = cv_frame_text(co, v, i, sym, sizeof(sym));
 		cb_fmt(&text, "%s\n", sym);
 	}
 	out->frames = frames;

@@ -40,6 +40,12 @@ int cv_named(struct co *co, const struct prog_agg *a, const void *key, size_t le
 int cv_cmp(struct co *co, const struct co_val *a, const struct co_val *b);
 unsigned cv_nframes(const struct co_val *v);
 uint64_t cv_frame(const struct co_val *v, unsigned i);
+/*
+ * The text of the frame that this word is, and of its marks (prog/stack_marks.h). Returns the word
+ * after these.
+ */
+unsigned cv_frame_text(
+	struct co *co, const struct co_val *v, unsigned i, char *text, size_t size);
 long double cv_float(const struct co_val *v);
 
 /* Memory that lives until the handlers have seen it. */

@@ -12,6 +12,7 @@
 #include "prog/builtins.h"
 #include "prog/record.h"
 #include "prog/rt.h"
+#include "prog/stack_marks.h"
 #include "rt_str.h"
 #include "slot.h"
 #include "state.h"
@@ -37,7 +38,7 @@ PROBE_PATH static uint64_t caller(struct fire *f)
 	uint64_t pcs[2] = {0, 0};
 
 	stack_user(f, pcs, 2, false);
-	return pcs[1];
+	return stack_is_times(pcs[1]) ? pcs[0] : pcs[1];
 }
 
 PROBE_PATH static uint64_t depth(struct fire *f)
@@ -45,7 +46,7 @@ PROBE_PATH static uint64_t depth(struct fire *f)
 	uint64_t pcs[1024];
 	unsigned max = f->en->maxframes;
 
-	return stack_user(f, pcs, max < 1024 ? max : 1024, false);
+	return stack_depth(pcs, stack_user(f, pcs, max < 1024 ? max : 1024, false));
 }
 
 PROBE_PATH static uint64_t rare_var(struct fire *f, uint64_t bi)

@@ -243,5 +243,6 @@ static inline bool rate_may(struct en_thread *t)
 /* stack.c */
 /* lines: frames tell the place in a function, too, where they are no addresses */
 unsigned stack_user(struct fire *f, uint64_t *pcs, unsigned max, bool lines);
+unsigned stack_depth(const uint64_t *pcs, unsigned n); /* frames that these words stand for */
 
 #endif

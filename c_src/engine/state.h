@@ -35,6 +35,9 @@ struct en_cpu {
 	int32_t chip, lgrp, mhz;
 };
 
+/* Bytes below the memory for alloca() that are never read or written: an index below 0 is a fault. */
+#define ALLOCA_BELOW 256u
+
 /* Offsets in a slot, in bytes. */
 struct slot_layout {
 	size_t rec, scratch, error_scratch, alloca, tok, spec, ring, agg[2], spec_mem;

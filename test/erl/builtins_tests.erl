@@ -447,9 +447,10 @@ stack_test() ->
     [{[Take], 1}] = keys("t", Got),
     case has_stacks() of
         true ->
-            ?assertEqual(lists:duplicate(4, "builtins_tests:count/1"),
-                         lists:sublist(lines(Count), 4)),
-            ?assertMatch("builtins_tests:'-stack_test/0-fun-" ++ _, lists:nth(5, lines(Count))),
+            %% the one that is entered, and a run of three that wait
+            ?assertEqual(lists:duplicate(2, "builtins_tests:count/1"),
+                         lists:sublist(lines(Count), 2)),
+            ?assertMatch("builtins_tests:'-stack_test/0-fun-" ++ _, lists:nth(3, lines(Count))),
             ?assertEqual(["builtins_tests:take/1", "builtins_tests:deep/1"], lines(Take));
         false ->
             ?assertEqual(["builtins_tests:count/1"], lines(Count)),
@@ -463,7 +464,8 @@ stack_of_values_test() ->
               fun() -> in_process(fun() -> 3 = count(3) end) end),
     [{[Count], 1}] = keys("_", Got),
     has_stacks() andalso
-        ?assertEqual(lists:duplicate(4, "builtins_tests:count/1"), lines(Count)).
+        ?assertMatch(["builtins_tests:count/1", "builtins_tests:count/1", "builtins_tests:'-stack_of_values" ++ _ | _],
+                     lines(Count)).
 
 %% A message is sent in a function that will return to these.
 stack_of_send_test() ->
@@ -489,8 +491,8 @@ stack_deep_test() ->
     has_stacks() andalso
         begin
             [{[Text], 1}] = keys("_", Got),
-            ?assertEqual({127, ["builtins_tests:count/1"]},
-                         {length(lines(Text)), lists:usort(lines(Text))})
+            ?assertMatch(["(more frames)", "builtins_tests:'-stack_deep_test/0-fun-" ++ _, "builtins_tests:count/1"],
+                         lists:usort(lines(Text)))
         end.
 
 %% Ports run and are sent commands too, but have no stack.

@@ -135,7 +135,15 @@ events(Shape, Calls, Probe) ->
 
 stacks(Script, Fun) ->
     Got = run(Script, fun() -> in_process(Fun) end),
-    [[binary_to_list(iolist_to_binary(F)) || F <- Stack] || {{"_", [Stack]}, 1} <- maps:to_list(Got)].
+    [lists:append([unfold(binary_to_list(iolist_to_binary(F))) || F <- Stack]) ||
+        {{"_", [Stack]}, 1} <- maps:to_list(Got)].
+
+%% A recursion, mod:fun/1 (file.erl:12) (x 3), is so many frames.
+unfold(Frame) ->
+    case re:run(Frame, "^(.*) \\(x ([0-9]+)\\)$", [{capture, all_but_first, list}]) of
+        {match, [Once, Times]} -> lists:duplicate(list_to_integer(Times), Once);
+        nomatch -> [Frame]
+    end.
 
 %% mod:fun/1 (file.erl:12)
 parse(Text) ->

@@ -67,7 +67,7 @@ has 'calls of a function' '^ *lists +zip3/3 +lists:zip3/3 +1234$'
 hasnt 'in and out on one thread are of one process' "another's"
 is 'nothing is said' '' "$(cat e)"
 becomes 'nothing is left in the node' '[]' kerl_a \
-	'[M || {M, _} <- code:all_loaded(), lists:prefix("erltrace", atom_to_list(M))].'
+	'[M || M <- erlang:loaded(), lists:prefix("erltrace", atom_to_list(M))].'
 
 # ---- whose system call it is, without a probe inside the node -----------------------------
 
@@ -80,7 +80,7 @@ is 'exit code of system calls by process' 0 "$status"
 has 'system calls of a process, its name and node' "^ *$who +fred +kerl_a@[^ ]* +700\$"
 has 'its time' "^ *$who +[1-9][0-9]*\$"
 is 'nothing was in the node' '[]' \
-	"$(at kerl_a '[M || {M, _} <- code:all_loaded(), lists:prefix("erltrace", atom_to_list(M))].')"
+	"$(at kerl_a '[M || M <- erlang:loaded(), lists:prefix("erltrace", atom_to_list(M))].')"
 
 # ---- names of processes -------------------------------------------------------------------
 

@@ -22,7 +22,8 @@ value() { at ksh_a "$(tr '\n\t' '  ' <<<"$1")"; } # of expressions on several li
 stacks() {
 	awk '/^ *[0-9]+$/ { if (line != "") print line; line = ""; on = 0; next }
 		{ sub(/^ +/, "") } /^stack_shapes:here\/1 / { on = 1; next }
-		on { line = line $0 ";" } /^stack_shapes:run\/2 / { on = 0 }' o
+		on { n = 1; if (match($0, / \(x [0-9]+\)$/)) { n = substr($0, RSTART + 4) + 0; $0 = substr($0, 1, RSTART - 1) }
+			while (n-- > 0) line = line $0 ";" } /^stack_shapes:run\/2 / { on = 0 }' o
 }
 # What a shape is expected to be, as a regular expression of that.
 expected() { # shape

@@ -8,16 +8,19 @@
  */
 #include "engine/in_kernel.h"
 #include "engine/slot.h"
+#include "prog/stack_marks.h"
 #include "task.h"
 #include "vm_terms.h"
 
 enum { REG_BP = 4, REG_SP = 19 };
 enum { PID_MASK = 15, PID_TAG = 3, NORMAL = 0 }; /* NORMAL: a scheduler that is not a dirty one */
-enum { PART = K_BUF / 2, MOST_PARTS = 16 };	  /* bytes that are read at once, and how often */
+enum { PART = K_BUF / 2, MOST_PARTS = 16 };	  /* bytes that are read at once, and how often; */
+enum { OLD_PARTS = 4 };				  /* these of the oldest, if there are more */
 enum { MOVED = 4 * PART };
 enum { LEAVING = 64, SAVED = 256 };		  /* bytes of code, of a thread's stack */
 enum { OWN_BIT = 32, RAW = 2 };			  /* words */
 enum { MFA_SIZE = 24 };			  /* bytes, right before a function's code */
+enum { RANGE = 16, MOST_HALVES = 20 };		  /* bytes of a range of code; to find one */
 enum { MOST_NATIVE = 64 << 20 };		  /* of a thread's stack */
 enum { DIRTY = 1, DIRTY_WORDS = 12 };		  /* no return address */
 enum { FROM_BP = 0xec8948, FROM_PROCESS = 0x658b49 }; /* mov %rbp, %rsp; mov stop(%r13), %rsp */
@@ -70,21 +73,24 @@ static inline bool is_own(const struct k_vm_stacks *vm, uint64_t address)
 
 /* A walk through a stack. It is in the arena: of what is there the verifier follows nothing. */
 struct walk {
-	uint64_t code, code_size; /* of modules */
+	uint64_t code, code_size; /* of all modules, with what is between them */
+	uint64_t ranges, nranges; /* of each: its start and its end, in order */
 	uint64_t n;		  /* frames there are */
 	uint64_t raw;		  /* the next so many words: see k_erlang_frames */
 	uint64_t own;		  /* the word before is code that functions share */
 	uint64_t ended;		  /* the bottom of the stack has been seen */
+	uint64_t last, times;	  /* the last frame; how often, if more than once */
 };
 
 /* Where modules have their code now: some may have been loaded since the start. */
 static inline void find_code(struct walk *w, const struct k_vm_stacks *vm)
 {
 	uint64_t table = vm->ranges + VM_MODULES * (user_word(vm->jit.active) & 3);
-	uint64_t first = user_word(table);
 
-	w->code = user_word(first);
-	w->code_size = user_word(first + 16 * user_word(table + 8) - 8) - w->code;
+	w->ranges = user_word(table);
+	w->nranges = user_word(table + 8);
+	w->code = user_word(w->ranges);
+	w->code_size = user_word(w->ranges + RANGE * w->nranges - 8) - w->code;
 }
 
 static inline bool is_atom(uint64_t term)
@@ -98,9 +104,50 @@ static inline bool is_mfa(uint64_t at)
 	return is_atom(user_word(at)) && is_atom(user_word(at + 8)) && user_word(at + 16) < 256;
 }
 
-static inline bool is_code(const struct walk *w, uint64_t address)
+/* Enough for what can be nothing but code or a term: the JIT has memory here and there. */
+static inline bool is_near_code(const struct walk *w, uint64_t address)
 {
 	return address - w->code < w->code_size;
+}
+
+/* One frame more; a run of equal ones is one frame and a mark. */
+static inline void push(struct en_thread *t, struct walk *w, uint64_t word)
+{
+	if (word != w->last) {
+		*frame_at(t, w->n++) = word;
+		w->last = word;
+		w->times = 1;
+		return;
+	}
+	if (++w->times == 2)
+		w->n++;
+	*frame_at(t, w->n - 1) = STACK_MARK | w->times;
+}
+
+static inline void push_cut(struct en_thread *t, struct walk *w)
+{
+	*frame_at(t, w->n < K_FRAMES ? w->n++ : K_FRAMES - 1) = STACK_CUT;
+	w->last = 0;
+}
+
+/* For what may be any address. */
+INLINE_HERE uint64_t k_is_code(const struct walk *w, uint64_t address)
+{
+	uint64_t low = 0, high = w->nranges;
+
+	if (!is_near_code(w, address))
+		return 0;
+	for (uint64_t i = unknown_zero(); i < MOST_HALVES && low < high; i++) {
+		uint64_t mid = low + (high - low) / 2, at = w->ranges + RANGE * mid;
+
+		if (address < user_word(at))
+			high = mid;
+		else if (address >= user_word(at + 8))
+			low = mid + 1;
+		else
+			return 1;
+	}
+	return 0;
 }
 
 /*
@@ -122,9 +169,13 @@ INLINE_HERE uint64_t k_erlang_word(
 	}
 	if (is_own(vm, word))
 		w->own = true;
-	else if (is_code(w, word) && !(own && (is_mfa(word) || is_mfa(word - MFA_SIZE))))
-		*frame_at(t, w->n++) = word;
-	return w->n < K_FRAMES;
+	else if ((raw ? k_is_code(w, word) : is_near_code(w, word)) &&
+		 !(own && (is_mfa(word) || is_mfa(word - MFA_SIZE))))
+		push(t, w, word);
+	if (w->n < K_FRAMES)
+		return 1;
+	push_cut(t, w);
+	return 0;
 }
 
 /*
@@ -141,9 +192,16 @@ INLINE_HERE uint64_t k_erlang_frames(struct en_thread *t, const struct k_vm_stac
 	w->n = n & K_FRAMES;
 	w->raw = n >> OWN_BIT ? RAW : 0;
 	w->own = w->ended = false;
+	w->last = w->n > 0 ? *frame_at(t, w->n - 1) : 0;
+	w->times = 1;
 	for (uint64_t k = unknown_zero(); k < MOST_PARTS && at < end; k++) {
-		uint64_t part = end - at < PART ? end - at : PART;
+		uint64_t part;
 
+		if (k == MOST_PARTS - OLD_PARTS && end - at > OLD_PARTS * PART) {
+			push_cut(t, w); /* what is left of a large stack: its oldest part */
+			at = end - OLD_PARTS * PART;
+		}
+		part = end - at < PART ? end - at : PART;
 		if (bpf_probe_read_user(
 			    buf, (uint32_t)limited(part), (const void *)(uintptr_t)at) != 0)
 			break;
@@ -229,12 +287,12 @@ static inline bool is_same(uint64_t mfa, uint64_t other)
  */
 static inline uint64_t dirty_callee(const struct walk *w, uint64_t at)
 {
-	if (at == 0 || is_code(w, at) || !is_mfa(at - MFA_SIZE))
+	if (at == 0 || k_is_code(w, at) || !is_mfa(at - MFA_SIZE))
 		return at;
 	for (uint64_t i = unknown_zero(); i < DIRTY_WORDS; i++) {
 		uint64_t mfa = user_word(at + 8 * i);
 
-		if (is_code(w, mfa) && is_same(mfa, at - MFA_SIZE))
+		if (is_near_code(w, mfa) && is_same(mfa, at - MFA_SIZE))
 			return mfa + MFA_SIZE;
 	}
 	return 0;
@@ -262,7 +320,7 @@ INLINE_HERE uint64_t k_erlang_callee(struct en_thread *t, const struct k_vm_stac
 	else if ((called == vm->jit.nif || called == vm->jit.bif) && called != 0)
 		at = user_word(process + vm->jit.current) + MFA_SIZE;
 	mfa = at - MFA_SIZE;
-	return is_code(w, mfa) && is_mfa(mfa) ? at : 0;
+	return k_is_code(w, mfa) && is_mfa(mfa) ? at : 0;
 }
 
 /* In the VM's own functions. data: of the scheduler. */

@@ -9,6 +9,7 @@
 #include "helpers.h"
 #include "prog/builtins.h"
 #include "prog/prog.h"
+#include "prog/stack_marks.h"
 
 /* A frame of a stack that was taken; the verifier is to see that it is within. */
 static inline uint64_t frame(const char *stack, uint32_t n)
@@ -22,12 +23,38 @@ static inline const char *stack_of(struct en_thread *t, bool user)
 	return k_buffer(t) + K_BUF + (user ? K_STACKS / 2 : 0);
 }
 
+/* Of a run of equal frames all count, though it is one frame and a mark. */
+static inline uint64_t user_depth(struct en_thread *t)
+{
+	const char *from = stack_of(t, true);
+	uint64_t frames = unknown_zero();
+
+	for (uint32_t i = (uint32_t)unknown_zero(); i < K_FRAMES && i < t->k.nustack; i++) {
+		uint64_t word = frame(from, i);
+
+		if (!stack_is_mark(word))
+			frames++;
+		else if (word != STACK_CUT)
+			frames += (word & STACK_TIMES) - 1;
+	}
+	return frames;
+}
+
+static inline uint64_t user_caller(struct en_thread *t)
+{
+	const char *from = stack_of(t, true);
+
+	if (t->k.nustack < 2)
+		return 0;
+	return frame(from, stack_is_times(frame(from, 1)) ? 0 : 1);
+}
+
 uint64_t k_stack_var(struct en_thread *t, uint64_t bi)
 {
 	switch (bi) {
 	case BI_STACKDEPTH: return t->k.nstack;
-	case BI_USTACKDEPTH: return t->k.nustack;
-	case BI_UCALLER: return t->k.nustack > 1 ? frame(stack_of(t, true), 1) : 0;
+	case BI_USTACKDEPTH: return user_depth(t);
+	case BI_UCALLER: return user_caller(t);
 	default: return t->k.nstack > 1 ? frame(stack_of(t, false), 1) : 0;
 	}
 }
@@ -36,15 +63,30 @@ RTFN(stack)
 {
 	struct en_thread *t = FIRE(ctx)->thread;
 	uint64_t *pcs = (uint64_t *)(uintptr_t)a;
-	bool user = c != STACK_KERNEL;
+	bool user = (c & STACK_KIND) != STACK_KERNEL;
 	const char *from = stack_of(t, user);
 	uint64_t tag = user ? k_tag() : 0;
-	uint32_t max = (uint32_t)(b / 8), n = user ? t->k.nustack : t->k.nstack, i = 0;
+	uint32_t max = (uint32_t)(b / 8), n = user ? t->k.nustack : t->k.nstack,
+		 i = (uint32_t)unknown_zero();
+	uint64_t most = c >> STACK_FRAMES, frames = unknown_zero();
 
 	if (!work_bytes(FIRE(ctx), b))
 		return 0;
-	for (; i < K_FRAMES && i < n && i < max; i++)
-		pcs[i] = frame(from, i) | tag;
+	for (; i < K_FRAMES && i < n && i < max; i++) {
+		uint64_t word = frame(from, i);
+
+		frames += !(user && stack_is_mark(word));
+		if (frames > most)
+			break;
+		if (!user || !stack_is_mark(word))
+			pcs[i] = word | tag;
+		else
+			pcs[i] = c & STACK_AS_KEY ? stack_rounded(word) : word;
+	}
+	if ((c & STACK_SAYS_CUT) && i < n && max > 0) {
+		i = i < max ? i : max - 1;
+		pcs[i++] = STACK_CUT;
+	}
 	for (; i < max; i++)
 		pcs[i] = 0;
 	return 0;
