@@ -361,6 +361,15 @@ name_layout(_) -> erlang:nif_error(not_loaded).
 -spec top_words(start | get) -> ok | [pid() | atom()].
 top_words(_) -> erlang:nif_error(not_loaded).
 
+%% @doc Where the VM has the numbers that proc_words/1 reads: are they known? Else erltrace_words finds them.
+-spec find_words(undefined | ProcessLimit :: pos_integer(), Samples :: [tuple()]) -> boolean() | undefined.
+find_words(_, _) -> erlang:nif_error(not_loaded).
+
+%% @doc Of those of these processes that there are: length of the mailbox, reductions, words of heaps, and of
+%% binaries that these refer to, whether it monitors anything. They need not answer.
+-spec proc_words([pid()]) -> [erltrace_words:look()].
+proc_words(_) -> erlang:nif_error(not_loaded).
+
 %% @doc Steps of the check that erltrace_run_state makes.
 -spec run_state(start | none | yields | waits | find | get) -> ok | boolean() | undefined.
 run_state(_) -> erlang:nif_error(not_loaded).

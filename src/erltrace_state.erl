@@ -12,6 +12,14 @@
 %% too much for one round is spread over several, a pass, so that all things have their turn. round-N
 %% says also when a pass is over.
 %%
+%% Who looks at a node in trouble needs an answer now, so the first two passes (one to see what there is, one to
+%% see what changes) are not held to the budget: each may take three quarters of one scheduler for two
+%% seconds.
+%%
+%% It runs at high priority, and so do the processes that ask for it (erltrace_askers): in a node with more
+%% to run than schedulers it would wait for a turn of everybody else after each of its own. Only CPU time
+%% counts: what it waits for costs nothing.
+%%
 %% Things are listed by a process that lives for that only, with room for the list on its heap from the
 %% start, and are kept in a table in chunks: this process has a small heap, and nowhere does a garbage
 %% collection of a long list hold up a scheduler.
@@ -24,14 +32,19 @@
 
 -define(SLICE_MIN, 300000). % ns that a slice should take
 -define(SLICE_MAX, 2000000).
+-define(HURRIED, 2).      % so many passes, at first, need not keep to the budget,
+-define(HURRY, 2000000000). % for so many ns each,
+-define(HURRIED_SLICE, 5000000). % in slices of so many ns,
+-define(REST, 3).         % each with a pause a third as long as it took
 -define(PAUSE, 50000000). % ns from one slice to the next, if that makes it no longer
--define(CHUNK, 16).       % things in a row of the table: a slice looks at the clock after these
+-define(CHUNK, 64).       % things in a row of the table: a slice looks at the clock after these
 -define(BURST, 250000000). % ns: what was not used earlier than that is lost
 -define(LISTING, 100000). % ns that listing takes at most, and for each thing: else it was interrupted
 -define(LISTED, 1000).
 -define(TURN, 3000).      % reductions, of 4000 that the VM gives, after which this process yields
 -define(TURN_NS, 300000). % or after so long
--define(OUTLIER, 4).      % a slice that takes more than this many times the usual was interrupted
+-define(ASKED, 5000).     % ns for a process that had to run to answer,
+-define(LOOKED, 1000).    % and for one that had not, where the node is too busy to measure it
 -define(ALONE, 4).        % while the node takes more than this many times what it takes in pauses, it is ours
 -define(PAUSE_MIN, 1000000). % ns: a shorter pause does not show what the node takes
 
@@ -41,6 +54,8 @@
 -define(SEEN, 3).
 -define(COST, 4). % ns
 -define(LONGEST, 5). % ns: turn
+-define(SILENT, 6). % processes that did not answer in time
+-define(FIRST, 7). % ns: what the first passes cost
 
 -record(probe, {number :: non_neg_integer(), % in the library
                 kind :: erltrace_things:kind(),
@@ -54,18 +69,16 @@
                 round = 0 :: non_neg_integer(),
                 pass = 0 :: non_neg_integer(),
                 fresh = true :: boolean(),        % this round began with the pass
+                began = 0 :: integer(),           % ns: the pass
                 seen = 0 :: non_neg_integer(),    % in this round
+                looked = 0 :: non_neg_integer(),  % in this round: processes that were asked,
+                silent = 0 :: non_neg_integer(),  % those of them that did not answer,
+                there = 0 :: non_neg_integer(),   % and of how many
                 todo = [] :: [#probe{}],          % of this round; [] between rounds
                 chunks :: ets:tid(),              % of the first of them
                 listing :: reference() | undefined, % a monitor, while its things are listed
                 at = 0 :: non_neg_integer(),      % the next chunk
                 n = 0 :: non_neg_integer()}).     % of so many
-
-%% From one yield to the next: here this process has the scheduler for itself.
--record(turn, {began :: stamp(),
-               reductions :: non_neg_integer(),
-               spent = 0 :: non_neg_integer()}). % ns of the turns before, in this slice
--type stamp() :: {Clock :: integer(), Scheduler :: pos_integer(), Cpu :: integer()}.
 
 -record(st, {number :: pos_integer(),
              parent :: reference(),
@@ -75,14 +88,14 @@
              counters :: counters:counters_ref(),
              keys :: [non_neg_integer()],         % numbers of the probe key
              held :: [atom()],
-             units = #{} :: #{erltrace_things:kind() => pos_integer()}, % ns that one takes, on average
              until = 0 :: integer(),              % ns: when what was spent is earned
              paused :: {integer(), integer()},    % the clock and the node's CPU time after the last slice
              others = 0.0 :: float(),             % CPU time of the node for each ns of the last pause
              timer :: reference() | undefined}).
 
 -type about() :: #{rounds := non_neg_integer(), partial := non_neg_integer(),
-                   seen := non_neg_integer(), cost := float(), longest := non_neg_integer()}.
+                   seen := non_neg_integer(), silent := non_neg_integer(), first := non_neg_integer(),
+                   cost := float(), longest := non_neg_integer()}.
 -opaque walker() :: {pid(), counters:counters_ref(), Began :: integer()}.
 
 %% @doc For the handle of this number, by the process that owns it. undefined: the script has no probe
@@ -94,7 +107,7 @@ start(Number, Needs) ->
             undefined;
         Probes ->
             [Percent] = [P || {state_budget, P} <- Needs],
-            Counters = counters:new(5, []),
+            Counters = counters:new(7, []),
             NoLabels = lists:member(no_labels, Needs),
             {ok, Pid} = gen_server:start(?MODULE, {Number, self(), Probes, Percent, Counters, NoLabels}, []),
             {Pid, Counters, now_ns()}
@@ -118,15 +131,17 @@ stop({Pid, _, _}) ->
 key(_, undefined) -> ok;
 key(Key, {Pid, _, _}) -> gen_server:cast(Pid, {key, Key}).
 
-%% @doc For erltrace:status/1: rounds, of these partial ones, things seen, what it cost in percent of
-%% the schedulers' time, and the longest time that it had a scheduler, in ns.
+%% @doc For erltrace:status/1: rounds, of these partial ones, things seen, how often a process did not answer in
+%% time, the CPU time of the first passes in ns, what the others cost in percent of the schedulers' time, and the
+%% longest time that it had a scheduler, in ns.
 -spec about(walker() | undefined) -> about() | undefined.
 about(undefined) ->
     undefined;
 about({_, C, Began}) ->
     Time = max(1, now_ns() - Began) * erlang:system_info(schedulers_online),
     #{rounds => counters:get(C, ?ROUNDS), partial => counters:get(C, ?PARTIAL),
-      seen => counters:get(C, ?SEEN), cost => 100 * counters:get(C, ?COST) / Time,
+      seen => counters:get(C, ?SEEN), silent => counters:get(C, ?SILENT),
+      first => counters:get(C, ?FIRST), cost => 100 * counters:get(C, ?COST) / Time,
       longest => counters:get(C, ?LONGEST)}.
 
 %% ---- the process -----------------------------------------------------------------------------
@@ -136,6 +151,8 @@ about({_, C, Began}) ->
 init({Number, Parent, All, Percent, Counters, NoLabels}) ->
     process_flag(sensitive, true),
     process_flag(trap_exit, true),
+    process_flag(priority, high),
+    erltrace_askers:open(),
     _ = NoLabels andalso erltrace_things:hide_labels(),
     {Keys, Probes} = lists:partition(fun({state, _, Kind, _, _, _}) -> Kind =:= key end, All),
     Kinds = lists:usort([K || {state, _, K, _, _, _} <- Probes, K =/= round]),
@@ -180,20 +197,23 @@ handle_info(slice, St) ->
 handle_info({'DOWN', M, process, _, _}, #st{parent = M} = St) ->
     {stop, normal, St};
 handle_info({'DOWN', M, process, _, Why}, #st{groups = Groups} = St) ->
-    {Cost, N} = case Why of
-                    {listed, C, L} -> {min(C, ?LISTING + L * ?CHUNK * ?LISTED), L};
-                    _ -> {0, 0}
-                end,
-    Groups1 = [case G of
-                   #group{listing = M} -> listed(N, G);
-                   _ -> G
-               end || G <- Groups],
-    next(spend(Cost, St#st{groups = Groups1}));
-handle_info(_, St) ->
+    {Cost, N, Chunks} = case Why of
+                            {listed, C, L} ->
+                                Full = (L + ?CHUNK - 1) div ?CHUNK,
+                                {min(C, ?LISTING + L * ?LISTED), L, Full};
+                            _ -> {0, 0, 0}
+                        end,
+    {Listed, Others} = lists:partition(fun(#group{listing = L}) -> L =:= M end, Groups),
+    next(lists:foldl(fun(G, #st{groups = Gs} = S) ->
+                             spend(Cost, G, S#st{groups = [listed(N, Chunks, G) | Gs]})
+                     end, St#st{groups = Others}, Listed));
+handle_info(Message, St) ->
+    _ = erltrace_askers:late(Message),
     {noreply, St}.
 
 -spec terminate(term(), #st{}) -> ok.
 terminate(_, #st{held = Held}) ->
+    erltrace_askers:close(),
     erltrace_things:release(Held).
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
@@ -202,7 +222,7 @@ code_change(_, St, _) ->
 
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{groups = Groups} = St} = Status) ->
-    Status#{state := #{number => St#st.number, units => St#st.units,
+    Status#{state := #{number => St#st.number,
                        groups => [#{period => G#group.period, round => G#group.round,
                                     seen => G#group.seen} || G <- Groups]}};
 format_status(Status) ->
@@ -213,19 +233,23 @@ format_status(Status) ->
 %% Rounds that are due begin; one that has begun goes on, those of other rates in turn.
 slice(#st{groups = Groups, number = Number} = St0) ->
     St = pause_over(node_stamp(), St0),
-    Began = {Now, _, _} = stamp(),
+    Now = now_ns(),
+    erltrace_askers:clock_in(),
     Groups1 = [begin_round(G, Now, St) || G <- Groups],
     {Busy, Idle} = lists:partition(fun is_busy/1, Groups1),
     case Busy of
         [] ->
             next(St#st{groups = Idle});
         [G | Rest] ->
-            [#probe{kind = Kind} | _] = G#group.todo,
-            {IsOn, N, Spent, G0} = work(Now + St#st.slice, 0, new_turn(Began, 0), G, St),
-            G1 = last(G0, St),
+            Slice = case is_hurried(G, Now) of true -> ?HURRIED_SLICE; false -> St#st.slice end,
+            {IsOn, N, G0} = work(Now + Slice, 0, reductions(), Now, G, St),
+            erltrace_askers:clock_out(),
+            G1 = in_time(last(G0, St), St),
             Pause = node_stamp(),
-            Cost = cost(Pause, Spent, erltrace_things:asked(), N, Kind, St),
-            St1 = spend(Cost, learn(Cost, N, Kind, St#st{paused = Pause})),
+            {Spent, Longest} = erltrace_askers:worked(),
+            Cost = cost(Pause, Spent, erltrace_things:asked(), N, St),
+            longest(Longest, St),
+            St1 = spend(Cost, G, St#st{paused = Pause}),
             case IsOn andalso erltrace_nif:alive(Number) of
                 true -> next(St1#st{groups = Rest ++ Idle ++ [G1]});
                 false -> {stop, normal, St1}
@@ -237,20 +261,40 @@ is_busy(#group{todo = Todo, listing = Listing}) ->
 
 begin_round(#group{due = Due} = G, Now, _) when Due =:= never; Due > Now ->
     G;
-begin_round(#group{todo = [_ | _], seen = 0} = G, Now, _) -> % late, as on a busy machine
+begin_round(#group{todo = [_ | _], seen = 0, looked = 0} = G, Now, _) -> % late, as on a busy machine
     next_due(G, Now);
 begin_round(#group{todo = [_ | _]} = G, Now, St) -> % the last one was partial
-    end_round(partial, G, St),
-    next_round(G#group{fresh = false}, Now);
+    case is_hurried(G, Now) of
+        true -> next_due(G, Now); % it will be whole
+        false -> next_due(partial(G, St), Now)
+    end;
 begin_round(#group{probes = Probes, pass = Pass} = G, Now, St) ->
-    G1 = next_round(G#group{pass = Pass + 1, todo = Probes, fresh = true}, Now),
+    G1 = next_due(next_round(G#group{pass = Pass + 1, began = Now, todo = Probes, fresh = true}), Now),
     case Probes of
         [] -> end_round(last, G1, St), G1;
         _ -> list(G1)
     end.
 
-next_round(#group{round = Round} = G, Now) ->
-    next_due(G#group{round = Round + 1, seen = 0}, Now).
+partial(G, St) ->
+    end_round(partial, G, St),
+    (next_round(G))#group{fresh = false}.
+
+next_round(#group{round = Round} = G) ->
+    G#group{round = Round + 1, seen = 0, looked = 0, silent = 0}.
+
+%% The first passes go on without regard to the budget.
+is_hurried(#group{pass = Pass, began = Began}, Now) ->
+    Pass =< ?HURRIED andalso Now - Began < ?HURRY.
+
+%% If that was not enough, what there is is shown, before the next round is due.
+in_time(#group{todo = [_ | _], fresh = true, pass = Pass, began = Began, period = Period, looked = Looked} = G, St)
+  when Pass =< ?HURRIED, Period > 0, Looked > 0 ->
+    case now_ns() - Began >= ?HURRY of
+        true -> partial(G, St);
+        false -> G
+    end;
+in_time(G, _) ->
+    G.
 
 next_due(#group{period = 0} = G, _) ->
     G#group{due = never};
@@ -258,10 +302,11 @@ next_due(#group{period = Period, due = Due} = G, Now) ->
     G#group{due = Due + Period * (1 + (Now - Due) div Period)}.
 
 %% The things of the first probe.
-list(#group{todo = [#probe{kind = Kind} | _], chunks = Chunks} = G) ->
+list(#group{todo = [#probe{kind = Kind, plan = Plan} | _], chunks = Chunks} = G) ->
     true = ets:delete_all_objects(Chunks),
-    {_, M} = spawn_opt(fun() -> lister(Kind, Chunks) end,
-                       [monitor, {min_heap_size, 10000 + 5 * room(Kind)}]),
+    Ranks = erltrace_things:wants_ranks(Plan),
+    {_, M} = spawn_opt(fun() -> lister(Kind, Ranks, Chunks) end,
+                       [monitor, {priority, high}, {min_heap_size, 10000 + 5 * room(Kind)}]),
     G#group{listing = M}.
 
 room(Kind) when Kind =:= process; Kind =:= wait -> erlang:system_info(process_count);
@@ -269,57 +314,78 @@ room(table) -> erlang:system_info(ets_count);
 room(Kind) when Kind =:= port; Kind =:= socket -> 2 * erlang:system_info(port_count);
 room(_) -> 0.
 
--spec lister(erltrace_things:kind(), ets:tid()) -> no_return().
-lister(Kind, Chunks) ->
+-spec lister(erltrace_things:kind(), Ranks :: boolean(), ets:tid()) -> no_return().
+lister(Kind, Ranks, Chunks) ->
     process_flag(sensitive, true),
-    Began = stamp(),
-    try put_chunks(erltrace_things:list(Kind), 0, Chunks) of
-        N -> exit({listed, cost(Began), N})
+    erltrace_askers:open(),
+    erltrace_askers:clock_in(),
+    try
+        Things = erltrace_things:list(Kind),
+        _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_things:ranks(Things)}),
+        put_chunks(Things, 0, 0, Chunks)
+    of
+        N ->
+            erltrace_askers:clock_out(),
+            {Cost, _} = erltrace_askers:worked(),
+            exit({listed, Cost, N})
     catch
         error:badarg -> exit(normal) % the walker has ended, and its tables with it
     end.
 
-put_chunks([], N, _) ->
+put_chunks([], _, N, _) ->
     N;
-put_chunks([A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P | Rest], At, Chunks) ->
-    ets:insert(Chunks, {At, [A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P]}),
-    put_chunks(Rest, At + 1, Chunks);
-put_chunks(Few, At, Chunks) ->
-    ets:insert(Chunks, {At, Few}),
-    At + 1.
+put_chunks(Things, At, N, Chunks) ->
+    {Chunk, Length, Rest} = chunk(Things, 0, []),
+    ets:insert(Chunks, {At, Chunk}),
+    put_chunks(Rest, At + 1, N + Length, Chunks).
 
-listed(N, G) ->
-    G#group{listing = undefined, n = N, at = 0}.
+chunk([T | Rest], N, Chunk) when N < ?CHUNK -> chunk(Rest, N + 1, [T | Chunk]);
+chunk(Rest, N, Chunk) -> {Chunk, N, Rest}.
+
+listed(Things, Chunks, #group{todo = [#probe{kind = Kind} | _], there = There, chunks = Tab} = G) ->
+    [erltrace_things:set_ranks(Ranks) || {_, Ranks} <- ets:lookup(Tab, ranks)],
+    G#group{listing = undefined, n = Chunks, at = 0,
+            there = case is_process(Kind) of true -> max(There, Things); false -> There end}.
+
+is_process(Kind) -> Kind =:= process orelse Kind =:= wait.
 
 %% Things of the first probe, a chunk at a time, until the slice is over. Does the script run, how many
-%% were they, how many ns did it take?
-work(End, N, Turn, #group{todo = [Probe | _], at = At, n = Chunks, chunks = Tab} = G, St) when At < Chunks ->
+%% were they?
+work(End, N, Before, Began, #group{todo = [Probe | _], at = At, n = Chunks, chunks = Tab} = G, St)
+  when At < Chunks ->
     [{_, Things}] = ets:lookup(Tab, At),
-    {IsOn, Seen} = about(Things, Probe, G, St),
+    {IsOn, Seen, Silent} = about(Things, Probe, G, St),
     counters:add(St#st.counters, ?SEEN, Seen),
-    G1 = G#group{at = At + 1, seen = G#group.seen + Seen},
+    counters:add(St#st.counters, ?SILENT, Silent),
+    N1 = N + length(Things),
+    Looked = case is_process(Probe#probe.kind) of true -> length(Things); false -> 0 end,
+    G1 = G#group{at = At + 1, seen = G#group.seen + Seen, silent = G#group.silent + Silent,
+                 looked = G#group.looked + Looked},
     case IsOn andalso now_ns() < End of
-        true -> work(End, N + length(Things), turn(Turn, St), G1, St);
-        false -> {IsOn, N + length(Things), end_turn(Turn, St), G1}
+        true ->
+            {Before1, Began1} = turn(Before, Began),
+            work(End, N1, Before1, Began1, G1, St);
+        false ->
+            {IsOn, N1, G1}
     end;
-work(_, N, Turn, G, St) ->
-    {true, N, end_turn(Turn, St), G}.
+work(_, N, _, _, G, _) ->
+    {true, N, G}.
 
 about(Things, #probe{number = P, plan = Plan, kept = Tab}, #group{pass = Pass}, #st{number = Number}) ->
     Kept = {Tab, Pass},
     case erltrace_things:gate(Things, Plan, Kept, fun(Rows) -> erltrace_nif:gate(Number, P, Rows) end) of
-        {N, Asked} ->
-            Rows = [Row || T <- Asked, Row <- [erltrace_things:row(T, Plan, Kept)], Row =/= undefined],
-            {fire(Number, P, Rows), N - length(Asked) + length(Rows)};
+        {N, Asked, Silent} ->
+            {Rows, MoreSilent} = erltrace_things:rows(Asked, Plan, Kept),
+            {fire(Number, P, Rows), N - length(Asked) + length(Rows), Silent + MoreSilent};
         false ->
-            {false, 0}
+            {false, 0, 0}
     end.
 
 %% The library answers rows that it had no time for.
 fire(Number, Probe, Rows) ->
     case erltrace_nif:state(Number, Probe, Rows) of
         Rest when is_list(Rest) ->
-            true = erlang:yield(),
+            let_others_run(),
             fire(Number, Probe, Rest);
         IsOn ->
             IsOn
@@ -337,26 +403,23 @@ last(G, _) ->
     G.
 
 %% The last of a pass is whole if it is the only one.
-end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fresh}, St) ->
+end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fresh} = G, St) ->
     Over = case Which of last -> 1; partial -> 0 end,
     Whole = case Fresh of true -> Over; false -> 0 end,
     counters:add(St#st.counters, ?ROUNDS, 1),
     counters:add(St#st.counters, ?PARTIAL, 1 - Whole),
-    [erltrace_nif:state(St#st.number, R, [{self(), Round, Seen, Whole, Over}]) || R <- Rounds],
+    Row = {self(), Round, Seen, Whole, Over, G#group.looked, there(G), G#group.silent},
+    [erltrace_nif:state(St#st.number, R, [Row]) || R <- Rounds],
     ok.
 
-%% ---- the budget ------------------------------------------------------------------------------
-
-%% What something has cost: the CPU time of the scheduler. If this process has been moved to another one,
-%% only the clock is left.
-stamp() ->
-    {now_ns(), erlang:system_info(scheduler_id), erltrace_nif:thread_time()}.
-
-cost({Began, Scheduler, Time}) ->
-    case stamp() of
-        {Now, Scheduler, Time1} -> min(Now - Began, Time1 - Time);
-        {Now, _, _} -> Now - Began
+%% Processes that are to be asked: none of them may have been listed yet.
+there(#group{probes = Probes, there = There}) ->
+    case There =:= 0 andalso lists:any(fun(#probe{kind = K}) -> is_process(K) end, Probes) of
+        true -> erlang:system_info(process_count);
+        false -> There
     end.
+
+%% ---- the budget ------------------------------------------------------------------------------
 
 node_stamp() ->
     {now_ns(), erltrace_nif:node_time()}.
@@ -367,64 +430,52 @@ pause_over(Stamp, St) ->
     St#st{paused = Stamp}.
 
 %% A slice has cost what the node took meanwhile, but for what it takes anyway: processes that have to run to
-%% answer wake other schedulers, and these may spin for longer than all of it takes. As one runs after
-%% the other, it is not more than has passed by the clock. In a busy node that cannot be told: there each
-%% process that had to run counts twice its share, because it may have run on another scheduler.
-cost({Now, Cpu}, Spent, Asked, N, Kind, #st{paused = {Began, Cpu0}, others = Others} = St) ->
+%% answer wake other schedulers, and these may spin for longer than all of it takes. In a busy node that cannot
+%% be told: there it is this process's own time, and what each of those that it asked is known to take.
+cost({Now, Cpu}, Spent, Asked, N, #st{paused = {Began, Cpu0}, others = Others}) ->
     Passed = Now - Began,
     Used = Cpu - Cpu0,
     case Used > ?ALONE * Others * Passed of
-        true -> min(Passed, round(Used - Others * Passed));
-        false -> usual(min(Passed, Spent * (N + Asked) div max(1, N)), N, Kind, St)
+        true -> max(0, round(Used - Others * Passed));
+        false -> min(Used, Spent + ?ASKED * Asked + ?LOOKED * N)
     end.
 
 %% The VM lets others run after 4000 reductions. By yielding a little earlier, what they take is not
 %% taken for ours.
-turn(#turn{began = {Began, _, _}, reductions = Before} = Turn, St) ->
+turn(Before, Began) ->
     case reductions() - Before > ?TURN orelse now_ns() - Began > ?TURN_NS of
         true ->
-            Spent = end_turn(Turn, St),
-            true = erlang:yield(),
-            new_turn(stamp(), Spent);
+            let_others_run(),
+            {reductions(), now_ns()};
         false ->
-            Turn
+            {Before, Began}
     end.
 
-new_turn(Began, Spent) ->
-    #turn{began = Began, reductions = reductions(), spent = Spent}.
+let_others_run() ->
+    erltrace_askers:clock_out(),
+    true = erlang:yield(),
+    erltrace_askers:clock_in().
 
 reductions() ->
     {reductions, N} = process_info(self(), reductions),
     N.
 
-end_turn(#turn{began = Began, spent = Spent}, #st{counters = C}) ->
-    Cost = cost(Began),
-    erltrace_things:has_asked() orelse Cost =< counters:get(C, ?LONGEST) orelse
-        counters:put(C, ?LONGEST, Cost),
-    Spent + Cost.
-
-%% A turn in which processes had to be waited for has what others did meanwhile.
-usual(Cost, 0, _, _) ->
-    Cost;
-usual(Cost, N, Kind, #st{units = Units}) ->
-    case Units of
-        #{Kind := Unit} -> min(Cost, ?OUTLIER * Unit * N);
-        _ -> Cost
-    end.
-
-learn(_, 0, _, St) ->
-    St;
-learn(Cost, N, Kind, #st{units = Units} = St) ->
-    Now = Cost div N,
-    Unit = (7 * maps:get(Kind, Units, Now) + Now) div 8,
-    St#st{units = Units#{Kind => max(1, Unit)}}.
+longest(Ns, #st{counters = C}) ->
+    Ns =< counters:get(C, ?LONGEST) orelse counters:put(C, ?LONGEST, Ns).
 
 %% What is spent has to be earned. To wake up, to be scheduled, and what the consumer does with the results
 %% is more, by 5 to 20 % as measured, but where slices are short, or waking threads is dear, by 40.
-spend(Took, #st{until = Until, budget = Budget, counters = C} = St) ->
+spend(Took, G, #st{until = Until, budget = Budget, counters = C} = St) ->
     Cost = Took + 2 * Took div 5,
-    counters:add(C, ?COST, Cost),
-    St#st{until = max(Until, now_ns() - ?BURST) + round(Cost / Budget)}.
+    Now = now_ns(),
+    case is_hurried(G, Now) of
+        true ->
+            counters:add(C, ?FIRST, Cost),
+            St#st{until = Now + Took div ?REST};
+        false ->
+            counters:add(C, ?COST, Cost),
+            St#st{until = max(Until, Now - ?BURST) + round(Cost / Budget)}
+    end.
 
 %% When to go on: at once, when it is earned, when the next round is due; or never.
 next(#st{groups = Groups, until = Until, timer = Timer} = St) ->

@@ -2,32 +2,40 @@
 %% @private
 %% @doc What there is in the node, for the provider state (c_src/state.def): lists of processes, tables,
 %% sockets and the like, and what the VM says about one of them. Only what a script reads is asked for:
-%% a plan says what, row/3 asks. A row is a tuple of the process that it is about and the members that
+%% a plan says what, rows/3 asks. A row is a tuple of the process that it is about and the members that
 %% were asked for; undefined: the thing has gone, or is none.
 %%
 %% What some members are compared with, such as the reductions of the last round, is kept in a table of
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
--export([plan/2, plan/3, list/1, gate/4, row/3, asked/0, has_asked/0, new_kept/0, forget/3]).
+-export([plan/2, plan/3, list/1, wants_ranks/1, ranks/1, set_ranks/1, gate/4, rows/3, asked/0, new_kept/0, forget/3]).
+-export([answer/2]). % for erltrace_askers
 -export([hide_labels/0, has_labels/0]).
 -export([hold/1, release/1]).
--export_type([kind/0, plan/0, thing/0]).
+-export_type([kind/0, plan/0, thing/0, ranks/0]).
 
 -type kind() :: process | wait | table | port | socket | scheduler | memory | node.
 -type thing() :: term().
 
+%% What a process is asked for, and what of that its answer is made of.
+-record(asking, {items :: [term()],              % of process_info/2
+                 cheap :: non_neg_integer(),     % so many of them are handed on as they are
+                 dear :: [term()],
+                 modest :: [term()]}).           % the items for a process with a large heap,
+                                                 % []: they are the same
 -record(plan, {kind :: kind(),
                members :: [atom()],
                items = [] :: [term()],           % of process_info/2, those that cost little
                dear = [] :: [term()],            % for which a process has to run
-               all = [] :: [term()],             % both; what a process is asked for the first time
-               again = [] :: [term()],           % and later
+               all :: #asking{} | undefined,     % both: what a process is asked for the first time
+               again :: #asking{} | undefined,   % and later
                reductions = 0 :: non_neg_integer(), % where the answer is in the tuple for makers
                mailbox = 0 :: non_neg_integer(),
                status = 0 :: non_neg_integer(),
                memory = 0 :: non_neg_integer(),
                makers = [] :: [fun((tuple()) -> term())],
                keeps = false :: boolean(),       % something until the next round
+               words = false :: boolean(),       % the library reads the items in the VM
                gate = none :: #plan{} | none}).  % what is asked first, to see who is asked for all
 -opaque plan() :: #plan{}.
 
@@ -41,6 +49,12 @@
                rests :: boolean(),               % it was waiting
                dear :: [term()]}).               % answers
 
+%% The places of those that have most; the others are last.
+-record(ranks, {memory = #{} :: #{pid() => pos_integer()},
+                binary = #{} :: #{pid() => pos_integer()},
+                last = 1 :: pos_integer()}).
+-opaque ranks() :: #ranks{}.
+
 %% What is kept of a port that is a socket.
 -record(inet, {driver :: binary(),
                ends :: {Local :: binary(), Remote :: binary()} | undefined,
@@ -50,6 +64,18 @@
 -define(COMPARED, [age, new_reductions, mailbox_growth, memory_growth]).
 %% A row that stays as it is is written again after so many passes, and is forgotten after twice as many.
 -define(FRESH, 4).
+
+%% Processes that one helper asks, for what costs little and for all.
+-define(LOOKS, 64).
+-define(ASKS, 4).
+%% Words of a process's heaps from which on it is not asked for its binaries, and its dictionary.
+-define(LARGE, 1000000).
+-define(HUGE, 32000000).
+
+%% So many processes have a place of their own by what they have.
+-define(RANKS, 1000).
+%% Words that a message takes, about.
+-define(MESSAGE, 10).
 
 -define(INITIAL, {dictionary, '$initial_call'}).
 -define(LABEL, {dictionary, '$process_label'}).
@@ -79,21 +105,33 @@ plan(process, Members) ->
                 _ -> lists:usort([message_queue_len, reductions, status | Cheap])
             end,
     #plan{kind = process, members = Members, items = Items, dear = Dear,
-          all = Items ++ first(Dear), again = Items ++ again(Dear),
+          all = asking(Items, first(Dear), Dear), again = asking(Items, again(Dear), Dear),
           reductions = find(reductions, Items), mailbox = find(message_queue_len, Items),
           status = find(status, Items), memory = find(memory, Items ++ Dear),
           makers = [maker(M, Items ++ Dear) || M <- Members],
+          words = Items -- [message_queue_len, reductions] =:= [] andalso erltrace_words:find(),
           keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED)};
 plan(socket, Members) ->
     Stats = lists:usort(lists:append([stats_of(M) || M <- Members])),
     #plan{kind = socket, members = Members, items = Stats, dear = [ends || is_asked(Members, [local, remote])],
           makers = [inet_maker(M) || M <- Members]};
+plan(wait, Members) ->
+    #plan{kind = wait, members = Members, dear = [plan(process, [function])], words = erltrace_words:find()};
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
+
+asking(Items, Asked, Dear) ->
+    Modest = case lists:member(binary, Asked) orelse lists:member(dictionary, Asked) of
+                 true -> Items ++ (Asked -- [binary]);
+                 false -> []
+             end,
+    #asking{items = Items ++ Asked, cheap = length(Items), dear = Dear, modest = Modest}.
 
 %% Of process_info/2.
 items(pid) -> [];
 items(age) -> [];
+items(memory_rank) -> [];
+items(binary_rank) -> [];
 items(name) -> [registered_name, initial_call, ?INITIAL | [?LABEL || has_labels()]];
 items(registered) -> [registered_name];
 items(mailbox) -> [message_queue_len];
@@ -132,6 +170,8 @@ again(Dear) ->
 %% Of the tuple {Pid, Kept, Answer ...}, the answers in the order of the items.
 maker(pid, _) -> fun(T) -> element(1, T) end;
 maker(age, _) -> fun age/1;
+maker(memory_rank, _) -> fun(T) -> rank(element(1, T), #ranks.memory) end;
+maker(binary_rank, _) -> fun(T) -> rank(element(1, T), #ranks.binary) end;
 maker(name, Items) -> name_maker(Items);
 maker(registered, Items) ->
     fun_of(registered_name, Items, fun([]) -> <<>>; (Name) -> Name end);
@@ -180,6 +220,54 @@ list(scheduler) -> erltrace_system:schedulers();
 list(memory) -> erltrace_system:memories();
 list(node) -> erltrace_system:all_nodes().
 
+%% @doc Does a plan need ranks/1?
+-spec wants_ranks(plan()) -> boolean().
+wants_ranks(#plan{kind = process, members = Members}) -> is_asked(Members, [memory_rank, binary_rank]);
+wants_ranks(_) -> false.
+
+%% @doc Which of these processes have most. Where the library cannot read that, all are the first.
+-spec ranks([pid()]) -> ranks().
+ranks(Pids) ->
+    case erltrace_words:find() of
+        true ->
+            {Memory, Binary} = most(Pids, {0, 0, []}, {0, 0, []}),
+            #ranks{memory = places(Memory), binary = places(Binary), last = max(1, length(Pids))};
+        false ->
+            #ranks{}
+    end.
+
+most([], Memory, Binary) ->
+    {Memory, Binary};
+most(Pids, Memory, Binary) ->
+    {Some, Rest} = lists:split(min(?LOOKS, length(Pids)), Pids),
+    {Memory1, Binary1} = lists:foldl(fun({P, Mailbox, _, Heap, Bin, _}, {M, B}) ->
+                                             {add(Heap + ?MESSAGE * Mailbox, P, M), add(Bin, P, B)}
+                                     end, {Memory, Binary}, erltrace_words:look(Some)),
+    most(Rest, Memory1, Binary1).
+
+%% {The least that counts, how many there are, these}: cut to the first ones each time there are twice as many.
+add(Value, _, {Least, _, _} = Most) when Value =< Least ->
+    Most;
+add(Value, Pid, {_, N, List}) when N >= 2 * ?RANKS ->
+    First = lists:sublist(lists:reverse(lists:sort([{Value, Pid} | List])), ?RANKS),
+    {element(1, lists:last(First)), ?RANKS, First};
+add(Value, Pid, {Least, N, List}) ->
+    {Least, N + 1, [{Value, Pid} | List]}.
+
+places({_, _, List}) ->
+    First = lists:sublist(lists:reverse(lists:sort(List)), ?RANKS),
+    maps:from_list(lists:zip([P || {_, P} <- First], lists:seq(1, length(First)))).
+
+%% @doc For the rows that this process asks for from now on.
+-spec set_ranks(ranks()) -> ok.
+set_ranks(Ranks) ->
+    _ = put(ranks, Ranks),
+    ok.
+
+rank(Pid, Which) ->
+    #ranks{last = Last} = Ranks = get(ranks),
+    maps:get(Pid, element(Which, Ranks), Last).
+
 %% Those of the module socket, if anybody uses it.
 sockets() ->
     case erlang:module_loaded(socket) of
@@ -206,64 +294,85 @@ release(Held) ->
 
 %% ---- rows ------------------------------------------------------------------------------------
 
-%% @doc Ask. Kept: the table of what is kept; Pass: how often all things have been gone over, from 1.
--spec row(thing(), plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) -> tuple() | undefined.
-row(Pid, #plan{kind = process, keeps = false, items = Items, makers = Makers}, _) ->
-    case process_info(Pid, Items) of
-        undefined -> undefined;
-        Info -> made(Makers, list_to_tuple([Pid, undefined | values(Info)]))
-    end;
-row(Pid, #plan{kind = process, dear = []} = Plan, Kept) ->
-    case process_info(Pid, Plan#plan.items) of
-        undefined ->
-            undefined;
-        Info ->
-            Old = kept(Pid, Kept),
-            T = list_to_tuple([Pid, Old | values(Info)]),
-            keep_process(T, 0, [], Plan, Kept),
-            made(Plan#plan.makers, T)
-    end;
-row(Pid, #plan{kind = process} = Plan, Kept) ->
-    case kept(Pid, Kept) of
-        #kept{rests = true} = Old -> perhaps_same(Pid, Old, Plan, Kept);
-        Old -> ask(Pid, Old, Plan, Kept)
-    end;
-row(Thing, #plan{kind = Kind, members = Members} = Plan, Kept) ->
+%% @doc Ask. Kept: the table of what is kept; Pass: how often all things have been gone over, from 1. How
+%% many processes did not answer in time?
+-spec rows([thing()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) ->
+          {[tuple()], Silent :: non_neg_integer()}.
+rows(Pids, #plan{kind = process, dear = []} = Plan, Kept) ->
+    {Ts, Silent} = cheap(Pids, Plan, Kept),
+    Plan#plan.keeps andalso ets:insert(element(1, Kept), [to_keep(T, 0, [], Plan, Kept) || T <- Ts]),
+    {[made(Plan#plan.makers, T) || T <- Ts], Silent};
+rows(Pids, #plan{kind = process} = Plan, Kept) ->
+    {Rest, Ran} = lists:partition(fun({_, Old}) -> is_record(Old, kept) andalso Old#kept.rests end,
+                                  [{P, kept(P, Kept)} || P <- Pids]),
+    {Same, Changed, Silent} = perhaps_same(Rest, Plan, Kept),
+    {Asked, MoreSilent} = ask(Changed ++ Ran, Plan, Kept),
+    {Same ++ Asked, Silent + MoreSilent};
+rows(Pids, #plan{kind = wait, dear = [Where]} = Plan, Kept) ->
+    {Rows, Silent} = rows(may_call(Pids, Plan), Where, Kept),
+    {[Row || {Pid, {gen, do_call, 4}} <- Rows, Row <- one_row(Pid, Plan, Kept)], Silent};
+rows(Things, Plan, Kept) ->
+    {[Row || T <- Things, Row <- one_row(T, Plan, Kept)], 0}.
+
+%% Who waits for the answer to a call has a monitor.
+may_call(Pids, #plan{words = true}) -> [P || {P, _, _, _, _, true} <- erltrace_words:look(Pids)];
+may_call(Pids, _) -> Pids.
+
+%% Of a thing that is no process.
+one_row(Thing, #plan{kind = Kind, members = Members} = Plan, Kept) ->
     try
         case Kind =:= socket andalso is_port(Thing) of
-            true -> inet_row(Thing, Plan, Kept);
-            false -> about(Kind, Thing, Members, Kept)
+            true -> [inet_row(Thing, Plan, Kept)];
+            false -> [about(Kind, Thing, Members, Kept)]
         end
     catch
-        throw:gone -> undefined;
-        error:badarg -> undefined;
-        error:{badmatch, {error, _}} -> undefined
+        throw:gone -> [];
+        error:badarg -> [];
+        error:{badmatch, {error, _}} -> []
     end.
 
 %% @doc Ask for what predicates read. The function has these computed for rows of that. How many there
-%% are of the things, and those for which one is true: these are to be asked for all.
+%% are of the things, those for which one is true, which are to be asked for all, and how many processes did
+%% not answer in time.
 -spec gate([thing()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()},
-           fun(([tuple()]) -> [pid()] | false)) -> {non_neg_integer(), [thing()]} | false.
+           fun(([tuple()]) -> [pid()] | false)) ->
+          {non_neg_integer(), [thing()], Silent :: non_neg_integer()} | false.
 gate(Pids, #plan{gate = #plan{makers = Makers} = Gate}, Kept, Fun) ->
-    Ts = [T || Pid <- Pids, T <- known(Pid, Gate, Kept)],
+    {Ts, Silent} = cheap(Pids, Gate, Kept),
     case Fun([made(Makers, T) || T <- Ts]) of
         false ->
             false;
         True ->
             Gate#plan.keeps andalso
                 ets:insert(element(1, Kept), others(Ts, lists:reverse(True), Gate, Kept)),
-            {length(Ts), True}
+            {length(Ts), True, Silent}
     end;
 gate(Things, _, _, _) ->
-    {length(Things), Things}.
+    {length(Things), Things, 0}.
 
-known(Pid, #plan{items = Items, keeps = Keeps}, Kept) ->
-    case process_info(Pid, Items) of
-        undefined -> [];
-        Info when Keeps, element(2, Kept) =:= 1 -> [list_to_tuple([Pid, first | values(Info)])];
-        Info when Keeps -> [list_to_tuple([Pid, kept(Pid, Kept) | values(Info)])];
-        Info -> [list_to_tuple([Pid, undefined | values(Info)])]
-    end.
+%% What costs little, as tuples for makers.
+cheap(Pids, #plan{words = true, items = Items, keeps = Keeps}, Kept) ->
+    {[list_to_tuple([P, old(Keeps, P, Kept) | words(Items, Mailbox, Reductions)]) ||
+         {P, Mailbox, Reductions, _, _, _} <- erltrace_words:look(Pids)], 0};
+cheap(Pids, #plan{items = Items, keeps = Keeps}, Kept) ->
+    Answers = looks(Pids, Items),
+    {[list_to_tuple([Pid, old(Keeps, Pid, Kept) | values(Info)]) || {Pid, Info} <- Answers, is_list(Info)],
+     silent(Answers)}.
+
+words([], _, _) -> [];
+words([message_queue_len], Mailbox, _) -> [Mailbox];
+words([reductions], _, Reductions) -> [Reductions];
+words([message_queue_len, reductions], Mailbox, Reductions) -> [Mailbox, Reductions].
+
+looks(Pids, Items) ->
+    erltrace_askers:ask(Pids, {erlang, process_info, Items}, ?LOOKS).
+
+silent(Answers) ->
+    length([P || {P, silent} <- Answers]).
+
+old(false, _, _) -> undefined;
+old(true, _, {_, 1}) -> first;
+old(true, Pid, Kept) -> kept(Pid, Kept).
 
 %% What is to be kept of those that are not asked for more, if something is new.
 others([T | Ts], [Pid | True], Gate, Kept) when element(1, T) =:= Pid ->
@@ -290,9 +399,6 @@ asked() ->
         N -> N
     end.
 
--spec has_asked() -> boolean().
-has_asked() -> get(asked) =/= undefined.
-
 %% @doc A table for what is kept: rows of #kept{}, or {other, Thing, Pass, Old}.
 -spec new_kept() -> ets:tid().
 new_kept() ->
@@ -317,56 +423,118 @@ made(Makers, T) ->
 
 %% A process that was waiting, and has run no more since, nor got a message, is as it was: all that
 %% happens to a process, be it a link or a garbage collection that another one asks for, is a signal
-%% that it handles, which takes a reduction at least.
-perhaps_same(Pid, #kept{reductions = R, mailbox = N, dear = Dear} = Old, Plan, Kept) ->
-    case process_info(Pid, Plan#plan.items) of
+%% that it handles, which takes a reduction at least. Rows of these, and who else is to be asked.
+perhaps_same(Rest, #plan{reductions = R, mailbox = M} = Plan, Kept) ->
+    Olds = maps:from_list(Rest),
+    Answers = looks([P || {P, _} <- Rest], Plan#plan.items),
+    Ts = [list_to_tuple([P, Old | values(Info) ++ Old#kept.dear]) ||
+             {P, Info} <- Answers, is_list(Info), Old <- [map_get(P, Olds)]],
+    {Same, Changed} = lists:partition(fun(T) ->
+                                              #kept{reductions = Reds, mailbox = N} = element(2, T),
+                                              element(R, T) =:= Reds andalso element(M, T) =:= N
+                                      end, Ts),
+    [refresh(element(2, T), Kept) || T <- Same],
+    {[made(Plan#plan.makers, T) || T <- Same], [{element(1, T), element(2, T)} || T <- Changed],
+     silent(Answers)}.
+
+%% Processes that have to run to answer. One that has answered before is not asked for all again.
+ask(Processes, Plan, Kept) ->
+    put(asked, length(Processes) + case get(asked) of undefined -> 0; N -> N end),
+    {Again, First} = lists:partition(fun({_, #kept{dear = [_ | _]}}) -> true; (_) -> false end, Processes),
+    {Rows1, Silent1} = ask(First, Plan#plan.all, Plan, Kept),
+    {Rows2, Silent2} = ask(Again, Plan#plan.again, Plan, Kept),
+    {Rows1 ++ Rows2, Silent1 + Silent2}.
+
+ask([], _, _, _) ->
+    {[], 0};
+ask(Processes, Asking, Plan, Kept) ->
+    Olds = maps:from_list(Processes),
+    Answers = erltrace_askers:ask([P || {P, _} <- Processes], {?MODULE, answer, Asking}, ?ASKS),
+    Ts = [answered(P, map_get(P, Olds), Answer) || {P, Answer} <- Answers, is_tuple(Answer)],
+    Keep = [to_keep(T, 1, Dear, Plan, Kept) || {T, Dear} <- Ts], % the answer takes a reduction
+    true = ets:insert(element(1, Kept), Keep),
+    Silent = [P || {P, silent} <- Answers],
+    {[made(Plan#plan.makers, T) || T <- [T || {T, _} <- Ts] ++ unasked(Silent, Olds, Plan)], length(Silent)}.
+
+%% Of processes that do not answer: what the library reads, what they have said before, who they are.
+unasked([], _, _) ->
+    [];
+unasked(Silent, Olds, #plan{items = Items, dear = Dear}) ->
+    Looks = case erltrace_words:find() of true -> erltrace_words:look(Silent); false -> [] end,
+    [list_to_tuple([P, Old | [unasked(I, Look) || I <- Items]] ++ unasked_dear(Dear, Old, Look)) ||
+        {P, _, _, _, _, _} = Look <- Looks, Old <- [map_get(P, Olds)]].
+
+unasked_dear(_, #kept{dear = [_ | _] = Known}, _) -> Known;
+unasked_dear(Dear, _, Look) -> [unasked(D, Look) || D <- Dear].
+
+unasked(message_queue_len, {_, Mailbox, _, _, _, _}) -> Mailbox;
+unasked(reductions, {_, _, Reductions, _, _, _}) -> Reductions;
+unasked(memory, {_, Mailbox, _, Heap, _, _}) -> 8 * (Heap + ?MESSAGE * Mailbox);
+unasked(total_heap_size, {_, _, _, Heap, _, _}) -> Heap;
+unasked(binary, {_, _, _, _, Words, _}) -> {-1, 8 * Words};
+unasked(registered_name, {Pid, _, _, _, _, _}) ->
+    case [N || N <- registered(), whereis(N) =:= Pid] of [Name | _] -> Name; [] -> [] end;
+unasked(initial_call, _) -> {erlang, apply, 2};
+unasked(status, _) -> running;
+unasked(current_function, _) -> <<"(does not answer)">>;
+unasked(message_queue_data, _) -> on_heap;
+unasked({dictionary, _}, _) -> undefined;
+unasked(parent, _) -> undefined;
+unasked(priority, _) -> <<>>;
+unasked(_, _) -> 0.
+
+answered(Pid, Old, {Cheap, New}) ->
+    Dear = case Old of
+               #kept{dear = [_ | _] = Known} ->
+                   [case N of known -> K; _ -> N end || {N, K} <- lists:zip(New, Known)];
+               _ -> New
+           end,
+    {list_to_tuple([Pid, Old | Cheap ++ Dear]), Dear}.
+
+%% @doc A process's answer, digested: a helper of erltrace_askers asks. What costs as much as the process has
+%% on its heap, or has in its dictionary, is not asked of one with a large heap.
+-spec answer(pid(), #asking{}) -> {Cheap :: [term()], Dear :: [term()]} | undefined.
+answer(Pid, #asking{modest = []} = Asking) ->
+    answer(Pid, Asking#asking.items, Asking, undefined);
+answer(Pid, #asking{modest = Modest, items = Items} = Asking) ->
+    case process_info(Pid, garbage_collection_info) of
+        {_, Gc} ->
+            Words = gc(heap_block_size, Gc) + gc(old_heap_block_size, Gc) + gc(mbuf_size, Gc),
+            Binaries = {-1, 8 * (gc(bin_vheap_size, Gc) + gc(bin_old_vheap_size, Gc))},
+            if Words < ?LARGE -> answer(Pid, Items, Asking, undefined);
+               Words < ?HUGE -> answer(Pid, Modest, Asking, Binaries);
+               true -> answer(Pid, Modest -- [dictionary], Asking, Binaries)
+            end;
+        undefined ->
+            undefined
+    end.
+
+answer(Pid, Items, #asking{cheap = N, dear = Dear}, Binaries) ->
+    case process_info(Pid, Items) of
         undefined ->
             undefined;
         Info ->
-            T = list_to_tuple([Pid, Old | values(Info) ++ Dear]),
-            case element(Plan#plan.reductions, T) =:= R andalso
-                 element(Plan#plan.mailbox, T) =:= N of
-                true ->
-                    refresh(Old, Kept),
-                    made(Plan#plan.makers, T);
-                false ->
-                    ask(Pid, Old, Plan, Kept)
-            end
+            {Cheap, Rest} = lists:split(N, Info),
+            {values(Cheap), digest(Dear, Rest, Binaries)}
     end.
 
-%% The answer takes a reduction.
-ask(Pid, Old, Plan, Kept) ->
-    put(asked, case get(asked) of undefined -> 1; N -> N + 1 end),
-    case answers(Pid, Old, Plan) of
-        undefined ->
-            undefined;
-        {Cheap, Dear} ->
-            T = list_to_tuple([Pid, Old | Cheap ++ Dear]),
-            keep_process(T, 1, Dear, Plan, Kept),
-            made(Plan#plan.makers, T)
+gc(Key, Gc) ->
+    case lists:keyfind(Key, 1, Gc) of
+        {_, N} -> N;
+        false -> 0
     end.
 
-answers(Pid, Old, #plan{items = Items, dear = Dear} = Plan) ->
-    {Asked, Known} = case Old of
-                         #kept{dear = [_ | _] = Answers} -> {Plan#plan.again, Answers};
-                         _ -> {Plan#plan.all, Dear}
-                     end,
-    case process_info(Pid, Asked) of
-        undefined ->
-            undefined;
-        Info ->
-            {Cheap, Rest} = lists:split(length(Items), Info),
-            {values(Cheap), digest(Dear, Rest, Known)}
-    end.
-
-%% Of what may be long, what members need of it. Several references to one binary are one binary.
-digest([Item | Dear], [{Item, V} | Answers], [_ | Known]) ->
-    [digest(Item, V) | digest(Dear, Answers, Known)];
-digest([?INITIAL | Dear], [{dictionary, Dict} | Answers], [_ | Known]) ->
-    [proplists:get_value('$initial_call', Dict) | digest(Dear, Answers, Known)];
-digest([?INITIAL | Dear], Answers, [Initial | Known]) ->
-    [Initial | digest(Dear, Answers, Known)];
-digest([], [], []) ->
+%% Of what may be long, what members need of it. Several references to one binary are one binary. `known':
+%% it was not asked for.
+digest([Item | Dear], [{Item, V} | Answers], Binaries) ->
+    [digest(Item, V) | digest(Dear, Answers, Binaries)];
+digest([?INITIAL | Dear], [{dictionary, Dict} | Answers], Binaries) ->
+    [proplists:get_value('$initial_call', Dict) | digest(Dear, Answers, Binaries)];
+digest([binary | Dear], Answers, Binaries) ->
+    [Binaries | digest(Dear, Answers, Binaries)];
+digest([?INITIAL | Dear], Answers, Binaries) ->
+    [known | digest(Dear, Answers, Binaries)];
+digest([], [], _) ->
     [].
 
 digest(binary, Binaries) ->
@@ -387,9 +555,6 @@ kept(Pid, {Tab, Pass}) ->
 
 %% What the plan does not ask for stays unknown. After an answer (Took: reductions) it is as it says; a
 %% plan without dear items has none.
-keep_process(T, Took, Dear, Plan, {Tab, _} = Kept) ->
-    ets:insert(Tab, to_keep(T, Took, Dear, Plan, Kept)).
-
 to_keep(T, Took, Dear, #plan{status = S} = Plan, {_, Pass}) ->
     First = case element(2, T) of
                 #kept{first = F} -> F;
@@ -514,10 +679,9 @@ owner(_, _) ->
     throw(gone).
 
 owner_name(Pid, Kept) ->
-    try row(Pid, name_plan(), Kept) of
-        undefined -> Pid;
-        {_, Name} -> Name
-    catch error:badarg -> Pid % of another node
+    case rows([Pid], name_plan(), Kept) of
+        {[{_, Name}], _} -> Name;
+        _ -> Pid % of another node, or it does not answer
     end.
 
 name_plan() ->
@@ -538,10 +702,14 @@ about(wait, Pid, Members, {Tab, Pass} = Kept) ->
         none ->
             throw(gone);
         Call ->
-            Callee = erltrace_waits:callee(Call),
             Now = erlang:monotonic_time(nanosecond),
-            Since = case ets:lookup(Tab, Pid) of [{_, _, _, {Callee, S}}] -> S; _ -> Now end,
-            keep(Pid, [], all, Kept, fun() -> {Callee, Since} end),
+            Since = case ets:lookup(Tab, {wait, Pid}) of
+                        [{_, _, _, {Old, S}}] ->
+                            case erltrace_waits:is_same(Old, Call) of true -> S; false -> Now end;
+                        _ ->
+                            Now
+                    end,
+            keep({wait, Pid}, [], all, Kept, fun() -> {Call, Since} end),
             list_to_tuple([Pid | erltrace_waits:members(Members, Pid, Call, Now - Since)])
     end;
 about(table, Tab, Members, Kept) ->

@@ -13,7 +13,7 @@
 %% run in between: there was an instant then when all of them waited. The VM counts a reduction for an
 %% answer, or none; to return from a call and make another takes many.
 -module(erltrace_waits).
--export([call/1, callee/1, members/4, new_pass/1]).
+-export([call/1, callee/1, is_same/2, members/4, new_pass/1]).
 -export([name/2, name_text/1]). % for erltrace_vm
 -export_type([call/0]).
 
@@ -21,28 +21,29 @@
 -define(LONGEST, 64). % calls of a chain
 -define(ANSWERS, 3).  % reductions: for an answer, and for some to others. A call takes 15 and more
 -define(LOOKS, 10).   % for a look at the stack
+-define(MESSAGE, 9).  % for a message that the one who waits does not take
 
 %% Callee: unknown, if it is one of several.
--opaque call() :: {Callee :: callee(), Reductions :: non_neg_integer()}.
+-opaque call() :: {Callee :: callee(), {Reductions :: non_neg_integer(), Mailbox :: non_neg_integer()}}.
 -type callee() :: pid() | {atom(), node()} | unknown.
 
 %% @doc The call that a process waits for.
 -spec call(pid()) -> call() | none.
 call(Pid) ->
-    case process_info(Pid, current_function) of
+    case erltrace_askers:info(Pid, current_function) of
         {_, {gen, do_call, 4}} ->
-            call_of(Pid, process_info(Pid, [current_stacktrace, monitors, reductions]));
+            call_of(Pid, erltrace_askers:info(Pid, [current_stacktrace, monitors, reductions, message_queue_len]));
         _ -> none
     end.
 
-call_of(Pid, [{_, [{gen, do_call, 4, _} | Stack]}, {_, Monitors}, {_, Reductions}]) ->
+call_of(Pid, [{_, [{gen, do_call, 4, _} | Stack]}, {_, Monitors}, {_, Reductions}, {_, Mailbox}]) ->
     case lists:usort([To || {process, To} <- Monitors, not is_ours(Stack)]) of
         [] -> none; % about to begin or to end
-        [Callee] -> {local(Callee), Reductions};
+        [Callee] -> {local(Callee), {Reductions, Mailbox}};
         Several ->
             case on_stack(Pid, Several) of
                 none -> none;
-                Callee -> {local(Callee), Reductions}
+                Callee -> {local(Callee), {Reductions, Mailbox}}
             end
     end;
 call_of(_, _) ->
@@ -63,6 +64,14 @@ local(Callee) ->
 -spec callee(call()) -> callee().
 callee({Callee, _}) -> Callee.
 
+%% @doc Is it the call that was seen before, or another one of the same callee? To return and call again takes
+%% more reductions than to be asked, and to look at messages that are not the answer.
+-spec is_same(Before :: call(), call()) -> boolean().
+is_same({Callee, {Before, Had}}, {Callee, {Reductions, Has}}) ->
+    Reductions - Before =< ?LOOKS + ?MESSAGE * max(0, Has - Had);
+is_same(_, _) ->
+    false.
+
 %% ---- which of several ------------------------------------------------------------------------
 
 %% Which of them is on the stack, the newest first. Of other nodes only one can be meant. none: the
@@ -71,7 +80,7 @@ on_stack(Pid, Several) ->
     Words = erltrace_vm:locked(fun() -> words(Pid) end),
     Local = [P || W <- Words, P <- pids_of(W), lists:member(P, Several)],
     Others = [C || C <- Several, is_of_another_node(C)],
-    case {process_info(Pid, current_function), Local, Others} of
+    case {erltrace_askers:info(Pid, current_function), Local, Others} of
         {{_, {gen, do_call, 4}}, [Callee | _], _} -> Callee;
         {{_, {gen, do_call, 4}}, [], [Callee]} when Words =/= [] -> Callee;
         {{_, {gen, do_call, 4}}, _, _} -> unknown;
@@ -91,14 +100,14 @@ words(Pid) ->
         true ->
             S = apply(trace, session_create, [erltrace, {erltrace_nif, top_words}, []]),
             _ = erltrace_vm:attempt(trace, process, [S, Pid, true, [running_procs]]),
-            _ = process_info(Pid, monitors),
+            _ = erltrace_askers:info(Pid, monitors),
             erltrace_vm:end_session(S);
         false ->
-            case process_info(Pid, trace) of
+            case erltrace_askers:info(Pid, trace) of
                 {trace, 0} ->
                     Flags = [running_procs, {tracer, erltrace_nif, top_words}],
                     _ = erltrace_vm:attempt(erlang, trace, [Pid, true, Flags]),
-                    _ = process_info(Pid, monitors),
+                    _ = erltrace_askers:info(Pid, monitors),
                     erltrace_vm:attempt(erlang, trace, [Pid, false, Flags]);
                 _ ->
                     ok
@@ -151,9 +160,10 @@ node_of(Pid) when is_pid(Pid) -> node(Pid);
 node_of({_, Node}) -> Node.
 
 info(Pid, Item, None) when is_pid(Pid), node(Pid) =:= node() ->
-    case process_info(Pid, Item) of
+    case erltrace_askers:info(Pid, Item) of
         {_, V} -> V;
-        undefined -> None
+        silent when Item =:= current_function -> <<"(does not answer)">>;
+        _ -> None
     end;
 info(_, _, None) ->
     None.
@@ -205,13 +215,13 @@ stands(Cycle) ->
     Calls = [call(P) || P <- Cycle],
     Before = [reductions(P) || P <- Cycle],
     After = [reductions(P) || P <- Cycle],
-    calls_next(Cycle, Calls) andalso have_not_run([N || {_, N} <- Calls], Before, ?LOOKS) andalso
+    calls_next(Cycle, Calls) andalso have_not_run([N || {_, {N, _}} <- Calls], Before, ?LOOKS) andalso
         have_not_run(Before, After, ?ANSWERS).
 
 reductions(Pid) ->
-    case process_info(Pid, reductions) of
+    case erltrace_askers:info(Pid, reductions) of
         {_, N} -> N;
-        undefined -> gone
+        _ -> gone % or it does not answer
     end.
 
 have_not_run(Before, After, Most) ->
@@ -232,10 +242,10 @@ called(Pid) ->
 %% @doc As erlproc: registered name, label, the function that it began with, else its pid.
 -spec name(pid(), HasLabels :: boolean()) -> term().
 name(Pid, Labels) ->
-    case process_info(Pid, [registered_name, initial_call]) of
+    case erltrace_askers:info(Pid, [registered_name, initial_call]) of
         [{_, Name}, _] when is_atom(Name) -> Name;
         [_, {_, Initial}] -> first(Pid, label(Pid, Labels), word(Pid, '$initial_call'), Initial);
-        undefined -> Pid
+        _ -> Pid
     end.
 
 first(_, Label, _, _) when Label =/= undefined -> {label, Label};
@@ -250,16 +260,16 @@ label(_, false) -> undefined.
 %% Of its dictionary; before OTP 27 it answers with all of it.
 word(Pid, Key) ->
     case erltrace_vm:has_sessions() of
-        true -> value(process_info(Pid, {dictionary, Key}));
+        true -> value(erltrace_askers:info(Pid, {dictionary, Key}));
         false ->
-            case process_info(Pid, dictionary) of
+            case erltrace_askers:info(Pid, dictionary) of
                 {_, Words} -> proplists:get_value(Key, Words);
-                undefined -> undefined
+                _ -> undefined
             end
     end.
 
 value({_, V}) -> V;
-value(undefined) -> undefined.
+value(_) -> undefined.
 
 %% @doc The same as text.
 -spec name_text(term()) -> binary().

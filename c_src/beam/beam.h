@@ -36,6 +36,7 @@
  *   sweep.c            frees what is kept of processes whose exits nobody tells
  *   vm_facts.c         what is assumed of the VM's terms; checked when the library is loaded
  *   layout.c           where the VM keeps the stack pointer of a process; found out, not assumed
+ *   proc_words.c       mailboxes and heaps of processes, read in the VM; found out, not assumed
  *   run_state.c        whether a process that is scheduled out waits; found out, not assumed
  *   pid_node.c         the node of a pid of another node (probe path)
  *   texts.c            pids, functions, atoms as texts (probe path)

@@ -33,6 +33,7 @@
 #define LEAST	100000000ULL /* ns: the shortest period */
 #define MEMBERS 64
 #define MOST_TIME   300000ULL /* ns that a call fires for; then the scheduler is for others */
+#define ROUND_ARGS  7
 #define ROWS_A_LOOK 8	      /* rows between two looks at the clock */
 
 static const char *const kinds[STATE_COUNT_] = {
@@ -63,7 +64,8 @@ static const struct {
 static const char *const notes[STATE_COUNT_] = {
 	[STATE_ROUND] = "a round is over: its number, how many things it has seen, 1 if these are "
 			"all or 0, "
-			"1 if with these all have been seen or 0",
+			"1 if with these all have been seen or 0; how many processes were asked, "
+			"of how many, and how many of them did not answer",
 	[STATE_KEY] = "a key is pressed where the script has a terminal: its byte, and the "
 		      "terminal's rows and "
 		      "columns; a byte of 0: there is a terminal, or it has another size"
@@ -113,7 +115,8 @@ static int add(
 	struct en *en, const char *name, enum state_kind kind, uint64_t period, struct et_error *e)
 {
 	static const char *const thing[] = {"uintptr_t"};
-	static const char *const numbers[] = {"int64_t", "int64_t", "int64_t", "int64_t"};
+	static const char *const numbers[ROUND_ARGS] = {"int64_t", "int64_t", "int64_t", "int64_t",
+		"int64_t", "int64_t", "int64_t"};
 	struct beam_handle *b = handle_of(en);
 	struct state_probe *s;
 	struct en_probe *p;
@@ -128,7 +131,7 @@ static int add(
 		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
 	b->states[b->nstates++] = (struct state_probe){.probe = p, .kind = kind, .period = period};
 	p->has = prog_state_pbis(kind);
-	p->nargs = kind == STATE_ROUND ? 4 : kind == STATE_KEY ? 3 : 1;
+	p->nargs = kind == STATE_ROUND ? ROUND_ARGS : kind == STATE_KEY ? 3 : 1;
 	p->argtypes = kind >= STATE_ROUND ? numbers : thing;
 	p->xargtypes = kind >= STATE_ROUND ? NULL : &types[kind];
 	p->note = notes[kind];
@@ -435,7 +438,7 @@ static void fire(struct thing *t, ERL_NIF_TERM row)
 	if (!enif_get_tuple(t->env, row, &n, &t->row) || n < 1 || !enif_is_pid(t->env, t->row[0]))
 		return;
 	if (t->probe->kind >= STATE_ROUND)
-		for (int i = 1; i < n && i <= 4; i++)
+		for (int i = 1; i < n && i <= ROUND_ARGS; i++)
 			arg[i - 1] = enif_get_int64(t->env, t->row[i], &v) ? (uint64_t)v : 0;
 	else if (n != t->layout->size)
 		return;

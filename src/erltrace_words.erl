@@ -1,0 +1,92 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% @private
+%% @doc Numbers of processes that the library reads in the VM, without asking them (c_src/beam/proc_words.c): has
+%% it find out, once per node, where they are, by processes of ours that wait with known numbers.
+-module(erltrace_words).
+-export([find/0, look/1]).
+-export_type([look/0]).
+
+-define(SAMPLES, 6).
+-define(TIMEOUT, 5000). % ms for a sample to come to rest
+
+%% Heap and binaries in words.
+-type look() :: {pid(), Mailbox :: non_neg_integer(), Reductions :: non_neg_integer(),
+                 Heap :: non_neg_integer(), Binaries :: non_neg_integer(), HasMonitors :: boolean()}.
+
+%% @doc Can they be read in this node?
+-spec find() -> boolean().
+find() ->
+    case erltrace_nif:find_words(undefined, []) of
+        undefined ->
+            _ = erltrace_vm:locked_apart(fun look_for/0),
+            erltrace_nif:find_words(undefined, []) =:= true;
+        IsKnown ->
+            IsKnown
+    end.
+
+%% @doc Of those of these processes that there are, in some order.
+-spec look([pid()]) -> [look()].
+look(Pids) ->
+    erltrace_nif:proc_words(Pids).
+
+look_for() ->
+    process_flag(priority, high),
+    Samples = [sample(N) || N <- lists:seq(1, ?SAMPLES)],
+    Found = [numbers(S) || S <- Samples],
+    Known = case lists:member(none, Found) of
+                true -> undefined; % next time
+                false -> erltrace_nif:find_words(erlang:system_info(process_limit), Found)
+            end,
+    [exit(P, kill) || {P, _, _, _} <- Samples],
+    Known.
+
+%% It has an old heap and a new one, and binaries of both; messages that it has looked at, and others that it has
+%% not, as it is suspended.
+sample(N) ->
+    Me = self(),
+    P = spawn_opt(fun() ->
+                          process_flag(sensitive, true),
+                          process_flag(priority, high),
+                          _ = N rem 2 =:= 0 orelse erlang:monitor(process, Me),
+                          Old = grow(N),
+                          erlang:garbage_collect(self(), [{type, major}]),
+                          erlang:garbage_collect(self(), [{type, minor}]),
+                          erlang:garbage_collect(self(), [{type, minor}]),
+                          New = erlang:make_tuple(300 bsl N, N), % heaps come in certain sizes
+                          Binary = binary:copy(<<1>>, 3000 * N + 700),
+                          erlang:garbage_collect(self(), [{type, minor}]),
+                          Me ! {self(), ready},
+                          receive {Me, stop} -> {Old, New, Binary} end
+                  end, [{fullsweep_after, 1000}, {message_queue_data, off_heap}]),
+    receive {P, ready} -> ok after ?TIMEOUT -> ok end,
+    Inner = 5 * N + 3,
+    Outer = 7 * N + 80,
+    [P ! K || K <- lists:seq(1, Inner)],
+    {P, Inner, Outer, N rem 2}.
+
+grow(N) ->
+    {lists:seq(1, 500 bsl N), binary:copy(<<1>>, 5000 * N + 300)}.
+
+numbers({P, Inner, Outer, Monitors}) ->
+    case rests(P, erlang:monotonic_time(millisecond) + ?TIMEOUT) of
+        true ->
+            true = erlang:suspend_process(P),
+            {_, Gc} = process_info(P, garbage_collection_info),
+            {_, Inner} = process_info(P, message_queue_len), % takes all in
+            {_, Reductions} = process_info(P, reductions),
+            [P ! K || K <- lists:seq(1, Outer)],
+            {P, Reductions, Inner, Outer, gc(heap_block_size, Gc), gc(old_heap_block_size, Gc),
+             gc(bin_vheap_size, Gc), gc(bin_old_vheap_size, Gc), Monitors};
+        false ->
+            none
+    end.
+
+gc(Key, Gc) ->
+    {_, N} = lists:keyfind(Key, 1, Gc),
+    N.
+
+rests(P, End) ->
+    case process_info(P, status) of
+        {_, waiting} -> true;
+        _ -> erlang:monotonic_time(millisecond) < End andalso begin receive after 1 -> ok end, rests(P, End) end
+    end.
