@@ -493,6 +493,7 @@ armed_lines(#data{spec = Spec} = Data) ->
                                    [maps:get(samples, Counts, undefined)]] ++
                   [{"~ts", [Missing]} || Missing <- [maps:get(missing, Counts, <<>>)],
                                          Missing =/= <<>>] ++
+                  [{"warning: ~ts", [Text]} || Text <- unmatched_texts(Data)] ++
                   [{"~b process~s left out: traced by somebody else already",
                     [Left, plural(Left, "es")]} || Left <- [maps:get(skipped, Counts, 0)], Left > 0]);
         _ ->
@@ -517,6 +518,17 @@ unmatched_object(#data{spec = Spec, unmatched = {_, Before}} = Data) ->
         _ -> % it has ended
             {[], Data}
     end.
+
+%% -Z: the person who gave it is told what it leaves out. (Of several nodes one may have it: the command
+%% tells what none has.)
+unmatched_texts(#data{spec = Spec, role = alone} = Data) ->
+    ByUser = lists:keymember(<<"zdefs">>, 1, proplists:get_value(settings, Spec, [])),
+    case ByUser andalso not proplists:is_defined(live, Spec) andalso ask(unmatched, Data) of
+        Texts when is_list(Texts) -> Texts;
+        _ -> []
+    end;
+unmatched_texts(_) ->
+    [].
 
 unmatched_line(Texts) ->
     Quoted = lists:join($,, [erltrace_calls:quoted(T) || T <- Texts]),

@@ -7,9 +7,9 @@
 %% 1. A command is identified by its connection, the port that carries it. The connection ends when
 %% the command ends, in whatever way. (The name of its node is reused by the next command.)
 %%
-%% 2. A command that finds no keeper registers its connection as `erltrace_bringer', which only one
-%% at a time can do, and loads this module. on_load starts the keeper's process; if it cannot, the
-%% module is not loaded. Then the command gives the name back.
+%% 2. A command that finds no keeper creates the named table `erltrace_keeper', which only one at a
+%% time can do, loads this module and calls begin/1, which starts the keeper's process and gives it the
+%% table. All that is one remote call: its process goes on if the command is killed.
 %%
 %% 3. The command tells the keeper to `bring' the other modules and the library, which it loads in
 %% one step. If the node cannot read the library's file (another machine, a container, another user)
@@ -30,8 +30,13 @@
 %% does where removing takes long for another reason. A command that comes meanwhile is told to `bring',
 %% and what is still there is not loaded again.
 %%
-%% There is no fun in this module: if it is loaded once more while it is there, which its on_load refuses, the VM
-%% takes the code away from the funs of the one that runs.
+%% 7. A node in trouble may have a code server, files or an `init' that do not answer: all dirty I/O
+%% schedulers wait for a disk, say. Nothing here needs them: modules are loaded, deleted and purged by
+%% the VM's own functions, which need neither. (So the code server does not know our modules:
+%% code:all_loaded/0 has them not, erlang:loaded/0 has.) Files are asked for with a time limit.
+%%
+%% There is no fun in this module: if it is loaded once more while it is there, the VM takes the code away
+%% from the funs of the one that runs.
 %%
 %% Commands call it by gen_server:call/3: nothing of ours is on the stack of a process that waits.
 %% The command's side is c_src/node/agent.c. A node that has an erltrace of its own has no keeper.
@@ -40,13 +45,12 @@
 %% command and the end, if that takes long.
 -module(erltrace_keeper).
 -behaviour(gen_statem).
--export([start/1]).
+-export([begin_keeping/1, start/1, on_load/1]).
 -export([init/1, callback_mode/0, handle_event/4, terminate/3, format_status/1]).
--on_load(load/0).
 -include_lib("kernel/include/file.hrl").
 
--define(BRINGER, erltrace_bringer).
 -define(AT_ONCE, 250000). % times that a process may be asked whether it uses a module: about a second
+-define(FILE_TIME, 1000). % ms, for a file's facts; longer: the dirty I/O schedulers are taken
 -define(MOST, 2000).      % ms, for those that are removed at once; code may be purged by others all the while
 -define(REST, 10000).     % ms, before the first module is removed in a larger node
 -define(PAUSE, 30).       % times as long as it took to remove one, before the next
@@ -60,21 +64,16 @@
              users = #{} :: #{connection() => #user{}},
              monitors = #{} :: #{reference() => {connection | running, connection()}}}).
 
-%% An atom other than `ok': the module is not loaded, and nothing is logged.
-load() ->
-    case {whereis(?BRINGER), whereis(?MODULE)} of
-        {Connection, undefined} when Connection =/= undefined ->
-            true = register(?MODULE, proc_lib:spawn(?MODULE, start, [Connection])),
-            ok;
-        _ ->
-            case code:where_is_file(?MODULE_STRING ".beam") of
-                non_existing -> nobody;
-                _ -> ok % the node has its own erltrace: no keeper needed
-            end
-    end.
+%% @private
+%% Called by the command, in the process that has created the table.
+-spec begin_keeping(connection()) -> true.
+begin_keeping(Connection) ->
+    Keeper = proc_lib:spawn(?MODULE, start, [Connection]),
+    true = register(?MODULE, Keeper),
+    true = ets:give_away(?MODULE, Keeper, []). % for erltrace_nif: where its library is
 
 %% @private
-%% Not by gen_statem:start/3: that waits for this process, which waits for the module to be loaded.
+%% Not by gen_statem:start/3, which would wait for this process: the command waits already.
 -spec start(connection()) -> no_return().
 start(Connection) ->
     {ok, empty, St} = init(Connection),
@@ -84,7 +83,6 @@ start(Connection) ->
 init(Connection) ->
     process_flag(sensitive, true),
     process_flag(priority, high), % commands wait for it, and it does little
-    ?MODULE = ets:new(?MODULE, [named_table]), % for erltrace_nif: where its library is
     {ok, empty, come(Connection, #st{})}.
 
 -spec callback_mode() -> gen_statem:callback_mode_result().
@@ -239,25 +237,31 @@ gone(Connection, User, #st{users = Users} = St) ->
 remove(Modules) ->
     remove_all(Modules),
     true = is_deleted(?MODULE),
-    code:purge(?MODULE).
+    erts_code_purger:purge(?MODULE).
 
 remove_all(Modules) ->
-    lists:foreach(fun code:purge/1, [M || M <- Modules, is_deleted(M)]).
+    lists:foreach(fun erts_code_purger:purge/1, [M || M <- Modules, is_deleted(M)]).
 
 is_deleted(Module) ->
-    _ = erlang:check_old_code(Module) andalso code:purge(Module),
-    code:delete(Module).
+    _ = erlang:check_old_code(Module) andalso erts_code_purger:purge(Module),
+    erlang:delete_module(Module) =:= true.
 
 %% ---- bringing -------------------------------------------------------------------------------
 
-%% Does this node see the very same file, and may it read it?
+%% Does this node see the very same file, and may it read it? `blocked': it reads no file at all.
 sees(File, Size, Inode) ->
-    case file:read_file_info(File, [raw]) of
+    case in_time(file, read_file_info, [File, [raw]]) of
         {ok, #file_info{size = Size, inode = Inode, access = Access}} ->
             lists:member(Access, [read, read_write]);
+        {badrpc, timeout} ->
+            blocked;
         _ ->
             false
     end.
+
+%% The process that waits longer than we do has nothing of ours on its stack.
+in_time(M, F, Args) ->
+    rpc:call(node(), M, F, Args, ?FILE_TIME).
 
 bring(Modules, Library, [_ | _] = Kept) ->
     Same = [M || {M, _, Code} <- Modules, lists:member(M, Kept), is_same(M, Code, Library)],
@@ -286,10 +290,29 @@ is_library({bytes, Bytes}) ->
 %% All but erltrace_nif in one step: each load synchronizes all schedulers.
 load(Modules, Library) ->
     Nif = lists:keyfind(erltrace_nif, 1, Modules),
-    case code:atomic_load(lists:keydelete(erltrace_nif, 1, Modules)) of
-        ok when Nif =:= false -> ready;
-        ok -> {_, File, Code} = Nif, loaded(erltrace_nif, load_nif(File, Code, Library));
-        {error, [{Module, Why} | _]} -> loaded(Module, {error, Why})
+    case prepare(lists:keydelete(erltrace_nif, 1, Modules), []) of
+        {ok, Prepared} when Nif =:= false -> finish(Prepared);
+        {ok, Prepared} ->
+            case finish(Prepared) of
+                ready -> loaded(erltrace_nif, load_nif(element(3, Nif), Library));
+                Error -> Error
+            end;
+        {error, Module, Why} -> loaded(Module, {error, Why})
+    end.
+
+%% One at a time, not at once: each takes a scheduler some ms.
+prepare([], Prepared) -> {ok, lists:reverse(Prepared)};
+prepare([{Module, _, Code} | Rest], Prepared) ->
+    case erlang:prepare_loading(Module, Code) of
+        {error, Why} -> {error, Module, Why};
+        Reference -> erlang:yield(), prepare(Rest, [Reference | Prepared])
+    end.
+
+finish([]) -> ready;
+finish(Prepared) ->
+    case erlang:finish_loading(Prepared) of
+        ok -> ready;
+        {Why, [Module | _]} -> {error, {Module, Why}}
     end.
 
 %% {features_not_allowed, ..} is in no specification.
@@ -299,16 +322,39 @@ loaded(_, {error, {places, _}} = Error) -> Error;
 loaded(Module, {error, Why}) when is_tuple(Why) -> {error, {Module, element(1, Why)}};
 loaded(Module, {error, Why}) -> {error, {Module, Why}}.
 
-load_nif(File, Code, {file, Library}) ->
+load_nif(Code, {file, Library}) ->
     true = ets:insert(?MODULE, {library, Library}),
-    code:load_binary(erltrace_nif, File, Code);
-load_nif(File, Code, {bytes, Bytes}) ->
+    load_code(erltrace_nif, Code);
+load_nif(Code, {bytes, Bytes}) ->
     Cwd = case file:get_cwd() of
               {ok, Dir} -> Dir;
               {error, _} -> false
           end,
     Parents = [os:getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm", "/run", os:getenv("HOME"), Cwd],
-    try_folders([P || "/" ++ [_ | _] = P <- Parents], name(Bytes), {File, Code, Bytes}, []).
+    try_folders([P || "/" ++ [_ | _] = P <- Parents], name(Bytes), {Code, Bytes}, []).
+
+%% As the code server loads a module with an on_load function.
+load_code(Module, Code) ->
+    case erlang:load_module(Module, Code) of
+        {error, on_load} ->
+            {Pid, Mon} = spawn_monitor(?MODULE, on_load, [Module]),
+            Result = receive {'DOWN', Mon, process, Pid, Why} -> Why end,
+            erts_code_purger:finish_after_on_load(Module, Result =:= ok),
+            case Result of
+                ok ->
+                    {module, Module};
+                _ ->
+                    logger:warning("The on_load function for module ~s returned:~n~0tP", [Module, Result, 30]),
+                    {error, on_load_failure}
+            end;
+        Other ->
+            Other
+    end.
+
+%% @private
+-spec on_load(module()) -> no_return().
+on_load(Module) ->
+    exit(erlang:call_on_load_function(Module)).
 
 %% The library stays mapped in the node, and dlopen() returns a mapped library of the same name
 %% instead of the file: so the name is a hash of the content. It is also unique to this node, and
@@ -332,12 +378,12 @@ try_folders([Parent | Rest], Name, Nif, Tried) ->
         Result -> Result
     end.
 
-in_folder(Folder, {File, Code, Bytes}) ->
+in_folder(Folder, {Code, Bytes}) ->
     case make_own(Folder) of
         ok ->
             So = filename:join(Folder, "erltrace.so"),
             try write(Folder, So, Bytes) of
-                ok -> load_nif(File, Code, {file, filename:rootname(So)});
+                ok -> load_nif(Code, {file, filename:rootname(So)});
                 {error, Why} -> {cannot, Why}
             after
                 _ = file:delete(So),

@@ -20,6 +20,7 @@
 #include "node/process.h"
 #include "nodes.h"
 #include "run.h"
+#include "vm_usdt.h"
 
 int node_fail(struct nodes *ns, const struct et_error *e, const char *what)
 {
@@ -27,6 +28,21 @@ int node_fail(struct nodes *ns, const struct et_error *e, const char *what)
 		return cli_fail(ns->c, e, "%s", what);
 	et_err_as(ns->failure, e, "%s: %s", what, e->text);
 	return CLI_ERROR;
+}
+
+/* -p: what the process is not asked for works all the same. */
+static int unreachable(struct nodes *ns, const struct et_error *e, const char *what)
+{
+	const struct cli *c = ns->c;
+	struct et_error told = {.tag = ""};
+
+	if (c->nnodes > 0 || c->nprocs == 0 || !cli_is_vm(ns->c))
+		return node_fail(ns, e, what);
+	et_err_as(&told, e,
+		"%s. What needs no answer from the node works as root: erltrace -p %d -s cpu, or "
+		"hogs, locks, syscalls",
+		e->text, (int)c->procs[0].pid);
+	return node_fail(ns, &told, what);
 }
 
 static int add_target(struct nodes *ns, struct nd *nd)
@@ -163,7 +179,7 @@ static int nobody(struct nodes *ns, const struct nd_names *names, const struct e
 			"process %d is none of the nodes that epmd knows (%s): it is not an "
 			"Erlang node, or was started without -sname or -name",
 			(int)c->procs[0].pid, known);
-	return node_fail(ns, &e, "failed to find a node");
+	return unreachable(ns, &e, "failed to find a node");
 }
 
 /* A node of epmd's that is not one of ours, or does not accept the cookie. */
@@ -214,7 +230,7 @@ static int local_nodes(struct nodes *ns)
 				"%s (process %d belongs to another user: if it is in a container, "
 				"reaching it needs root)",
 				e.text, (int)ns->c->procs[0].pid);
-		return node_fail(ns, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
+		return unreachable(ns, last.text[0] != '\0' ? &last : &e, "failed to find nodes");
 	}
 	pids = malloc((size_t)(ns->c->nprocs + 1) * sizeof(*pids));
 	for (int i = 0; pids != NULL && i < ns->c->nprocs; i++)
@@ -393,6 +409,28 @@ int node_cookie(const struct cli *c, pid_t pid, struct nd_cookie *cookie, struct
 	return nd_cookie(c->cookie_file, cookie, e);
 }
 
+/* One that is stopped answers nobody, and accepts connections all the same. */
+static int check_runs(pid_t pid, struct et_error *e)
+{
+	char path[64], line[512];
+	const char *end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (f == NULL || fgets(line, sizeof(line), f) == NULL)
+		line[0] = '\0';
+	if (f != NULL)
+		fclose(f);
+	end = strrchr(line, ')'); /* "pid (name) state ..." */
+	if (end == NULL || (strncmp(end, ") T", 3) != 0 && strncmp(end, ") t", 3) != 0))
+		return 0;
+	return et_err(e, ET_NODE,
+		"process %d is stopped (SIGSTOP, or a debugger), and its node answers nobody: kill "
+		"-CONT %d lets it go on",
+		(int)pid, (int)pid);
+}
+
 int node_find(struct nodes *ns)
 {
 	struct cli *c = ns->c;
@@ -405,8 +443,9 @@ int node_find(struct nodes *ns)
 	if (c->nnodes == 0 && has_command(c))
 		return command_node(ns);
 	pid = c->nnodes == 0 && c->nprocs > 0 ? c->procs[0].pid : 0;
-	if (node_cookie(c, pid, &ns->cookie, &e) < 0 || (pid != 0 && nd_enter(pid, &e) < 0))
-		return node_fail(ns, &e, "failed to reach nodes");
+	if ((pid != 0 && check_runs(pid, &e) < 0) || node_cookie(c, pid, &ns->cookie, &e) < 0 ||
+		(pid != 0 && nd_enter(pid, &e) < 0))
+		return unreachable(ns, &e, "failed to reach nodes");
 	status = c->nnodes > 0 ? named_nodes(ns) : local_nodes(ns);
 	return status == CLI_OK && c->cluster ? cluster(ns) : status;
 }

@@ -463,7 +463,11 @@ static void tell_matches(struct nodes *ns)
 	for (int i = 0; i < c->nscripts; i++) {
 		const struct cli_script *s = &c->scripts[i];
 
-		if (ns->matched[i] >= 0 && !s->own)
+		if (ns->matched[i] == 0 && c->zero_matches && ns->n > 1 && !s->own)
+			cli_say("warning: %s '%.*s' matches no probe of any node yet",
+				s->flag == 's' ? "script" : "description", cli_script_length(s),
+				s->arg);
+		else if (ns->matched[i] >= 0 && !s->own)
 			cli_notice(c, "%s '%.*s' matched %ld probe%s",
 				s->flag == 's' ? "script" : "description", cli_script_length(s),
 				s->arg, ns->matched[i], ns->matched[i] == 1 ? "" : "s");
@@ -595,6 +599,7 @@ static void list(struct nodes *ns)
 	cli_list_head(ns->c);
 	while (!node_all_done(ns, NULL) && !cli_ended(ns->c))
 		node_receive(ns, 1000);
+	cli_list_end(ns->c);
 	if (ns->zero.tag[0] == '\0' || ns->listed)
 		ns->exit_code = -1; /* one node need not have what another has */
 	else

@@ -92,6 +92,9 @@ void cli_place_probe(struct cli *c, const erltrace_scan_item_t *item)
 		h->process_probes |= pid != 0;
 	h->kernel |= item->kernel != 0;
 	h->samples |= strncmp(item->name, "profile-", 8) == 0;
+	/* processes are asked by the node that they are in: that of -p */
+	if (strncmp(item->name, "profile-wall-", 13) == 0 && c->nprocs > 0)
+		h->erlang = h->node_probes = true;
 	/* a provider by a glob may be one that the program carries: python* */
 	h->target_probes |= c->nprocs > 0 && ((pid != 0 && pid == (int)c->procs[0].pid) ||
 					      (!is_erlang(item->provider) &&

@@ -19,12 +19,15 @@
 
 #include "decode.h"
 #include "file.h"
+#include "otp_modules.h"
 #include "paths.h"
+#include "proc_file.h"
+#include "room.h"
 
 enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25, TRY_MS = 30000, PAUSE_MS = 5 };
+enum { SEARCH_MS = 1000 }; /* in the node's code path; a node whose files hang has no answer */
 
-#define KEEPER	"erltrace_keeper"
-#define BRINGER "erltrace_bringer"
+#define KEEPER "erltrace_keeper"
 
 struct files {
 	char dir[ND_PATH];	     /* holds ebin and priv */
@@ -283,6 +286,29 @@ static int brought(struct nd *n, const struct files *f, ei_x_buff *res, struct e
 	return not_loaded(n, f, module, why, e);
 }
 
+/*
+ * The node does not say whether it can read the library: its files hang. dlopen() needs no dirty
+ * scheduler, so it can load the library if it is the same file there, which may be seen from here.
+ */
+static int seen_from_here(struct nd *n, const struct files *f, const char *so, struct et_error *e)
+{
+	pid_t pid = nd_peer_process(n->fd);
+	int fd = pid == 0 ? -1 : fi_open_in(pid, so);
+	struct stat st;
+	bool same = fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == f->st.st_dev &&
+		    st.st_ino == f->st.st_ino;
+
+	if (fd >= 0)
+		close(fd);
+	if (same)
+		return 1;
+	return et_err(e, ET_TIMEOUT,
+		"the node %s reads no files: all its dirty I/O schedulers are taken by processes that "
+		"wait for some, on a hung disk or network file system. erltrace cannot see from here "
+		"whether the node has %s: run it on the node's machine, as root or as its user",
+		n->name, so);
+}
+
 /* {bring, Connection, [{Module, File, Code}], {file, Library} | {bytes, Library}} */
 static int put_all(ei_x_buff *x, struct nd *n, const struct files *f, bool seen, struct et_error *e)
 {
@@ -317,8 +343,10 @@ static int bring(struct nd *n, const struct files *f, struct et_error *e)
 	ei_x_encode_longlong(&request, (long long)f->st.st_size);
 	ei_x_encode_ulonglong(&request, (unsigned long long)f->st.st_ino);
 	rc = ask_keeper(n, &request, &res, e);
-	if (rc == 0) {
-		rc = put_all(&request, n, f, is_atom(&res, "true"), e);
+	if (rc == 0)
+		rc = is_atom(&res, "blocked") ? seen_from_here(n, f, so, e) : is_atom(&res, "true");
+	if (rc >= 0) {
+		rc = put_all(&request, n, f, rc > 0, e);
 		if (rc == 0)
 			rc = ask_keeper(n, &request, &res, e);
 		else
@@ -343,52 +371,72 @@ static void args_of(ei_x_buff *args, int n)
 	ei_x_encode_list_header(args, n);
 }
 
+/* Why does the node not load the keeper? erlang:prepare_loading(Module, Code) says it. */
+static int why_not(struct nd *n, const struct files *f, const char *path, struct et_error *e)
+{
+	char word[64] = "", what[64] = "?";
+	ei_x_buff args, res = {0};
+	int rc;
+
+	args_of(&args, 2);
+	ei_x_new(&res);
+	ei_x_encode_atom(&args, KEEPER);
+	rc = put_file(&args, path, e);
+	ei_x_encode_empty_list(&args);
+	if (rc == 0)
+		rc = nd_rpc(n, "erlang", "prepare_loading", &args, &res, e);
+	if (rc == 0 && nd_get_tuple(&res, &res.index, 2) == 0 &&
+		nd_get_atom(&res, &res.index, word, sizeof(word)) == 0)
+		nd_get_atom(&res, &res.index, what, sizeof(what));
+	ei_x_free(&args);
+	ei_x_free(&res);
+	return rc < 0 ? rc : not_loaded(n, f, KEEPER, what, e);
+}
+
 /*
- * erlang:register(erltrace_bringer, Connection), code:load_binary(erltrace_keeper, ..),
- * erlang:unregister(erltrace_bringer): 1; 0: another command has the name, or its keeper is still
- * there.
+ * ets:new(erltrace_keeper, [named_table]), erts_code_purger:purge(erltrace_keeper),
+ * erlang:load_module(erltrace_keeper, Code), erltrace_keeper:begin_keeping(Connection): 1; 0:
+ * another command is at it, or its keeper is still there.
  */
 static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
 {
-	char word[64] = "", what[64] = "";
+	char path[ND_PATH + 128];
 	struct nd_calls c = {.n = 0};
-	ei_x_buff code, args, res = {0};
+	ei_x_buff args, code, res = {0};
 	int rc;
 
-	args_of(&code, 3);
-	if (put_module(&code, f, KEEPER, e) < 0) {
+	snprintf(path, sizeof(path), "%s/ebin/" KEEPER ".beam", f->dir);
+	args_of(&code, 2);
+	ei_x_encode_atom(&code, KEEPER);
+	if (put_file(&code, path, e) < 0) {
 		ei_x_free(&code);
 		return -1;
 	}
 	args_of(&args, 2);
-	ei_x_encode_atom(&args, BRINGER);
-	ei_x_append(&args, &n->connection);
-	add_call(&c, "erlang", "register", &args);
-	add_call(&c, "code", "load_binary", &code);
+	ei_x_encode_atom(&args, KEEPER);
+	ei_x_encode_list_header(&args, 1);
+	ei_x_encode_atom(&args, "named_table");
+	ei_x_encode_empty_list(&args);
+	add_call(&c, "ets", "new", &args);
 	args_of(&args, 1);
-	ei_x_encode_atom(&args, BRINGER);
-	add_call(&c, "erlang", "unregister", &args);
+	ei_x_encode_atom(&args, KEEPER);
+	add_call(&c, "erts_code_purger", "purge", &args);
+	add_call(&c, "erlang", "load_module", &code);
+	args_of(&args, 1);
+	ei_x_append(&args, &n->connection);
+	add_call(&c, KEEPER, "begin_keeping", &args);
 	ei_x_new(&res);
 	rc = nd_calls(n, &c, &res, e);
+	ei_x_free(&res);
 	if (rc < 0 && et_err_is(e, ET_BADARG)) {
 		et_err_clear(e);
-		ei_x_free(&res);
 		return 0;
 	}
-	if (rc == 0)
-		nd_skip(&res, &res.index); /* true */
-	if (rc == 0 && nd_get_tuple(&res, &res.index, 2) == 0 &&
-		nd_get_atom(&res, &res.index, word, sizeof(word)) == 0) {
-		/* {features_not_allowed, ..} as well as badfile */
-		nd_get_tuple(&res, &res.index, 2);
-		nd_get_atom(&res, &res.index, what, sizeof(what));
+	if (rc < 0 && et_err_is(e, ET_UNDEF)) {
+		et_err_clear(e);
+		return why_not(n, f, path, e);
 	}
-	if (rc == 0 && strcmp(word, "module") == 0)
-		rc = 1;
-	else if (rc == 0 && strcmp(what, "on_load_failure") != 0 && strcmp(what, "not_purged") != 0)
-		rc = not_loaded(n, f, KEEPER, what, e);
-	ei_x_free(&res);
-	return rc;
+	return rc < 0 ? -1 : 1;
 }
 
 /* ---- the agent ------------------------------------------------------------------------- */
@@ -400,12 +448,29 @@ static int try_to_bring(struct nd *n, const struct files *f, struct et_error *e)
 
 	if (rc == 0) {
 		et_err_clear(e);
-		rc = load_keeper(n, f, e);
+		rc = nd_room(n, e) < 0 || nd_otp_modules(n, e) < 0 ? -1 : load_keeper(n, f, e);
 		rc = rc > 0 ? 2 : rc;
 	}
 	if (rc == 2)
 		rc = bring(n, f, e) == 0 ? 1 : -1;
 	return rc;
+}
+
+/* Is there an erltrace in the node's code path? If that cannot be found out, ours is loaded. */
+static bool has_own(struct nd *n)
+{
+	struct et_error ignored = {.tag = ""};
+	ei_x_buff args, res = {0};
+	bool has;
+
+	ei_x_new(&args);
+	ei_x_new(&res);
+	ei_x_format_wo_ver(&args, "[~s]", "erltrace_agent.beam");
+	has = nd_rpc_within(n, SEARCH_MS, "code", "where_is_file", &args, &res, &ignored) == 0 &&
+	      !is_atom(&res, "non_existing");
+	ei_x_free(&args);
+	ei_x_free(&res);
+	return has;
 }
 
 int nd_agent(struct nd *n, struct et_error *e)
@@ -419,6 +484,9 @@ int nd_agent(struct nd *n, struct et_error *e)
 		return et_err(e, ET_RELEASE,
 			"the node %s runs OTP %s: erltrace needs OTP %d or later", n->name, n->otp,
 			OLDEST_OTP);
+	n->has_agent = has_own(n);
+	if (n->has_agent)
+		return 0;
 	memset(&f, 0, sizeof(f));
 	if (find_dir(&f, e) < 0 || find_modules(&f, e) < 0 || check_machine(n, &f, e) < 0)
 		return -1;

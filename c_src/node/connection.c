@@ -92,6 +92,12 @@ static int connect_once(struct nd *n, const char *host, int port, const struct p
 	}
 	if (setup.refused)
 		return -1;
+	if (setup.tls)
+		return et_err(e, ET_NODE,
+			"the node %s wants TLS on port %d (-proto_dist inet_tls), which this "
+			"command does not speak: the application erltrace in the node runs "
+			"scripts there",
+			n->name, port);
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
 		return et_err(e, ET_NODE, "the node %s does not answer on port %d: %s", n->name,
 			port, strerror(erl_errno));
@@ -142,21 +148,23 @@ static void find_connection(struct nd *n, ei_x_buff *res)
 	int count = 0, from;
 
 	ei_decode_list_header(res->buff, &res->index, &count);
-	for (int i = 0; i < count && n->connection.buff == NULL; i++) {
+	for (int i = 0; i < count; i++) {
 		if (nd_get_tuple(res, &res->index, 2) < 0 ||
 			nd_get_atom(res, &res->index, node, sizeof(node)) < 0)
 			break;
 		from = res->index;
 		if (nd_skip(res, &res->index) < 0)
 			break;
-		if (strcmp(node, ei_self(&n->ec)->node) != 0)
+		if (n->connection.buff != NULL || strcmp(node, ei_self(&n->ec)->node) != 0)
 			continue;
 		ei_x_new(&n->connection);
 		ei_x_append_buf(&n->connection, res->buff + from, res->index - from);
 	}
+	if (count > 0)
+		ei_decode_list_header(res->buff, &res->index, &count); /* its end */
 }
 
-/* What a node says of itself, and whether it has an erltrace of its own in its path. */
+/* What a node says of itself; nothing that it would need a disk or a code server for. */
 static int ask_who(struct nd *n, struct et_error *e)
 {
 	static const struct {
@@ -164,12 +172,13 @@ static int ask_who(struct nd *n, struct et_error *e)
 	} calls[] = {{"os", "getpid", "[]", NULL}, {"erlang", "node", "[]", NULL},
 		{"erlang", "system_info", "[~a]", "otp_release"},
 		{"erlang", "system_info", "[~a]", "system_architecture"},
-		{"code", "where_is_file", "[~s]", "erltrace_agent.beam"},
-		{"erlang", "system_info", "[~a]", "dist_ctrl"}};
+		{"erlang", "system_info", "[~a]", "dist_ctrl"},
+		{"erlang", "system_info", "[~a]", "atom_count"},
+		{"erlang", "system_info", "[~a]", "atom_limit"}};
 	struct nd_calls c = {.n = 0};
-	char pid[32], atom[64] = "";
+	char pid[32];
 	ei_x_buff res = {0};
-	int at;
+	long long atoms = 0, limit = 0;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		ei_x_buff args = {0};
@@ -189,11 +198,10 @@ static int ask_who(struct nd *n, struct et_error *e)
 	nd_get_atom(&res, &res.index, n->name, sizeof(n->name));
 	next_text(&res, n->otp, sizeof(n->otp));
 	next_text(&res, n->arch, sizeof(n->arch));
-	at = res.index;
-	n->has_agent = nd_get_atom(&res, &at, atom, sizeof(atom)) < 0 ||
-		       strcmp(atom, "non_existing") != 0;
-	nd_skip(&res, &res.index);
 	find_connection(n, &res);
+	if (ei_decode_longlong(res.buff, &res.index, &atoms) == 0 &&
+		ei_decode_longlong(res.buff, &res.index, &limit) == 0)
+		n->atoms_left = limit - atoms;
 	ei_x_free(&res);
 	if (n->otp[0] == '\0' || n->arch[0] == '\0')
 		return et_err(e, ET_RPC, "the node %s does not report its release", n->name);
@@ -409,7 +417,7 @@ static enum et_tag tag_of(const char *reason)
 	} tags[] = {{"badarg", ET_BADARG},
 		{"undef", ET_UNDEF},	/* there is no such function */
 		{"noproc", ET_UNDEF}, /* no such process; and it has ended: */
-		{"normal", ET_UNDEF}, {"killed", ET_UNDEF}};
+		{"normal", ET_UNDEF}, {"killed", ET_UNDEF}, {"timeout", ET_TIMEOUT}};
 
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
 		if (strcmp(reason, tags[i].reason) == 0)
@@ -462,7 +470,30 @@ int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args
 		result->index = at;
 		return bad_rpc(n, mod, fun, result, e);
 	}
-	return et_err(e, ET_RPC, "the node %s does not answer %s:%s", n->name, mod, fun);
+	return et_err(e, ET_RPC,
+		"the node %s is connected, but has not answered a call (%s:%s) for %d s: it is "
+		"suspended or overloaded, or its process rex does not run (as root -p PID looks at "
+		"it from outside)",
+		n->name, mod, fun, RPC_MS / 1000);
+}
+
+int nd_rpc_within(struct nd *n, int ms, const char *mod, const char *fun, const ei_x_buff *args,
+	ei_x_buff *result, struct et_error *e)
+{
+	ei_x_buff x = {0};
+	int rc;
+
+	ei_x_new(&x);
+	ei_x_encode_list_header(&x, 5);
+	ei_x_encode_atom(&x, n->name);
+	ei_x_encode_atom(&x, mod);
+	ei_x_encode_atom(&x, fun);
+	ei_x_append(&x, args);
+	ei_x_encode_long(&x, ms);
+	ei_x_encode_empty_list(&x);
+	rc = nd_rpc(n, "rpc", "call", &x, result, e);
+	ei_x_free(&x);
+	return rc;
 }
 
 /* lists:zipwith3(fun erlang:apply/3, Modules, Functions, Arguments) */

@@ -12,6 +12,8 @@
  *   etf.c         terms of others: validated before ei decodes them
  *   decode.c      decoding of validated terms
  *   agent.c       loads erltrace's modules and library into a node that does not have them
+ *   otp_modules.c and those of OTP that it needs and that the node has not loaded
+ *   room.c        has the node room for them?
  *   paths.c       where this command and what belongs to it are installed
  *
  * Nothing here prints or exits: functions return 0 or a negative number, and fill a struct
@@ -42,6 +44,7 @@ struct nd {
 	char otp[16], arch[128]; /* "25", "x86_64-pc-linux-gnu" */
 	struct nd_kept *kept;	 /* messages that came before the answer to a call */
 	ei_x_buff connection;	 /* the node's port for it, as a term */
+	long long atoms_left;	 /* until its table is full, and it dies */
 	bool has_agent;		 /* of its own: an erltrace in its path */
 	bool came;		 /* the loaded agent stays for us */
 };
@@ -58,6 +61,9 @@ void nd_close(struct nd *n);
  */
 int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args, ei_x_buff *result,
 	struct et_error *e);
+/* The same where it may take for ever, as what reads files: after ms it fails with ET_TIMEOUT. */
+int nd_rpc_within(struct nd *n, int ms, const char *mod, const char *fun, const ei_x_buff *args,
+	ei_x_buff *result, struct et_error *e);
 /*
  * Several calls in one, in their order, up to one that fails: a busy node takes its time for each.
  * The results, as many as there are calls, follow each other at result->index.

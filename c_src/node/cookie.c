@@ -20,7 +20,7 @@ int nd_read_cookie(int fd, struct nd_cookie *c, struct et_error *e)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return et_err(e, ET_COOKIE,
 			"cannot read the cookie file %s: %s: --cookie-file names another; as root, "
-			"-p PID finds a node with its cookie",
+			"erltrace -p PID finds a node with its cookie",
 			c->file, strerror(errno));
 	if ((st.st_mode & 077) != 0)
 		return et_err(e, ET_COOKIE,

@@ -24,6 +24,7 @@
 
 /* A machine that is there is connected to at once; a node that is busy may take long to answer. */
 enum { CONNECT_MS = 5000, PACKET_MS = 20000, WRITE_MS = 10000, HEAD = 2, PACKET = 1024 };
+enum { TLS_ALERT = 21, TLS_MAJOR = 3 }; /* how TLS answers what is not TLS: not a length of ours */
 
 struct handshake {
 	int fd;
@@ -165,6 +166,9 @@ static int next_packet(struct handshake *hs)
 	error = fill(hs, HEAD);
 	if (error != 0)
 		return error;
+	if (hs->packets == 0 && hs->check != NULL && hs->packet[0] == TLS_ALERT &&
+		hs->packet[1] == TLS_MAJOR)
+		hs->check->tls = true;
 	size = (size_t)hs->packet[0] << 8 | hs->packet[1];
 	if (size == 0 || size > PACKET)
 		return EBADMSG;

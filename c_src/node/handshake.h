@@ -17,6 +17,7 @@ struct handshake_check {
 	const struct port_check *port;
 	struct et_error *e;
 	bool refused; /* EPERM: the reason is in e */
+	bool tls;     /* what answers speaks TLS */
 };
 extern ei_socket_callbacks handshake_sockets;
 

@@ -216,9 +216,9 @@ static int check_user(
 		return et_err(e, ET_OTHER, "%s is on a port of %s", p->name, user);
 	pid = p->accept->npids == 0 ? process_with(s->inode) : 0;
 	if (pid != 0)
-		snprintf(hint, sizeof(hint), "-p %d takes its own cookie, or ", (int)pid);
+		snprintf(hint, sizeof(hint), "erltrace -p %d takes its own cookie, or ", (int)pid);
 	else if (p->accept->npids == 0)
-		snprintf(hint, sizeof(hint), "as root -p PID takes its own cookie, or ");
+		snprintf(hint, sizeof(hint), "as root erltrace -p PID takes its own cookie, or ");
 	return et_err(e, ET_OWNER,
 		"port %u, where the node %s is said to be, belongs to %s, and the cookie of %s to "
 		"%s: "
@@ -274,6 +274,8 @@ int port_check_listener(
 	rc = look_at_sockets(look_listener, &l);
 	if (rc == -2)
 		return unseen(p, e);
+	if (rc == 0 && l.n == 0 && p->accept->npids > 0)
+		return et_err(e, ET_OTHER, "no process listens for %s on port %d", p->name, port);
 	if (rc == 0 && l.n == 0)
 		return et_err(e, ET_NODE,
 			"the node %s does not answer: no process listens on port %d (if it is in a "
@@ -330,4 +332,13 @@ int port_check_peer(const struct port_check *p, int fd, struct et_error *e)
 	return et_err(e, ET_NODE,
 		"the node %s has hung up on port %u, or what answers there is of another machine",
 		p->name, a.local.port);
+}
+
+pid_t nd_peer_process(int fd)
+{
+	struct answer a = {.found.inode = 0};
+
+	if (name_ends(fd, &a) < 0 || look_at_sockets(look_answer, &a) != 1 || a.found.inode == 0)
+		return 0;
+	return process_with(a.found.inode);
 }

@@ -31,6 +31,8 @@ int port_check_listener(
 	const struct port_check *p, struct in_addr addr, int port, struct et_error *e);
 /* Who is at the other end of a connection that has sent bytes, and so has accepted it. */
 int port_check_peer(const struct port_check *p, int fd, struct et_error *e);
+/* The process at the other end of a connection; 0: of another machine, or it cannot be seen. */
+pid_t nd_peer_process(int fd);
 
 bool nd_is_here(struct in_addr addr); /* an address of this machine */
 const char *nd_user(uid_t uid, char *to, size_t size); /* "user joe"; returns to */

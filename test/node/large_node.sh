@@ -10,8 +10,8 @@
 nodes_begin 500 bare
 epmd_begin
 
-ours='length([M || {M, _} <- code:all_loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch])'
-state="{length(processes()), length(erlang:ports()), $ours, nodes(hidden), [N || N <- registered(), string:find(atom_to_list(N), \"erltrace\") =/= nomatch], [T || T <- ets:all(), T =:= erltrace_keeper], [M || {M, _} <- code:all_loaded(), erlang:check_old_code(M)]}."
+ours='length([M || M <- erlang:loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch])'
+state="{length(processes()), length(erlang:ports()), $ours, nodes(hidden), [N || N <- registered(), string:find(atom_to_list(N), \"erltrace\") =/= nomatch], [T || T <- ets:all(), T =:= erltrace_keeper], [M || M <- erlang:loaded(), erlang:check_old_code(M)]}."
 keeper='element(1, sys:get_state(erltrace_keeper)).'
 script='BEGIN { printf("armed\n"); } erlang*:lists:zip3/3:function-entry { @ = count(); }'
 work='[lists:zip3([], [], []) || _ <- lists:seq(1, 100)], done.'

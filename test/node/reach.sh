@@ -12,7 +12,7 @@ nodes_begin 400 bare
 epmd_begin
 hello='BEGIN { printf("hello %d\n", $pid); exit(0); }'
 files='[F || D <- ["/tmp", "/var/tmp", "/dev/shm", "/run", "."], F <- filelib:wildcard(D ++ "/erltrace-*")].'
-modules='[M || {M, _} <- code:all_loaded(), string:prefix(atom_to_list(M), "erltrace") =/= nomatch].'
+modules='[M || M <- erlang:loaded(), string:prefix(atom_to_list(M), "erltrace") =/= nomatch].'
 
 # ---- kinds of nodes -----------------------------------------------------------------------
 
@@ -49,6 +49,47 @@ ERL_EPMD_PORT=1 erltrace -N reach_odd -qn "$hello" >o 2>&1
 has 'ERL_EPMD_PORT' 'no epmd answers on port 1 of this machine'
 erltrace -N reach_odd@nosuch.invalid -qn "$hello" >o 2>&1
 has 'no such host' 'cannot find the host nosuch.invalid'
+
+# ---- nodes that cannot be reached ----------------------------------------------------------
+
+# TLS's answer to what is not TLS once was taken for a wrong cookie.
+if command -v openssl >/dev/null &&
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout tls.key -out tls.crt -days 2 -subj /CN=reach 2>/dev/null; then
+	cat tls.key tls.crt >tls.pem
+	start reach_tls -proto_dist inet_tls -ssl_dist_opt server_certfile "$tmp/tls.pem"
+	erltrace -N reach_tls -qn "$hello" >o 2>&1
+	has 'a node with TLS' 'the node reach_tls wants TLS on port [0-9]+ \(-proto_dist inet_tls\)'
+fi
+# A name that epmd has, without anybody at its port, once was blamed for the process of -p.
+python3 - "$ERL_EPMD_PORT" >stale <<'PY' &
+import socket, struct, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+name = b"reach_stale"
+m = b"x" + struct.pack(">HBBHHH", 1, 77, 0, 6, 5, len(name)) + name + b"\0\0"
+s.sendall(struct.pack(">H", len(m)) + m)
+s.recv(16)
+print("ready", flush=True)
+time.sleep(600)
+PY
+stale=$!
+ok 'a name without a node' holds stale ready
+erl -noshell -eval 'io:put_chars("up\n").' >nameless &
+nameless=$!
+ok 'a node without a name' holds nameless up
+erltrace -p $nameless -qs waits 1 >o 2>&1
+has '-p of a node that has no name' "process $nameless is none of the nodes that epmd knows .*: erltrace -p $nameless -s cpu"
+hasnt '... and no other node is blamed' 'reach_stale does not answer|no process listens'
+kill $nameless $stale
+erltrace -p "${pid[reach_hidden]}" -qs wall 1 >o 2>&1
+has 'wall of -p: in the node of that process' ' in all$'
+kill -STOP "${pid[reach_hidden]}"
+for script in waits wall memory top; do
+	erltrace -p "${pid[reach_hidden]}" -qs $script 1 >o 2>&1
+	is "$script of a node that is stopped: exit code" 1 $?
+	has "$script of a node that is stopped" \
+		"process ${pid[reach_hidden]} is stopped .*: kill -CONT ${pid[reach_hidden]} .*-s cpu, or hogs, locks, syscalls"
+done
+kill -CONT "${pid[reach_hidden]}"
 
 # ---- the command's own files --------------------------------------------------------------
 

@@ -10,8 +10,8 @@
 nodes_begin 400 bare
 epmd_begin
 
-modules='lists:sort([M || {M, _} <- code:all_loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch]).'
-state="{length(processes()), length(erlang:ports()), application:get_all_env(erltrace), ${modules%.}, nodes(hidden), [N || N <- registered(), string:find(atom_to_list(N), \"erltrace\") =/= nomatch], [T || T <- ets:all(), T =:= erltrace_keeper], [M || {M, _} <- code:all_loaded(), erlang:check_old_code(M)]}."
+modules='lists:sort([M || M <- erlang:loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch]).'
+state="{length(processes()), length(erlang:ports()), application:get_all_env(erltrace), ${modules%.}, nodes(hidden), [N || N <- registered(), string:find(atom_to_list(N), \"erltrace\") =/= nomatch], [T || T <- ets:all(), T =:= erltrace_keeper], [M || M <- erlang:loaded(), erlang:check_old_code(M)]}."
 flags='lists:usort([erlang:trace_info(P, flags) || P <- processes()] ++ [erlang:trace_info(new_processes, flags)]) ++ case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]); false -> [] end.'
 atoms='erlang:system_info(atom_count).'
 work='[lists:zip3([], [], []) || _ <- lists:seq(1, 100)], done.'
@@ -63,7 +63,7 @@ clean() { # when
 # What the node has said, and the processes and modules that are new.
 told() {
 	cat together_a.said together_a.log 2>/dev/null | tail -n 100
-	at together_a "[{P, process_info(P, [registered_name, current_stacktrace, links, monitors, dictionary])} || P <- processes(), not lists:member(pid_to_list(P), $pids_before)] ++ [M || {M, _} <- code:all_loaded(), not lists:member(M, $loaded_before)]."
+	at together_a "[{P, process_info(P, [registered_name, current_stacktrace, links, monitors, dictionary])} || P <- processes(), not lists:member(pid_to_list(P), $pids_before)] ++ [M || M <- erlang:loaded(), not lists:member(M, $loaded_before)]."
 }
 
 declare -a commands
@@ -85,7 +85,7 @@ state_before=$(at together_a "$state")
 flags_before=$(at together_a "$flags")
 atoms_before=$(at together_a "$atoms")
 pids_before=[$(at together_a '[pid_to_list(P) || P <- processes()].' | tr -d '[]')]
-loaded_before=$(at together_a '[M || {M, _} <- code:all_loaded()].')
+loaded_before=$(at together_a '[M || M <- erlang:loaded()].')
 files_before=$(find "/proc/${pid[together_a]}/fd" | wc -l)
 
 # ---- at the same moment ---------------------------------------------------------------------
