@@ -347,9 +347,9 @@ static bool is_harmless(const struct et_optdef *d, int i, uint64_t v)
 	case OPT_MAXWORK:
 	case OPT_STATEBUDGET:
 	case OPT_SILENCE: return v != 0 && v <= d->def;
+	case OPT_NSPEC: return v <= 1024; /* a few words each: specsize has the bytes, however many */
 	case OPT_WATCHTIME:
-	case OPT_MAXTHREADS:
-	case OPT_NSPEC: return v <= (d->def < 16 ? 16 : d->def);
+	case OPT_MAXTHREADS: return v <= (d->def < 16 ? 16 : d->def);
 	case OPT_SNAPSHOTMAX: return v <= d->def;
 	case OPT_SNAPSHOTRATE:
 	case OPT_CLEANRATE:
@@ -393,6 +393,20 @@ static bool loosens(const struct et_options *o, int i, uint64_t v)
 	}
 }
 
+/*
+ * After harmless: may this text be set? Most name files, programs or nodes. Which processes are traced
+ * only narrows what a script sees; once somebody has said it, nobody says otherwise. (The command says
+ * to a node what it has read in the script, which the node reads too.)
+ */
+static bool is_harmless_text(const struct et_options *o, int i, const char *value)
+{
+	uint64_t n = o->val[i];
+
+	if (i == OPT_PROCESSES)
+		return n == 0 || strcmp(o->str[i][n - 1], value) == 0;
+	return i == OPT_VERSION || i == OPT_AMIN;
+}
+
 /* Nodes and processes: the command sets them itself, whatever scripts may do. */
 static bool is_of_command(int i)
 {
@@ -418,7 +432,7 @@ static int set_number(
 
 	if (!unset && parse_value(d, value, &v) != 0)
 		return bad_value(d, value, e);
-	if (et_opt_is_buffer(i) && v < d->min)
+	if (et_opt_is_buffer(i) && v < d->min && (v > 0 || i != OPT_BUFSIZE))
 		v = d->min;
 	/* A rate of 0 means none; a default may be outside the range that can be set. */
 	if (!unset && (v < d->min || (v > d->max && !et_opt_is_buffer(i)))) {
@@ -453,7 +467,7 @@ static int set_option(
 		value = "1";
 	if (value == NULL)
 		return bad_value(d, NULL, e);
-	if (d->kind == OK_STR && o->val[OPT_HARMLESS] && i != OPT_VERSION && i != OPT_AMIN &&
+	if (d->kind == OK_STR && o->val[OPT_HARMLESS] && !is_harmless_text(o, i, value) &&
 		(by_script || !is_of_command(i)))
 		return harmful(d->name, e);
 	if (by_script && d->user && !o->trusts)

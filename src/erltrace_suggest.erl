@@ -58,7 +58,7 @@ fields(Text) ->
 
 is_function_probe("") -> true;
 is_function_probe(Name) ->
-    lists:any(fun(End) -> lists:suffix(End, Name) end, ["-entry", "-return"]).
+    lists:any(fun(End) -> lists:suffix(End, Name) end, ["-entry", "-return", "-exception"]).
 
 %% A name without wildcards.
 is_literal(Name) ->

@@ -122,35 +122,47 @@ int te_fault(struct co_rec *r)
 
 /* ---- drops ---------------------------------------------------------------------------- */
 
+#define CLEAN_HELP                                                                                 \
+	"-x cleanrate=RATE frees deleted variables sooner, -x dynvarsize=SIZE makes more room"
+
 static const struct {
 	const char *kind, *one, *more; /* "N " one "s"; what follows */
+	const char *help;	       /* the option that helps, or NULL */
 } drop_words[DROP_KINDS] = {
-	[DROP_PRINCIPAL] = {"PRINCIPAL", "drop", ""},
-	[DROP_AGGREGATION] = {"AGGREGATION", "aggregation drop", ""},
-	[DROP_DYNAMIC] = {"DYNAMIC", "dynamic variable drop", ""},
-	[DROP_DYNRINSE] = {"DYNRINSE", "dynamic variable drop", " with non-empty rinsing list"},
-	[DROP_DYNDIRTY] = {"DYNDIRTY", "dynamic variable drop", " with non-empty dirty list"},
-	[DROP_SPEC] = {"SPEC", "speculative drop", ""},
-	[DROP_SPECBUSY] = {"SPECBUSY", "failed speculation", " (available buffer(s) still busy)"},
+	[DROP_PRINCIPAL] = {"PRINCIPAL", "drop", "", "-x bufsize=SIZE makes the buffers larger"},
+	[DROP_AGGREGATION] = {"AGGREGATION", "aggregation drop", "",
+		"-x aggsize=SIZE makes the tables larger"},
+	[DROP_DYNAMIC] = {"DYNAMIC", "dynamic variable drop", "",
+		"-x dynvarsize=SIZE makes more room"},
+	[DROP_DYNRINSE] = {"DYNRINSE", "dynamic variable drop", " with non-empty rinsing list",
+		CLEAN_HELP},
+	[DROP_DYNDIRTY] = {"DYNDIRTY", "dynamic variable drop", " with non-empty dirty list",
+		CLEAN_HELP},
+	[DROP_SPEC] = {"SPEC", "speculative drop", "", "-x specsize=SIZE makes the buffers larger"},
+	[DROP_SPECBUSY] = {"SPECBUSY", "failed speculation", " (available buffer(s) still busy)",
+		"-x nspec=N makes more"},
 	[DROP_SPECUNAVAIL] = {"SPECUNAVAIL", "failed speculation",
-		" (no speculative buffer available)"},
-	[DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling"},
-	[DROP_STKSTROVERFLOW] = {"STKSTROVERFLOW", "jstack()/ustack() string table overflow", ""},
-	[DROP_THREADS] = {"THREADS", "drop", " of threads beyond maxthreads"},
-	[DROP_FLOWS] = {"FLOWS", "flow drop", " for want of room (-x flows=N makes more)"},
+		" (no speculative buffer available)", "-x nspec=N makes more"},
+	[DROP_DBLERROR] = {"DBLERROR", "error", " in ERROR probe enabling", NULL},
+	[DROP_STKSTROVERFLOW] = {"STKSTROVERFLOW", "jstack()/ustack() string table overflow", "",
+		"-x jstackstrsize=SIZE makes more room"},
+	[DROP_THREADS] = {"THREADS", "drop", " of threads beyond maxthreads",
+		"-x maxthreads=N allows more"},
+	[DROP_FLOWS] = {"FLOWS", "flow drop", " for want of room", "-x flows=N makes more"},
 	[DROP_FLOWHOPS] = {"FLOWHOPS", "flow drop",
-		" of messages and spawns beyond those that a request may have (-x flowhops=N "
-		"allows more)"},
+		" of messages and spawns beyond those that a request may have",
+		"-x flowhops=N allows more"},
 	[DROP_FLOWTOKENS] = {"FLOWTOKENS", "request",
-		" not followed: the process has a sequential trace token of its own"},
-	[DROP_SAMPLES] = {"SAMPLES", "sample drop", ""},
-	[DROP_RATE] = {"RATE", "drop", ""}, /* te_drops says how many are too many */
+		" not followed: the process has a sequential trace token of its own", NULL},
+	[DROP_SAMPLES] = {"SAMPLES", "sample drop", "", "fewer a second, as profile-97, fit"},
+	[DROP_RATE] = {"RATE", "drop", "",
+		"-x maxrate=N sets another bound"}, /* te_drops says how many are too many */
 };
 
-static int tell_drop(
-	struct co *co, enum en_drop kind, int cpu, uint64_t total, uint64_t *told, const char *more)
+static int tell_drop(struct co *co, enum en_drop kind, int cpu, uint64_t total, uint64_t *told,
+	const char *more, const char *help)
 {
-	char msg[192], where[32] = "";
+	char msg[256], where[32] = "";
 	erltrace_drop_t d = {.kind = drop_words[kind].kind, .cpu = cpu, .total = total};
 
 	d.drops = total - *told;
@@ -161,8 +173,9 @@ static int tell_drop(
 		return 0;
 	if (cpu >= 0)
 		snprintf(where, sizeof(where), " on CPU %d", cpu);
-	snprintf(msg, sizeof(msg), "%llu %s%s%s%s", (unsigned long long)d.drops,
-		drop_words[kind].one, d.drops > 1 ? "s" : "", where, more);
+	snprintf(msg, sizeof(msg), "%llu %s%s%s%s%s%s", (unsigned long long)d.drops,
+		drop_words[kind].one, d.drops > 1 ? "s" : "", where, more, help ? ": " : "",
+		help ? help : "");
 	d.message = msg;
 	if (co_flush(co) == 0)
 		co->rv = co->h.drop(co->h.arg, &d);
@@ -197,15 +210,15 @@ int te_drops(struct co *co, bool final)
 		struct co_thread *t = co_thread_of(co, i);
 
 		for (kind = DROP_PRINCIPAL; t != NULL && kind <= DROP_AGGREGATION; kind++)
-			tell_drop(co, kind, (int)i, en_drops(co->en, i, kind), &t->told[kind], "");
+			tell_drop(co, kind, (int)i, en_drops(co->en, i, kind), &t->told[kind], "",
+				drop_words[kind].help);
 	}
 	tell_news(co);
-	snprintf(rate, sizeof(rate),
-		" beyond %llu records a second (-x maxrate=N sets another bound)",
+	snprintf(rate, sizeof(rate), " beyond %llu records a second",
 		(unsigned long long)co_opt(co, OPT_MAXRATE));
 	for (kind = DROP_DYNAMIC; kind < DROP_KINDS; kind++)
 		tell_drop(co, kind, -1, en_drops(co->en, 0, kind), &co->told[kind],
-			kind == DROP_RATE ? rate : drop_words[kind].more);
+			kind == DROP_RATE ? rate : drop_words[kind].more, drop_words[kind].help);
 	return tell_drop(co, DROP_AGGREGATION, -1, ag_drops(co->ag), &co->agg_told,
-		" of the merged table (aggmax)");
+		" of the merged table", "-x aggmax=SIZE makes it larger");
 }

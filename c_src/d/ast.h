@@ -63,6 +63,7 @@ enum {
 	NF_CHECKED = 2,
 	NF_BITFIELD = 4,
 	NF_PAREN = 8,
+	NF_END = 16, /* only its address is taken: the index may be one past the end */
 };
 
 struct d_node {
@@ -107,6 +108,7 @@ struct d_ident {
 	const struct d_type *type;   /* NULL: a variable that was not assigned yet */
 	bool declared;		     /* by a declaration, not by an assignment */
 	bool of_term;		     /* it is a string because a term was assigned to it first */
+	bool of_name;		     /* so is it because a name of Erlang was: check_atom.c */
 	unsigned nkeys;		     /* ID_ASSOC, ID_AGG, ID_INLINE with parameters */
 	const struct d_type **keys;
 	struct d_node *expr;	     /* ID_INLINE, ID_XLPARAM */

@@ -3,6 +3,7 @@
 #ifndef D_BUILTIN_TABLE_H
 #define D_BUILTIN_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct d_builtin {
@@ -16,6 +17,9 @@ struct d_builtin {
 };
 
 const char *d_aggfn_name(unsigned fn); /* "count" for AGG_COUNT */
+
+/* Does that version of D, such as "1.0", not have it yet? */
+bool d_builtin_is_later(const struct d_builtin *b, const char *version);
 
 extern const struct d_builtin d_builtins[]; /* ends with a NULL name */
 

@@ -245,6 +245,6 @@ struct cg_val cg_term_func(struct cg *g, struct d_node *n);
 void cg_action(struct cg *g, struct d_node *n);
 void cg_val_type(struct cg *g, struct d_node *n, struct prog_val *v);
 /* The size of the result of stack(), ustack() or jstack(). */
-uint32_t cg_stack_size(struct cg *g, const struct d_node *n, int *kind);
+uint32_t cg_stack_size(struct cg *g, const struct d_node *n, int *kind, uint32_t *how);
 
 #endif

@@ -7,12 +7,15 @@
 
 #include <string.h>
 
+#include "prog/stack_marks.h"
+
 /* ---- values in records and keys -------------------------------------------------------- */
 
-uint32_t cg_stack_size(struct cg *g, const struct d_node *n, int *kind)
+/* Also what RT_stack is to do, but for STACK_AS_KEY. */
+uint32_t cg_stack_size(struct cg *g, const struct d_node *n, int *kind, uint32_t *how)
 {
 	const struct et_options *o = g->c->opts;
-	uint64_t frames = 0;
+	uint64_t frames = 0, more = 0;
 
 	switch (n->ident->id) {
 	case ACT_STACK:
@@ -32,7 +35,15 @@ uint32_t cg_stack_size(struct cg *g, const struct d_node *n, int *kind)
 		frames = n->list->value;
 	if (frames > o->val[OPT_MAXFRAMES])
 		frames = o->val[OPT_MAXFRAMES];
-	return frames == 0 ? 8 : frames * 8;
+	frames = frames == 0 ? 1 : frames;
+	*how = (uint32_t)*kind | (uint32_t)frames << STACK_FRAMES;
+	if (*kind != STACK_KERNEL)
+		more = frames < STACK_MORE ? frames : STACK_MORE;
+	if (*kind != STACK_KERNEL && n->list == NULL) { /* else it has what was asked for */
+		*how |= STACK_SAYS_CUT;
+		more++;
+	}
+	return (uint32_t)(frames + more) * 8;
 }
 
 static bool is_expr_action(const struct d_node *n)
@@ -43,6 +54,7 @@ static bool is_expr_action(const struct d_node *n)
 void cg_val_type(struct cg *g, struct d_node *n, struct prog_val *v)
 {
 	const struct d_type *t = d_base(n->type);
+	uint32_t how;
 	int kind;
 
 	v->type = n->type;
@@ -53,7 +65,7 @@ void cg_val_type(struct cg *g, struct d_node *n, struct prog_val *v)
 		if (n->ident->id == ACT_STACK || n->ident->id == ACT_USTACK ||
 			n->ident->id == ACT_JSTACK) {
 			v->kind = V_STACK;
-			v->size = cg_stack_size(g, n, &kind);
+			v->size = cg_stack_size(g, n, &kind, &how);
 			v->sub = kind;
 			g->clause->uses.ustack |= kind != STACK_KERNEL;
 			g->clause->uses.stack |= kind == STACK_KERNEL;
@@ -196,6 +208,8 @@ static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 {
 	struct prog_val *pv;
 	struct cg_val v;
+	uint32_t how;
+	int kind;
 
 	if (g->failed)
 		return;
@@ -218,7 +232,8 @@ static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 	case V_STACK:
 		rec_pointer(g, R2, pv->off);
 		ebpf_const(g->a, R3, pv->size);
-		ebpf_const(g->a, R4, pv->sub);
+		cg_stack_size(g, n, &kind, &how);
+		ebpf_const(g->a, R4, how);
 		cg_call(g, RT_stack);
 		break;
 	case V_SYM: put_number(g, pv->off, 8, cg_symbol(g, n->list, pv)); break;

@@ -277,6 +277,34 @@ static bool is_null(const struct d_node *n)
 	return n->kind == N_INT && n->value == 0;
 }
 
+/* The constant of a comparison with a name that can be written in another way; or NULL. */
+static struct d_node *other_spelling(const struct d_node *n)
+{
+	const struct d_node *text = n->a->kind == N_STR ? n->a : n->b;
+
+	return text->kind == N_STR ? text->a : NULL;
+}
+
+/* Jump if name == one of the two holds, or name != both. */
+static void jump_names(struct cg *g, struct d_node *n, int op, int label)
+{
+	struct d_node *text = n->a->kind == N_STR ? n->a : n->b;
+	struct cg_val name = cg_to_string(g, text == n->a ? n->b : n->a, n);
+	int equal = op == OP_EQ ? label : ebpf_label(g->a);
+
+	cg_load(g, R2, name);
+	cg_load(g, R3, cg_to_string(g, text, n));
+	cg_call(g, RT_streq);
+	ebpf_jump(g->a, EBPF_JNE_IMM, R0, 0, 0, equal);
+	cg_load(g, R2, name);
+	cg_load(g, R3, cg_to_string(g, text->a, n));
+	cg_free(g, name);
+	cg_call(g, RT_streq);
+	ebpf_jump(g->a, op == OP_EQ ? EBPF_JNE_IMM : EBPF_JEQ_IMM, R0, 0, 0, label);
+	if (op == OP_NE)
+		ebpf_bind(g->a, equal);
+}
+
 /* Jump if a op b holds for strings, of which NULL equals "". */
 static void jump_strings(struct cg *g, struct d_node *n, int op, int label)
 {
@@ -304,7 +332,10 @@ static void jump_compare(struct cg *g, struct d_node *n, int op, int label)
 	int ra;
 
 	if (d_is_string(n->a->type) || d_is_string(n->b->type)) {
-		jump_strings(g, n, op, label);
+		if (other_spelling(n))
+			jump_names(g, n, op, label);
+		else
+			jump_strings(g, n, op, label);
 		return;
 	}
 	a = cg_expr(g, n->a);

@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "prog/aggfn.h"
+#include "prog/stack_marks.h"
 
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len)
 {
@@ -84,13 +85,13 @@ bool cg_key_null(const struct d_node *list, const struct prog_val *keys, unsigne
 static void key_stack(struct cg *g, struct d_node *n, uint32_t size, int off)
 {
 	int kind;
-	uint32_t at = cg_scratch(g, n, size);
+	uint32_t how, at = cg_scratch(g, n, size);
 
-	cg_stack_size(g, n, &kind);
+	cg_stack_size(g, n, &kind, &how);
 	ebpf_emit(g->a, EBPF_LDXDW, R2, CTX, FIELD(scratch), 0);
 	ebpf_emit(g->a, EBPF_ADD64_IMM, R2, 0, 0, at);
 	ebpf_const(g->a, R3, size);
-	ebpf_const(g->a, R4, kind);
+	ebpf_const(g->a, R4, how | STACK_AS_KEY);
 	cg_call(g, RT_stack);
 	ebpf_emit(g->a, EBPF_LDXDW, R0, CTX, FIELD(scratch), 0);
 	ebpf_emit(g->a, EBPF_ADD64_IMM, R0, 0, 0, at);

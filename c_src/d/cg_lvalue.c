@@ -221,7 +221,7 @@ static struct cg_lval index_lval(struct cg *g, struct d_node *n, bool write)
 	const struct d_type *arr = d_base(n->a->type);
 	bool chars = arr->kind == T_STRING;
 	const struct d_type *elem = d_base(chars ? g->c->t.char_ : arr->ref);
-	uint64_t nelems = chars ? g->c->prog.strsize - 1 : arr->nelems;
+	uint64_t nelems = (chars ? g->c->prog.strsize - 1 : arr->nelems) + !!(n->flags & NF_END);
 	struct cg_lval p;
 	struct cg_val i;
 
@@ -311,8 +311,10 @@ struct cg_lval cg_lval(struct cg *g, struct d_node *n, bool write)
 	case N_OP1:
 		if (n->op != OP_DEREF)
 			break;
-		if (n->a->kind == N_OP1 && n->a->op == OP_ADDROF) /* *&x, and * of an array */
+		if (n->a->kind == N_OP1 && n->a->op == OP_ADDROF) { /* *&x, and * of an array */
+			n->a->a->flags &= ~NF_END;
 			return cg_lval(g, n->a->a, write);
+		}
 		return raw_lval(cg_expr(g, n->a), 0);
 	case N_OP2:
 		if (n->op == OP_INDEX)
@@ -389,7 +391,7 @@ struct cg_val cg_lval_addr(struct cg *g, struct cg_lval *p, const struct d_node 
 		return cg_const(0);
 	}
 	cg_mem_ptr(g, p, R2);
-	ebpf_const(g->a, R3, 1);
+	ebpf_const(g->a, R3, 0); /* it may be the end of an array */
 	cg_call(g, RT_memadr);
 	return cg_keep(g, n, R0);
 }

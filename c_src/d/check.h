@@ -9,6 +9,7 @@
  *   check_assign.c  those that change a variable
  *   check_conv.c  conversions, casts, sizeof and the like; constant folding
  *   check_name.c  variables, associative arrays, inlines, members
+ *   check_atom.c  names of Erlang that are compared, whatever their quotes
  *   check_xlate.c translators, args[]
  *   check_func.c  calls of subroutines and actions
  *   check_term.c  terms of Erlang, their patterns
@@ -116,6 +117,10 @@ bool chk_term_null(const struct d_node *n); /* is it the name NULL? It is a 0 on
 int chk_term_operands(struct d_comp *c, struct d_node *n, bool null);
 int chk_term_key(struct d_comp *c, struct d_node *k, const struct d_type *t); /* t or NULL */
 int chk_term_values(struct d_comp *c, const struct d_fmt *f, struct d_node *args);
+/* Is the text of n the name of something in a node? */
+bool chk_is_name(const struct d_comp *c, const struct d_node *n);
+/* A name is compared with a constant: both ways to write it are equal. */
+int chk_names(struct d_comp *c, const struct d_node *n);
 int chk_term_word(struct d_comp *c, const struct d_node *n); /* beside a term: is it a bare atom? */
 int chk_term_compare(struct d_comp *c, struct d_node *n);
 int chk_term_branches(struct d_comp *c, struct d_node *n, bool null); /* of ?: */

@@ -292,7 +292,7 @@ int chk_aggregate(struct d_comp *c, struct d_node *n)
 	struct d_ident *id, *fn = NULL;
 
 	if (f->kind == N_FUNC)
-		fn = d_ident_find(c->globals, f->text);
+		fn = d_name_find(c, c->globals, f->text);
 	if (!fn || fn->kind != ID_AGGFUNC) {
 		if (chk_expr(c, f, CX_DYN))
 			return -1;

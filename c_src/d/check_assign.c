@@ -131,6 +131,8 @@ int chk_assign(struct d_comp *c, struct d_node *n)
 	is_new = chk_undefined(c, n->a);
 	if (chk_lval(c, n->a, t) || need_lval(c, n, n->a))
 		return -1;
+	if (is_new)
+		n->a->ident->of_name = chk_is_name(c, n->b);
 	if (is_new && d_is_term(t))
 		n->a->ident->of_term = d_is_string(n->a->type);
 	if (dyn)
@@ -166,8 +168,19 @@ static int add_to_ptr(struct d_comp *c, struct d_node *n)
 	return chk_int_cast(c, n->b, c->t.i64);
 }
 
+/* op= makes a number of a variable that is not there yet; the other operand is none. */
+static int not_a_number_yet(struct d_comp *c, const struct d_node *n)
+{
+	return CHK_ERR(c, D_VAR_UNDEF, n,
+		"%s%s has not been declared or assigned before, and operator %s cannot make it a "
+		"'%s': use =",
+		chk_scope(n->a->ident->scope), n->a->ident->name, chk_opname(n->op),
+		chk_tname(c, n->b->type));
+}
+
 int chk_opassign(struct d_comp *c, struct d_node *n)
 {
+	bool is_new = chk_undefined(c, n->a);
 	int op = n->op <= OP_ASG_SHR ? n->op - OP_ASG_MUL + OP_MUL : n->op - OP_ASG_BAND + OP_BAND;
 	bool add = op == OP_ADD || op == OP_SUB;
 	bool ints = !add && op != OP_MUL && op != OP_DIV;
@@ -182,6 +195,8 @@ int chk_opassign(struct d_comp *c, struct d_node *n)
 		return -1;
 	n->type = n->a->type;
 	n->bits = n->a->bits;
+	if (is_new && !d_is_int(n->b->type))
+		return not_a_number_yet(c, n);
 	if (add && !(d_is_int(n->type) && d_is_int(n->b->type)))
 		return add_to_ptr(c, n);
 	if (!d_is_int(n->type) || !d_is_int(n->b->type))

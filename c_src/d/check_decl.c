@@ -145,7 +145,7 @@ int d_check_var(struct d_comp *c, const struct d_item *item)
 				"key %u of '%s' cannot be of type 'term_t': a term is valid while "
 				"its event lasts; declare a string or a number",
 				i + 1, id->name);
-	old = d_ident_find(t, id->name);
+	old = d_name_find(c, t, id->name);
 	if (old)
 		return redeclared(c, item, old);
 	d_idtab_each(c->globals, count_var, &n);
@@ -201,7 +201,7 @@ static int inline_value(struct d_comp *c, const struct d_item *item, struct d_no
 
 int d_check_inline(struct d_comp *c, const struct d_item *item)
 {
-	struct d_ident *id = item->ident, *old = d_ident_find(c->globals, id->name);
+	struct d_ident *id = item->ident, *old = d_name_find(c, c->globals, id->name);
 	struct d_node *e;
 
 	c->chk_depth = 0;

@@ -231,6 +231,8 @@ static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 
 	if (n->op >= OP_PREINC && n->op <= OP_POSTDEC)
 		return chk_incdec(c, n);
+	if (n->op == OP_ADDROF && (a->kind == N_ASSOC || (a->kind == N_OP2 && a->op == OP_INDEX)))
+		a->flags |= NF_END;
 	if (chk_expr(c, a, n->op == OP_DEREF ? CX_DYN : CX_VALUE))
 		return -1;
 	switch (n->op) {
@@ -369,7 +371,7 @@ static int check_compare(struct d_comp *c, struct d_node *n)
 		return chk_bad_operand(c, D_OP_ARITH, n, n->op, "integers, pointers or strings",
 			d_is_kind(a, T_FLOAT) ? a : b);
 	if ((d_is_string(a) && chk_strcompat(b)) || (d_is_string(b) && chk_strcompat(a)))
-		return chk_to_string(c, n->a) || chk_to_string(c, n->b) ? -1 : 0;
+		return chk_to_string(c, n->a) || chk_to_string(c, n->b) ? -1 : chk_names(c, n);
 	if (eq && d_is_string(b) && chk_is_zero(n->a))
 		swap_operands(n);
 	if (eq && d_is_string(n->a->type) && chk_is_zero(n->b))
@@ -433,7 +435,7 @@ static int check_index(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_ARR_BADREF, n, "a value of type '%s' cannot be indexed",
 			chk_tname(c, n->a->type));
 	}
-	if (bound && n->b->kind == N_INT && n->b->value >= bound)
+	if (bound && n->b->kind == N_INT && n->b->value >= bound + !!(n->flags & NF_END))
 		return CHK_ERR(c, D_ARR_BOUNDS, n, "index %" PRId64 " is outside of '%s'",
 			(int64_t)n->b->value, chk_tname(c, n->a->type));
 	return chk_int_cast(c, n->b, c->t.i64);
@@ -516,7 +518,7 @@ static int choose_ptr(struct d_comp *c, struct d_node *n)
 			chk_tname(c, x->type), chk_tname(c, y->type));
 	if (!d_is_ptr(n->type))
 		n->type = x->type;
-	if (x->kind != N_INT && y->kind != N_INT && chk_is_scratch(x) != chk_is_scratch(y))
+	if (!chk_is_zero(x) && !chk_is_zero(y) && chk_is_scratch(x) != chk_is_scratch(y))
 		return CHK_ERR(c, D_ALLOCA_INCOMPAT, n,
 			"one branch of ?: is memory from alloca() or copyin(), the other is not");
 	return chk_convert(c, x, n->type) || chk_convert(c, y, n->type) ? -1 : 0;

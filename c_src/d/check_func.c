@@ -421,9 +421,14 @@ static int check_action(struct d_comp *c, struct d_node *n)
 
 int chk_func(struct d_comp *c, struct d_node *n)
 {
-	struct d_ident *id = d_ident_find(c->globals, n->text);
+	struct d_ident *id = d_name_find(c, c->globals, n->text);
 	uint64_t param[5] = {0};
 
+	if (!id && d_ident_find(c->globals, n->text))
+		return CHK_ERR(c, D_FUNC_UNDEF, n,
+			"there is no function '%s()' in the version of D that the script names: "
+			"leave the option version out",
+			n->text);
 	if (!id)
 		return CHK_ERR(c, D_FUNC_UNDEF, n, "there is no function '%s()'%s", n->text,
 			chk_suggest(c, c->globals, n->text,

@@ -12,7 +12,7 @@ static struct d_idtab *table_of(struct d_comp *c, int scope)
 
 static struct d_ident *find(struct d_comp *c, const struct d_node *n)
 {
-	return n->op == SC_SYMBOL ? NULL : d_ident_find(table_of(c, n->op), n->text);
+	return n->op == SC_SYMBOL ? NULL : d_name_find(c, table_of(c, n->op), n->text);
 }
 
 /* ---- unknown names ----------------------------------------------------------------------- */
@@ -242,13 +242,28 @@ static int sign_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, boo
 	return 0;
 }
 
-/* An integer key of an aggregation becomes as wide as its widest use: no value of it is cut. */
-static const struct d_type *widened(const struct d_type *key, const struct d_node *k)
+/* A signed and an unsigned type, neither of which has all values of the other? */
+static bool differ(const struct d_type *a, const struct d_type *b)
 {
-	bool wider = d_is_int(key) && d_is_int(k->type) && !d_base(key)->is_bool &&
-		     d_base(k->type)->size > d_base(key)->size;
+	const struct d_type *u = d_is_signed(a) ? b : a, *s = d_is_signed(a) ? a : b;
 
-	return wider ? chk_unqual(k->type) : key;
+	return d_is_signed(s) && !d_is_signed(u) && u->size >= s->size;
+}
+
+/*
+ * An integer key of an aggregation becomes as wide as its widest use, and an int if a narrower type
+ * does not have all values: no value of it is cut, (char)-2 and (unsigned char)254 are two keys.
+ */
+static const struct d_type *widened(
+	struct d_comp *c, const struct d_type *key, const struct d_node *k)
+{
+	const struct d_type *a = d_base(key), *b = d_base(k->type);
+
+	if (!d_is_int(key) || !d_is_int(k->type) || a->is_bool || b->is_bool)
+		return key;
+	if (a->size < c->t.int_->size && b->size < c->t.int_->size && differ(a, b))
+		return c->t.int_;
+	return b->size > a->size ? chk_unqual(k->type) : key;
 }
 
 static int match_key(
@@ -258,7 +273,7 @@ static int match_key(
 	enum d_tkind kind = d_base(t)->kind;
 
 	if (agg)
-		t = id->keys[i] = widened(t, k);
+		t = id->keys[i] = widened(c, t, k);
 	if (kind == T_STACK || kind == T_SYMADDR) {
 		if (d_is_kind(k->type, kind))
 			return 0;

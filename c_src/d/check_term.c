@@ -86,7 +86,7 @@ const char chk_term_truth[] = ": compare it, as in T == \"true\" or T > 0; erlty
 
 int chk_term_word(struct d_comp *c, const struct d_node *n)
 {
-	if (n->kind != N_IDENT || n->op != SC_GLOBAL || d_ident_find(c->globals, n->text) ||
+	if (n->kind != N_IDENT || n->op != SC_GLOBAL || d_name_find(c, c->globals, n->text) ||
 		d_ident_find(c->thises, n->text))
 		return 0;
 	return CHK_ERR(c, D_IDENT_UNDEF, n,

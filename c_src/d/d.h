@@ -150,6 +150,11 @@ int d_parse_pdesc(struct d_comp *c, const char *text, struct d_pdesc **out); /* 
 /* ident.c */
 struct d_idtab *d_idtab_new(struct d_comp *c);
 struct d_ident *d_ident_find(const struct d_idtab *t, const char *name);
+/*
+ * The same for a name in a script. One that names its version of D (option version) does not have
+ * the built-ins of later ones: their names are free.
+ */
+struct d_ident *d_name_find(const struct d_comp *c, const struct d_idtab *t, const char *name);
 #define D_FLOW "flow->" /* what the names of variables of a flow begin with, as identifiers */
 struct d_ident *d_ident_add(struct d_comp *c, struct d_idtab *t, const char *name,
 	enum d_idkind kind);

@@ -108,11 +108,16 @@ static const struct d_type *other_words(struct d_comp *c, const struct words *w)
 	}
 }
 
-/* self x; and this x; are int. (In `self foo_t x;` a type is missing.) */
+/*
+ * self x; and this x; are int. (In `self foo_t x;` a type is missing.) So is what has a storage
+ * class that D does not have: the caller complains about that.
+ */
 static bool is_untyped(const struct d_comp *c, const struct d_decl *d)
 {
 	const char *p = c->lex->p;
 
+	if ((d->cls == KW_AUTO || d->cls == KW_REGISTER || d->cls == KW_STATIC) && !d->is_inline)
+		return true;
 	if ((d->cls != KW_SELF && d->cls != KW_THIS) || c->lex->tok.kind != TOK_IDENT)
 		return false;
 	while (p < c->lex->end && (*p == ' ' || *p == '\t' || *p == '\n'))

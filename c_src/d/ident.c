@@ -56,6 +56,17 @@ struct d_ident *d_ident_find(const struct d_idtab *t, const char *name)
 	return id;
 }
 
+struct d_ident *d_name_find(const struct d_comp *c, const struct d_idtab *t, const char *name)
+{
+	struct d_ident *id = d_ident_find(t, name);
+	uint64_t n = c->opts->val[OPT_VERSION];
+
+	if (id && id->builtin && n > 0 && !c->in_library &&
+		d_builtin_is_later(id->builtin, c->opts->str[OPT_VERSION][n - 1]))
+		return NULL;
+	return id;
+}
+
 /* Double the table. The old arrays stay in the arena; in all they are as large as the new. */
 static int grow(struct d_idtab *t)
 {

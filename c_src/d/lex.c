@@ -306,7 +306,7 @@ static int word_kind(struct d_comp *c, const char *name, size_t len)
 	t = d_typedef_find(c, name);
 	if (t == NULL || strcmp(name, "stack") == 0)
 		return TOK_IDENT;
-	if (c->globals != NULL && d_ident_find(c->globals, name) != NULL)
+	if (c->globals != NULL && d_name_find(c, c->globals, name) != NULL)
 		return TOK_IDENT;
 	return TOK_TYPENAME;
 }

@@ -559,7 +559,7 @@ static int declared(struct d_comp *c, const struct d_decl *d, struct d_ident ***
 			d->name);
 	/* extern means that a name is declared elsewhere: fine if it is. */
 	if (d->cls == KW_EXTERN && (d->open || (c->globals != NULL &&
-						       d_ident_find(c->globals, d->name) != NULL)))
+						       d_name_find(c, c->globals, d->name) != NULL)))
 		return 0;
 	if (d_decl_object(c, d) != 0)
 		return -1;
@@ -642,7 +642,7 @@ static int check_late(struct d_comp *c)
 	const struct d_latename *l;
 
 	for (l = c->lex->late; l != NULL; l = l->next)
-		if (c->globals == NULL || d_ident_find(c->globals, l->name) == NULL)
+		if (c->globals == NULL || d_name_find(c, c->globals, l->name) == NULL)
 			return d_error(c, D_PRAGMA_UNUSED, l->line, 0,
 				"#pragma D %s names \"%s\", which is not declared", l->what,
 				l->name);

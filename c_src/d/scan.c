@@ -49,7 +49,7 @@ static void tell_probes(struct d_comp *c, const struct d_clause *cl)
 
 static struct d_ident *resolve(const struct d_comp *c, const struct d_node *n)
 {
-	return n->ident != NULL ? n->ident : d_ident_find(c->globals, n->text);
+	return n->ident != NULL ? n->ident : d_name_find(c, c->globals, n->text);
 }
 
 /* The string constant that an argument is, directly or through an inline; or NULL. */
@@ -179,7 +179,7 @@ static void enter_inline(struct d_comp *c, const struct d_item *item)
 
 	walk(c, id->expr);
 	if (d_check_inline(c, item) < 0 && !et_err_is(&c->error, D_ID_OFLOW) &&
-		d_ident_find(c->globals, id->name) == NULL)
+		d_name_find(c, c->globals, id->name) == NULL)
 		d_ident_enter(c->globals, id);
 }
 

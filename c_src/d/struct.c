@@ -366,7 +366,7 @@ static int enter_name(
 
 	if (c->globals == NULL)
 		return 0;
-	id = d_ident_find(c->globals, m->name);
+	id = d_name_find(c, c->globals, m->name);
 	if (id != NULL && id->kind == ID_ENUM && t->complete && d_base(id->type) == t &&
 		(int64_t)id->value == m->value)
 		return 0; /* the same enum from another text */

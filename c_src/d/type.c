@@ -329,7 +329,7 @@ int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t)
 		return d_error(
 			c, D_DECL_IDRED, line, col, "type %s is already declared", name);
 	}
-	if (c->globals != NULL && d_ident_find(c->globals, name) != NULL)
+	if (c->globals != NULL && d_name_find(c, c->globals, name) != NULL)
 		return d_error(c, D_DECL_IDRED, line, col,
 			"%s is already declared, and not as a type", name);
 	td = alias(c, name, t);

@@ -196,7 +196,7 @@ static void lay_out(struct en *en)
 	en->at.rec = take(&at, en->rec_cap, 64);
 	en->at.scratch = take(&at, en->scratch_size, 64);
 	en->at.error_scratch = take(&at, en->scratch_size, 64);
-	en->at.alloca = take(&at, en->alloca_size, 64);
+	en->at.alloca = take(&at, ALLOCA_BELOW + en->alloca_size, 64) + ALLOCA_BELOW;
 	en->at.tok = take(&at, en->strsize, 64);
 	en->at.spec = take(&at, en->spec.n * sizeof(struct spec_buf), 64);
 	en->at.ring = take(&at, en->at.ring_size, 4096);

@@ -10,14 +10,16 @@
 
 /*
  * Bytes that may be read at addr. Of the memory for alloca() and copyin() it is what they have
- * given in this clause: the rest is left over from others. UINT64_MAX: it is other memory.
+ * given in this clause: the rest is left over from others, and nothing is in the ALLOCA_BELOW bytes
+ * below it. Of other memory it is all up to these: very much, if it is above.
  */
 static inline uint64_t mem_readable(const struct fire *f, uint64_t addr)
 {
-	uint64_t off = addr - (uint64_t)(uintptr_t)f->thread->alloca;
+	uint64_t off = addr - ((uint64_t)(uintptr_t)f->thread->alloca - ALLOCA_BELOW);
 
-	if (likely(off >= f->en->alloca_size))
-		return UINT64_MAX;
+	if (likely(off >= ALLOCA_BELOW + (uint64_t)f->en->alloca_size))
+		return -off;
+	off -= ALLOCA_BELOW;
 	return off < f->alloca_used ? f->alloca_used - off : 0;
 }
 

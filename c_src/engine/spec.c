@@ -102,11 +102,9 @@ RTFN(speculation)
 	return 0;
 }
 
-/* Could this be the number of a speculation? 0 is none, quietly; more than nspec is a fault. */
-PROBE_PATH static bool is_id(struct fire *f, uint64_t id)
+/* Could this be the number of a speculation? */
+PROBE_PATH static bool is_id(const struct fire *f, uint64_t id)
 {
-	if (id > f->en->spec.most)
-		set_fault(f, FAULT_ILLOP, 0);
 	return id >= 1 && id <= f->en->spec.n;
 }
 
@@ -144,11 +142,16 @@ RTFN(speculate)
 	return 1;
 }
 
-/* End an active speculation; false: it is not active, or another firing has ended it. */
+/*
+ * End an active speculation; false: it is not active, or another firing has ended it. 0 is none,
+ * quietly; more than nspec is a fault.
+ */
 PROBE_PATH static bool end(struct fire *f, uint64_t id, uint32_t how)
 {
 	uint32_t active = SPEC_ACTIVE;
 
+	if (id > f->en->spec.most)
+		set_fault(f, FAULT_ILLOP, 0);
 	return is_id(f, id) && atomic_compare_exchange_strong(
 				       &f->en->spec.tab[id - 1].state, &active, how);
 }

@@ -213,6 +213,7 @@ static void *serve(void *arg)
 	struct server *s = arg;
 	uint64_t start;
 
+	pthread_setname_np(pthread_self(), "erltrace_tick"); /* else that of who has started it */
 	if (wait_until_armed(s->of))
 		return NULL;
 	start = now_ns();

@@ -200,21 +200,21 @@ static void test_drops(void)
 	w.drops[0][DROP_STKSTROVERFLOW] = 2;
 	work(false);
 	CHECK(cstr(&w.drop_text),
-		"[PRINCIPAL 0 1/1] 1 drop on CPU 0\n"
-		"[AGGREGATION 1 3/3] 3 aggregation drops on CPU 1\n"
-		"[DYNAMIC -1 1/1] 1 dynamic variable drop\n"
-		"[DYNRINSE -1 2/2] 2 dynamic variable drops with non-empty rinsing list\n"
-		"[DYNDIRTY -1 2/2] 2 dynamic variable drops with non-empty dirty list\n"
-		"[SPEC -1 2/2] 2 speculative drops\n"
-		"[SPECBUSY -1 1/1] 1 failed speculation (available buffer(s) still busy)\n"
-		"[SPECUNAVAIL -1 2/2] 2 failed speculations (no speculative buffer available)\n"
+		"[PRINCIPAL 0 1/1] 1 drop on CPU 0: -x bufsize=SIZE makes the buffers larger\n"
+		"[AGGREGATION 1 3/3] 3 aggregation drops on CPU 1: -x aggsize=SIZE makes the tables larger\n"
+		"[DYNAMIC -1 1/1] 1 dynamic variable drop: -x dynvarsize=SIZE makes more room\n"
+		"[DYNRINSE -1 2/2] 2 dynamic variable drops with non-empty rinsing list: -x cleanrate=RATE frees deleted variables sooner, -x dynvarsize=SIZE makes more room\n"
+		"[DYNDIRTY -1 2/2] 2 dynamic variable drops with non-empty dirty list: -x cleanrate=RATE frees deleted variables sooner, -x dynvarsize=SIZE makes more room\n"
+		"[SPEC -1 2/2] 2 speculative drops: -x specsize=SIZE makes the buffers larger\n"
+		"[SPECBUSY -1 1/1] 1 failed speculation (available buffer(s) still busy): -x nspec=N makes more\n"
+		"[SPECUNAVAIL -1 2/2] 2 failed speculations (no speculative buffer available): -x nspec=N makes more\n"
 		"[DBLERROR -1 1/1] 1 error in ERROR probe enabling\n"
-		"[STKSTROVERFLOW -1 2/2] 2 jstack()/ustack() string table overflows\n");
+		"[STKSTROVERFLOW -1 2/2] 2 jstack()/ustack() string table overflows: -x jstackstrsize=SIZE makes more room\n");
 	w.drops[0][DROP_PRINCIPAL] = 6;
 	work(false); /* too early */
 	CHECK(cstr(&w.drop_text), "");
 	work(true);
-	CHECK(cstr(&w.drop_text), "[PRINCIPAL 0 5/6] 5 drops on CPU 0\n");
+	CHECK(cstr(&w.drop_text), "[PRINCIPAL 0 5/6] 5 drops on CPU 0: -x bufsize=SIZE makes the buffers larger\n");
 }
 
 static void test_faults(void)

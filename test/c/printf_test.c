@@ -141,7 +141,7 @@ static void test_json(void)
 		"predicate at "
 		"BPF pc 2 (line 7 of t.d)\"}\n"
 		"{\"type\":\"drop\",\"kind\":\"PRINCIPAL\",\"cpu\":0,\"drops\":2,\"total\":2,"
-		"\"message\":\"2 drops on CPU 0\"}\n"
+		"\"message\":\"2 drops on CPU 0: -x bufsize=SIZE makes the buffers larger\"}\n"
 		"{\"type\":\"aggregation\",\"aggregation\":\"c\",\"function\":\"sum\",\"keys\":["
 		"\"k\","
 		"5],\"value\":-9223372036854775808,\"normal\":1}\n"

@@ -12,6 +12,7 @@
 #include "engine/provider.h"
 #include "file.h"
 #include "prog/firing.h"
+#include "prog/stack_marks.h"
 #include "checks.h"
 
 #define MOST (1 << 20) /* bytes of a file */
@@ -57,8 +58,8 @@ static void look_at_call(struct seen *s, unsigned fn)
 	case RT_pbi_equals: u->pbis |= 1u << (s->value[R3] & 0xff); break;
 	case RT_argstr: u->args |= 1 << s->value[R3]; break;
 	case RT_stack:
-		u->stack |= s->value[R4] == STACK_KERNEL;
-		u->ustack |= s->value[R4] != STACK_KERNEL;
+		u->stack |= (s->value[R4] & STACK_KIND) == STACK_KERNEL;
+		u->ustack |= (s->value[R4] & STACK_KIND) != STACK_KERNEL;
 		break;
 	}
 }

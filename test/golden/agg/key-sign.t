@@ -10,13 +10,15 @@ $ erltrace -qxaggsortkey -n 'BEGIN { @b[1u] = count(); @b[-1] = count(); @b[2] =
 >         1                1
 >         2                1
 >  4294967295                1
-# of every width, as one of several keys, printed by a format as well
+# of every width, as one of several keys, printed by a format as well; a signed char or short and an unsigned
+# one are different keys, unless they have the same value
 $ erltrace -qxaggsortkey -n 'BEGIN { @c[(char)-5, "x"] = count(); @c[(char)5, "y"] = count(); @c[(unsigned char)251, "x"] = count(); printa("%d %s %@d\n", @c); @d[(short)-5] = count(); @d[(unsigned short)65530] = count(); @d[(char)7] = count(); printa("%d %@d\n", @d); exit(0); }'
-> -5 x 2
+> -5 x 1
 > 5 y 1
-> -6 1
+> 251 x 1
 > -5 1
 > 7 1
+> 65530 1
 >
 $ erltrace -qxaggsortkey -n 'BEGIN { @d[1UL] = count(); @d[-1] = count(); printa("%d %@d\n", @d); @e[-1L] = count(); @e[1UL] = count(); @e[18446744073709551615u] = count(); printa("%d %@d\n", @e); exit(0); }'
 > 1 1
@@ -24,6 +26,16 @@ $ erltrace -qxaggsortkey -n 'BEGIN { @d[1UL] = count(); @d[-1] = count(); printa
 > -1 2
 > 1 1
 >
+# in whatever order they come, and with a wider unsigned type
+$ erltrace -qxaggsortkey -n 'BEGIN { @a[(unsigned char)254] = count(); @a[(char)-2] = count(); @a[(char)1] = count(); @a[(unsigned char)1] = count(); @b[(char)-3] = count(); @b[(unsigned short)65533] = count(); @b[(short)-3] = count(); @c[(short)-2] = count(); @c[(unsigned char)254] = count(); exit(0); }'
+>
+>        -2                1
+>         1                2
+>       254                1
+>        -3                2
+>     65533                1
+>     -2                1
+>    254                1
 # at equal values the order of keys is the same without aggsortkey
 $ erltrace -qn 'BEGIN { @a[1] = count(); @a[-2] = count(); @a[0] = count(); exit(0); }'
 >

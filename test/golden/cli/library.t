@@ -5,14 +5,14 @@ $ erltrace --scripts | grep -A 1 '^births'
 $ erltrace --scripts | awk 'length > 80' | wc -l
 > 0
 # with what each shows: no line without text, none of the files left out
-$ erltrace --scripts | sed '/^$/,$d' | grep -c '^[a-z0-9]* *$'
+$ erltrace --scripts | sed '1,/^$/d' | sed '/^$/,$d' | grep -c '^[a-z0-9]* *$'
 > 0
 ? 1
 # --scripts NAME shows the head
 $ erltrace --scripts births | head -4
 > births.d: processes that start and end, one line per second; at the end, which and why.
 >
-> 	erltrace -N NODE -qs births.d [SECONDS]
+> 	erltrace -N NODE -qs births.d [for=SECONDS]
 >
 $ erltrace --scripts births.d heat | grep -c '^Arguments: '
 > 2
@@ -45,3 +45,10 @@ $ erltrace births
 $ erltrace -n tick-1s { 'exit(0);' }
 ! erltrace: invalid probe specifier tick-1s: extraneous argument '{' ($1 is not referenced): probe, predicate and action are one argument, in quotes: -n 'PROBE /PREDICATE/ { ACTIONS }'
 ? 1
+# symptom-index: a command for each symptom, first; the guide has the same, and each can be compiled
+$ erltrace --scripts | head -3
+> What is wrong?                   erltrace -N NODE -qs ...
+>   I do not know yet              top for=10s
+>   it is slow                     slow module=MODULE over=10ms for=10s
+$ r=$(dirname "$(dirname "$(command -v erltrace)")"); diff <(erltrace --scripts | sed -n '2,/^$/p' | sed '/^$/d; s/^.\{33\}//') <(sed -n 's/^| .* | `erltrace -N NODE -qs \(.*\)` |$/\1/p' "$r/doc/guide.md")
+$ erltrace --scripts | sed -n '2,/^$/p' | sed '/^$/d; s/^.\{33\}//' | while read -r line; do erltrace -e -Zqs $line || echo "$line"; done

@@ -57,3 +57,7 @@ $ erltrace -ln profile-1ns
 >    ID   PROVIDER            MODULE                          FUNCTION NAME
 !~ failed to match profile-1ns: it would fire too often: the shortest interval is 200 microseconds
 ? 1
+# list-without-a-pattern: on a terminal, a line for each module
+$ script -qec "erltrace -l" /dev/null </dev/null | tr -d '\r' | tr -s ' ' | head -2
+>  PROVIDER MODULE PROBES
+>  dtrace 3

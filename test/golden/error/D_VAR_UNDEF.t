@@ -22,3 +22,10 @@ $ erltrace -e -xerrtags -n 'BEGIN { x = x + 1; }'
 $ erltrace -e -xerrtags -n 'BEGIN { a[1] = a[2]; }'
 !~ \[D_VAR_UNDEF\]
 ? 1
+# op= and ++ make a number; what is no number is not what the variable can become
+$ for e in 'x += "a"' 'x &= "a"' 'self->x *= "a"' 'this->x -= "a"' 'x["k"] += "a"' 'x -= curthread'; do erltrace -e -xerrtags -n "BEGIN { $e; }" 2>&1; done | grep -c D_VAR_UNDEF
+> 6
+$ erltrace -e -n 'BEGIN { x += "a"; }'
+!~ x has not been declared or assigned before, and operator \+= cannot make it a 'string': use =
+? 1
+$ erltrace -e -q -n 'BEGIN { x += 1; self->y++; z[1] |= 2; }'

@@ -32,6 +32,22 @@ $ erltrace -qn 'BEGIN { this->p = (long *)alloca(8); *this->p = 0x41414141414141
 > fault 1
 >
 !~ invalid address
+# below it, and across its bottom
+< below.d
+| BEGIN { this->p = (char *)alloca(16); trace(this->p[-1]); }
+| BEGIN { this->p = (char *)alloca(16); trace(*(uint64_t *)(this->p - 4)); }
+| BEGIN { this->p = (char *)alloca(16); bcopy(this->p - 8, this->p, 16); }
+| BEGIN { this->p = (char *)alloca(16); tracemem(this->p - 8, 16); }
+| BEGIN { this->p = (char *)alloca(16); trace(stringof(this->p - 8)); }
+| BEGIN { exit(0); }
+| ERROR { printf("fault %d of clause %d\n", arg4, arg1); }
+$ erltrace -qs below.d 2>/dev/null
+> fault 1 of clause 1
+> fault 1 of clause 2
+> fault 1 of clause 3
+> fault 1 of clause 4
+> fault 1 of clause 5
+>
 # what another clause has allocated is not there any more
 $ erltrace -qn 'BEGIN { this->p = (long *)alloca(8); *this->p = 1; } BEGIN { trace(*this->p); } BEGIN { exit(0); } ERROR { printf("fault %d\n", arg4); }'
 > fault 1

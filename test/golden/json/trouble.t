@@ -6,7 +6,7 @@ $ erltrace --json -qn 'BEGIN { setopt("nosuch"); exit(0); }' | grep -c '"type":"
 > 1
 # drops
 $ erltrace --json -qn 'BEGIN { speculation(); speculation(); exit(0); }' | grep '"drop"'
-> {"type":"drop","kind":"SPECUNAVAIL","cpu":null,"drops":1,"total":1,"message":"1 failed speculation (no speculative buffer available)"}
+> {"type":"drop","kind":"SPECUNAVAIL","cpu":null,"drops":1,"total":1,"message":"1 failed speculation (no speculative buffer available): -x nspec=N makes more"}
 # a script that does not compile: tag, file, line, column
 < bad.d
 | BEGIN

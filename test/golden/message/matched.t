@@ -25,10 +25,14 @@ $ erltrace -s s.d 2>&1 >/dev/null
 > erltrace: script 's.d' matched 2 probes
 $ erltrace -Z -s s.d -n 'nosuch:::' 2>&1 >/dev/null
 > erltrace: script 's.d' matched 2 probes
-> erltrace: description 'nosuch:::' matched 0 probes
+> erltrace: warning: description 'nosuch:::' matches no probe
+# with -q as well: who gives -Z is told what it leaves out
+$ erltrace -Z -q -s s.d -n 'nosuch:::' 2>&1 >/dev/null
+> erltrace: warning: description 'nosuch:::' matches no probe
+$ erltrace -xzdefs -q -s s.d -n 'nosuch:::' 2>&1 >/dev/null
 # nothing at all
 $ erltrace -Z -n 'nosuch:::'
-! erltrace: description 'nosuch:::' matched 0 probes
+! erltrace: warning: description 'nosuch:::' matches no probe
 ! erltrace: no probes matched
 ? 1
 $ erltrace -n 'nosuch:::'

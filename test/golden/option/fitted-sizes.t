@@ -19,4 +19,4 @@ $ erltrace -q -xbufresize=manual -xbufsize=8g -n 'BEGIN { exit(0); }'
 # specsize is taken as it is
 $ erltrace -q -xspecsize=1 -n 'BEGIN { s = speculation(); } BEGIN { speculate(s); printf("no\n"); } BEGIN { exit(0); }'
 >
-! erltrace: 1 speculative drop
+! erltrace: 1 speculative drop: -x specsize=SIZE makes the buffers larger

@@ -6,7 +6,7 @@ $ erltrace -xharmless -w -n 'BEGIN { exit(0); }' 2>&1
 ? 1
 $ for o in cpp=1 ctypes=/tmp/x dtypes=/tmp/x libdir=/tmp cpppath=/bin/sh watchdog=0 watchdog=100 silence=0 watchtime=3600s bufsize=1g aggmax=1g nspec=4000 maxthreads=4096 harmless=0 destructive; do erltrace -xharmless -x$o -n 'BEGIN { exit(0); }' 2>&1 | grep -c 'only harmless scripts are permitted'; done | sort | uniq -c | tr -s ' '
 >  15 1
-$ for o in quiet dynvarsize=16m aggsize=16m strsize=1k watchdog=10 defaultargs switchrate=10hz aggsortrev; do erltrace -xharmless -x$o -n 'BEGIN { exit(0); }' >/dev/null 2>&1 || echo $o; done
+$ for o in quiet nspec=512 dynvarsize=16m aggsize=16m strsize=1k watchdog=10 defaultargs switchrate=10hz aggsortrev; do erltrace -xharmless -x$o -n 'BEGIN { exit(0); }' >/dev/null 2>&1 || echo $o; done
 $ printf '#pragma D option quiet\n#pragma D option destructive\nBEGIN { system("echo done"); exit(0); }' | erltrace -xharmless -s - 2>&1
 > erltrace: failed to compile script -: line 2: option destructive cannot be set to this here: only harmless scripts are permitted
 ? 1
@@ -21,6 +21,12 @@ $ for o in erlnode usdtproc; do erltrace -xharmless -x$o=1 -qn 'BEGIN { trace("f
 $ for o in erlnode usdtproc; do printf '#pragma D option %s=1\nBEGIN { exit(0); }' $o | erltrace -xharmless -s - 2>&1; done
 > erltrace: failed to compile script -: line 1: option erlnode cannot be set to this here: only harmless scripts are permitted
 > erltrace: failed to compile script -: line 1: option usdtproc cannot be set to this here: only harmless scripts are permitted
+? 1
+# which processes are traced only narrows it, and is said once
+$ printf '#pragma D option processes=init\nBEGIN { trace("fine"); exit(0); }' | erltrace -xharmless -qs -
+> fine
+$ printf '#pragma D option processes=init\nBEGIN { exit(0); }' | erltrace -xprocesses=user -xharmless -qs - 2>&1
+> erltrace: failed to compile script -: line 1: option processes cannot be set to this here: only harmless scripts are permitted
 ? 1
 
 # however destructive was set before: harmless is stronger

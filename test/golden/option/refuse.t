@@ -18,7 +18,7 @@ $ for o in bufsize nspec switchrate libdir bufpolicy; do erltrace -q -x $o -n 'B
 > erltrace: failed to set -x bufpolicy: option bufpolicy needs a value
 > 1
 # values that are none, and beyond the limits
-$ for o in bufsize=x bufsize=1kk bufsize=-1 bufsize= bufsize=99999999999999999999 strsize=0 strsize=1m nspec=-1 nspec=1.5 nspec=100000 jit=maybe quiet=2 switchrate=1parsec switchrate=1ss bufpolicy=best bufresize=never evaltime=never stdc=x printsize=1g calls=slow calls= stackindent=1000 aggsortpos=x cpu=-1 maxframes=0; do erltrace -q -x "$o" -n 'BEGIN { exit(0); }' >/dev/null 2>err && echo "ran: $o"; grep -q "^erltrace: failed to set -x ${o%%=*}: option ${o%%=*}" err || cat err; done
+$ for o in bufsize=x bufsize=0 bufsize=1kk bufsize=-1 bufsize= bufsize=99999999999999999999 strsize=0 strsize=1m nspec=-1 nspec=1.5 nspec=100000 jit=maybe quiet=2 switchrate=1parsec switchrate=1ss bufpolicy=best bufresize=never evaltime=never stdc=x printsize=1g calls=slow calls= stackindent=1000 aggsortpos=x cpu=-1 maxframes=0; do erltrace -q -x "$o" -n 'BEGIN { exit(0); }' >/dev/null 2>err && echo "ran: $o"; grep -q "^erltrace: failed to set -x ${o%%=*}: option ${o%%=*}" err || cat err; done
 # the message says what would do
 $ erltrace -q -xbufpolicy=best -n 'BEGIN { exit(0); }'
 ! erltrace: failed to set -x bufpolicy: option bufpolicy: 'best' is not valid: it takes switch, ring or fill

@@ -40,8 +40,12 @@ $ erltrace -q -xmaxframes=1 -n 'BEGIN { ustack(3); exit(0); }' | grep -cE '^ {14
 > 1
 
 # not in the kernel: its stacks begin at the system call that runs BEGIN
-$ erltrace -q -xjstackframes=2 -n 'BEGIN { jstack(); exit(0); }' | grep -cE '^ {14}[^ ]'
+$ erltrace -q -xjstackframes=2 -n 'BEGIN { jstack(); exit(0); }' | grep -cE '^ {14}[^ (]'
 > 2
+
+# not in the kernel: a stack that is cut by a limit, not by the script itself, says so
+$ erltrace -q -xustackframes=2 -n 'BEGIN { ustack(); ustack(1); exit(0); }' | grep -E '^ {14}[(]'
+>               (more frames)
 
 # cpu: one that is not there
 $ erltrace -q -xcpu=99999 -n 'tick-1ms { exit(0); }'

@@ -16,8 +16,8 @@ $ erltrace -xspecsize=200 -qn 'int n; BEGIN { s = speculation(); } BEGIN { specu
 $ erltrace -xspecsize=100 -qn 'int n; struct s { char c[64]; } v; BEGIN { s = speculation(); } BEGIN { speculate(s); n++; trace(v); } BEGIN { speculate(s); n++; trace(v); } BEGIN { printf("%d\n", n); exit(0); }'
 > 1
 >
-! erltrace: 1 speculative drop
+! erltrace: 1 speculative drop: -x specsize=SIZE makes the buffers larger
 $ erltrace -xspecsize=0 -qn 'int n; BEGIN { s = speculation(); } BEGIN { speculate(s); n++; } BEGIN { printf("%d %d\n", s, n); exit(0); }'
 > 1 0
 >
-! erltrace: 1 speculative drop
+! erltrace: 1 speculative drop: -x specsize=SIZE makes the buffers larger
