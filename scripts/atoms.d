@@ -4,7 +4,7 @@
  * atoms.d: atoms that did not exist before: which, who makes them, and where. Atoms are never freed, and a
  * node that has too many of them ends.
  *
- *	erltrace -N NODE -qs atoms.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs atoms.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many processes and stacks to show (10).
  * Cost: calls of list_to_atom/1 and binary_to_atom/2, and what they return, are traced (flag call): 0.75 us

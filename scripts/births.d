@@ -3,7 +3,7 @@
 /*
  * births.d: processes that start and end, one line per second; at the end, which and why.
  *
- *	erltrace -N NODE -qs births.d [SECONDS]
+ *	erltrace -N NODE -qs births.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C).
  * Cost: process events (flag procs), and calls of proc_lib:init_p only; a spawn and an exit cost

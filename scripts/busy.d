@@ -3,7 +3,7 @@
 /*
  * busy.d: the busiest processes every second, and how long they ran.
  *
- *	erltrace -N NODE -qs busy.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs busy.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest to show (10).
  * Cost: flag running_procs; about 0.7 us each time a process runs.

@@ -3,7 +3,7 @@
 /*
  * calls.d: how often functions are called; the cheapest way to see what code does.
  *
- *	erltrace -N NODE -qs calls.d [MODULE] [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs calls.d [module=NAME] [for=SECONDS] [rows=N]
  *
  * Arguments: functions of these modules, a name or a pattern (all; expensive); how many seconds to
  * run (until ^C); how many of the busiest to show (30).

@@ -3,7 +3,7 @@
 /*
  * connections.d: TCP connections that are made and accepted: by whom, with which peer, how long it took.
  *
- *	erltrace -N NODE -qs connections.d [SECONDS]
+ *	erltrace -N NODE -qs connections.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C).
  * A line for each that is made when gen_tcp:connect/4 returns, with its result, and for each that is

@@ -5,7 +5,7 @@
  * there, for whom, and how long. A table has one lock for all that write to it, unless it was made with
  * write_concurrency; those that only read exclude those that write.
  *
- *	erltrace -N NODE -qs convoy.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs convoy.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many rows of each kind to show (20).
  * A call has waited for another one if that was under way when it began, and ended before it; two that only

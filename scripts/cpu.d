@@ -5,7 +5,7 @@
  * itself at work, ALL how many found it or what it had called. Of a node, BIFs, NIFs, garbage
  * collections and the scheduler are among the functions.
  *
- *	erltrace -N NODE -qs cpu.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs cpu.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many functions to show (30).
  * As a flame graph: --speedscope FILE (https://www.speedscope.app), --pprof FILE, --folded FILE

@@ -6,7 +6,7 @@
  * first crash of each kind is shown at once, one that has a stack with the line where it happened, and
  * below that its whole reason; at the end, how many there were of each kind, and the last one.
  *
- *	erltrace -N NODE -qs crashes.d [SECONDS] [PROCESS]
+ *	erltrace -N NODE -qs crashes.d [for=SECONDS] [process=NAME]
  *
  * Arguments: how many seconds to run (until ^C); only processes that are called so, by a registered
  * name or function such as my_server:init/1 (all).

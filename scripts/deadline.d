@@ -4,7 +4,7 @@
  * deadline.d: requests that take longer than a limit, each as a tree of its messages and spawns. A
  * request begins where a function is called, and goes on in whatever that causes (doc/guide.md).
  *
- *	erltrace -N NODE -qs deadline.d MODULE FUNCTION [MILLISECONDS] [SECONDS] [ONE IN]
+ *	erltrace -N NODE -qs deadline.d module=NAME function=NAME [over=MILLISECONDS] [for=SECONDS] [one_in=N]
  *
  * Arguments: requests are calls of this function; how many milliseconds are too long (100); how many
  * seconds to run (until ^C); one in so many requests is followed (1: all).

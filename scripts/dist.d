@@ -4,7 +4,7 @@
  * dist.d: messages to other nodes: how many, how large, and who sends them; nodes that come and go;
  * processes that wait for a busy connection.
  *
- *	erltrace -N NODE -qs dist.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs dist.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest senders to show (20).
  * Cost: flag send: about 0.2 us for each message of the node, 0.5 us for one that leaves it.

@@ -5,7 +5,7 @@
  * many processes that wait for one table, is a table whose operations take long in total and at worst, with
  * its callers below.
  *
- *	erltrace -N NODE -qs ets.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs ets.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many rows of each kind to show (20).
  * Cost: calls of ets' built-in functions and their returns are traced (flags call, return_to): 0.9 us

@@ -6,7 +6,7 @@
  * exception that passes several functions counts for each of them; a chain of tail calls is one call
  * of its last function. A throw that nobody catches is an error, nocatch.
  *
- *	erltrace -N NODE -qs exceptions.d MODULE [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs exceptions.d module=NAME [for=SECONDS] [rows=N]
  *
  * Arguments: functions of these modules, a name or a pattern like 'my_*'; how many seconds to run (until
  * ^C); how many rows to show (all).

@@ -4,7 +4,7 @@
  * fan.d: fan-in and fan-out: from how many different processes a process gets messages, and to how
  * many it sends. A process with many senders may be a bottleneck.
  *
- *	erltrace -N NODE -qs fan.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs fan.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of each to show (10).
  * Cost: flag send; about 0.5 us for a message. Keeps a word for each pair of processes: with more

@@ -5,7 +5,7 @@
  * before it, as a tree of its messages and spawns; in the end how long requests take. A request begins
  * where a function is called, and goes on in whatever that causes (doc/guide.md).
  *
- *	erltrace -N NODE -qs flow.d MODULE FUNCTION [SECONDS] [ONE IN]
+ *	erltrace -N NODE -qs flow.d module=NAME function=NAME [for=SECONDS] [one_in=N]
  *
  * Arguments: requests are calls of this function; how many seconds to run (until ^C); one in so many
  * requests is followed (1: all).

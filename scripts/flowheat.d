@@ -5,7 +5,7 @@
  * process, how long each process works until it sends on, and how long requests take as a whole. A
  * request begins where a function is called, and goes on in whatever that causes (doc/guide.md).
  *
- *	erltrace -N NODE -qs flowheat.d MODULE FUNCTION [SECONDS] [ONE IN]
+ *	erltrace -N NODE -qs flowheat.d module=NAME function=NAME [for=SECONDS] [one_in=N]
  *
  * Arguments: requests are calls of these functions, names or patterns; how many seconds to run (until
  * ^C); one in so many requests is followed (1: all).

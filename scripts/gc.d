@@ -3,7 +3,7 @@
 /*
  * gc.d: garbage collection pauses: how long, how many, how much they reclaim, in which processes.
  *
- *	erltrace -N NODE -qs gc.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs gc.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many processes to show (10).
  * Cost: flag garbage_collection; about 0.7 us for each collection.

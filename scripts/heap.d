@@ -4,7 +4,7 @@
  * heap.d: processes whose heap grows: its largest size, and by how many words it grew and shrank in
  * total.
  *
- *	erltrace -N NODE -qs heap.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs heap.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the largest to show (20).
  * Cost: flag garbage_collection; about 0.7 us for each collection.

@@ -5,7 +5,7 @@
  * nanoseconds of running time, one line per function, every second. A call that an exception ends
  * does not count.
  *
- *	erltrace -N NODE -qs heat.d [MODULE] [SECONDS]
+ *	erltrace -N NODE -qs heat.d [module=NAME] [for=SECONDS]
  *
  * Arguments: functions of these modules, a name or a pattern (all; expensive); how many seconds to
  * run (until ^C).

@@ -4,7 +4,7 @@
  * hibernate.d: processes that hibernate: how often, how long they slept, and in which function
  * they wake up. Many short sleeps cost more than they save.
  *
- *	erltrace -N NODE -qs hibernate.d [SECONDS]
+ *	erltrace -N NODE -qs hibernate.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C).
  * Cost: flags running_procs and 'receive'; about 1 us each time a process runs.

@@ -4,7 +4,7 @@
  * hogs.d: processes that hog a scheduler. Every second, those that took most CPU time, in percent of one
  * scheduler's: 100 is a process that ran all the time. In the end, the stacks that were seen most.
  *
- *	erltrace -N NODE -qs hogs.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs hogs.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many processes and stacks to show (5).
  * From samples, so one that runs in a NIF and never comes back is seen as well. sched.d and busy.d count

@@ -6,7 +6,7 @@
  * blocked or overloaded, or if the process itself does not come to its messages (before OTP 27: since then it
  * takes them whenever it is scheduled in, whatever it is busy with).
  *
- *	erltrace -N NODE -qs late.d [MS] [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs late.d [over=MILLISECONDS] [for=SECONDS] [rows=N]
  *
  * Arguments: from how many milliseconds on a timer is shown as late (10); how many seconds to run (until
  * ^C); how many rows to show (20).

@@ -4,7 +4,7 @@
  * latency.d: how long a process waits to run after it gets a message. The time from the first
  * message to a process that does not run until a scheduler runs it, in nanoseconds.
  *
- *	erltrace -N NODE -qs latency.d [SECONDS] [PROCESS]
+ *	erltrace -N NODE -qs latency.d [for=SECONDS] [process=NAME]
  *
  * Arguments: how many seconds to run (until ^C); only messages to this process, as
  * '<0.91.0>' or the name that it is sent to (all).

@@ -4,7 +4,7 @@
  * locks.d: locks inside the VM that its threads wait for: which lock, which processes wait, in which function,
  * how often and how long, and the stacks that most of it comes from.
  *
- *	erltrace -N NODE -qs locks.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs locks.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many rows and stacks to show (10).
  * A thread that finds a lock taken tries again, lets others run in between (sched_yield), and in the end sleeps

@@ -4,14 +4,14 @@
  * mailbox.d: long mailboxes. Every second, the processes whose mailbox has at least LENGTH messages:
  * how many wait, how many more than a second ago, and the function that the process is in.
  *
- *	erltrace -N NODE -qs mailbox.d [LENGTH] [SECONDS]
+ *	erltrace -N NODE -qs mailbox.d [length=N] [for=SECONDS]
  *
  * Arguments: the least LENGTH to show (100); how many seconds to run (until ^C).
  * Each process is asked (process_info), so lengths are exact, also of a process that does not reach a
  * receive.
  * Cost: about 0.3 us a second for each process of the node, and 2 % of the schedulers' time at most
- * (option statebudget). If that is too little for all processes, the rest comes in the next second,
- * and a line says so.
+ * (option statebudget). The first two looks are whole, whatever that takes, within 2 s each; later ones
+ * may have a part of the processes, and say so.
  * Sample:
  *	PROCESS                      PID                  MORE   MESSAGES FUNCTION
  *	demo_store                   <0.92.0>               12       3500 gen:do_call/4
@@ -25,6 +25,8 @@ inline int limit = $1 ? $1 : 100;
 BEGIN
 {
 	seconds = $2;
+	looks = 0;
+	over = 0;
 	shown = 0;
 	printf("%-28s %-14s %10s %10s %s\n", "PROCESS", "PID", "MORE", "MESSAGES", "FUNCTION");
 }
@@ -37,8 +39,13 @@ state:::process-1s
 	shown = 1;
 }
 
+state:::round-1s /!arg2/ { printf("%d of %d processes, the others in the next look:\n", arg4, arg5); }
+
+state:::round-1s /arg6/ { printf("%d processes did not answer in time\n", arg6); }
+
 state:::round-1s
 {
+	looks++;
 	printa("%-28s %-14s %10d %@10d %s\n", @n);
 	trunc(@n);
 }
@@ -50,8 +57,8 @@ state:::round-1s
 	shown = 0;
 }
 
-state:::round-1s /!arg2/ { printf("(partial: %d processes)\n", arg1); }
-
-tick-1s /--seconds == 0/ { exit(0); }
+tick-1s /--seconds == 0/ { over = 1; }
+tick-1s /over && looks > 0/ { exit(0); }
+state:::round-1s /over/ { exit(0); } /* there is a look, however few */
 
 END { trunc(@n); } /* of a round that is not over */

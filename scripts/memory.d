@@ -4,15 +4,17 @@
  * memory.d: what holds the memory: by kind, by allocator, the processes with the most memory, and those
  * that hold the most bytes of binaries.
  *
- *	erltrace -N NODE -qs memory.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs memory.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many processes to show (10). A table every five
  * seconds, the first one at once.
  * A binary of more than 64 bytes is outside of heaps and belongs to all who refer to it: each process is
- * shown with all bytes that it refers to. An allocator with a low USED has many half empty carriers.
+ * shown with all bytes that it refers to. One with a heap of more than 8 MB is not asked for the list: it
+ * has 'many', and each reference counts. An allocator with a low USED has many half empty carriers.
  * Cost: 4 to 6 us for each process of the node every five seconds, more for those with thousands of
- * binaries, and 2 % of the schedulers' time at most (option statebudget). If that is too little for
- * all processes, the rest comes in the next table, and a line says so.
+ * binaries, and 2 % of the schedulers' time at most (option statebudget). The
+ * first two tables are whole, whatever that takes, within 2 s each; later ones may have a part of the
+ * processes, and say so.
  * Sample:
  *	KIND                          COUNT      LIMIT        BYTES
  *	total                             -          -     39845888
@@ -33,7 +35,7 @@
 
 inline int most = $2 ? $2 : 10;
 
-BEGIN { seconds = $1; }
+BEGIN { seconds = $1; looks = 0; over = 0; }
 
 state:::memory-5s
 /!args[0]->is_allocator/
@@ -50,14 +52,28 @@ state:::memory-5s
 }
 
 state:::process-5s
+/args[0]->memory_rank <= most/
 {
 	@processes[args[0]->name, args[0]->pid] = max(args[0]->memory);
 }
 
 state:::process-5s
-/args[0]->binaries > 0/
+/args[0]->binary_rank <= most/
 {
-	@holders[args[0]->name, args[0]->pid, args[0]->binaries] = max(args[0]->binary_bytes);
+	@holders[args[0]->name, args[0]->pid,
+		args[0]->binaries < 0 ? "many" : lltostr(args[0]->binaries)] = max(args[0]->binary_bytes);
+}
+
+state:::round-5s
+/!arg2/
+{
+	printf("\n%d of %d processes: the others come in the next tables\n", arg4, arg5);
+}
+
+state:::round-5s
+/arg6/
+{
+	printf("\n%d processes did not answer in time\n", arg6);
 }
 
 state:::round-5s
@@ -71,12 +87,13 @@ state:::round-5s
 	printa("%-28s %-14s %@12d\n", @processes);
 	printf("\n%-28s %-14s %10s %12s\n", "PROCESS", "PID", "BINARIES", "BYTES");
 	trunc(@holders, most);
-	printa("%-28s %-14s %10d %@12d\n", @holders);
+	printa("%-28s %-14s %10s %@12d\n", @holders);
+	looks++;
 	trunc(@kinds); trunc(@allocators); trunc(@processes); trunc(@holders);
 }
 
-state:::round-5s /!arg2/ { printf("(partial: not all processes)\n"); }
-
-tick-1s /--seconds == 0/ { exit(0); }
+tick-1s /--seconds == 0/ { over = 1; }
+tick-1s /over && looks > 0/ { exit(0); }
+state:::round-5s /over/ { exit(0); } /* there is a look, however few */
 
 END { trunc(@kinds); trunc(@allocators); trunc(@processes); trunc(@holders); } /* of a round that is not over */

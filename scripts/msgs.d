@@ -3,7 +3,7 @@
 /*
  * msgs.d: messages: how large they are, and who sends how many, and how much, to which process.
  *
- *	erltrace -N NODE -qs msgs.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs msgs.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest pairs to show (20).
  * Cost: flag send; about 0.4 us for a message, more for a large one, whose term is walked to find

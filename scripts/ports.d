@@ -4,7 +4,7 @@
  * ports.d: ports and their drivers: opened and closed, with the reason; commands and bytes sent to
  * them, by the port's name.
  *
- *	erltrace -N NODE -qs ports.d [SECONDS]
+ *	erltrace -N NODE -qs ports.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C).
  * Cost: flags ports and 'receive' on ports; about 1 us for each operation on a port.

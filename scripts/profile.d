@@ -7,7 +7,7 @@
  * such as a loop, returns once, from its last function, which has the time of the whole chain; a call
  * that an exception ends does not return, and its time is added to the OWN time of its caller.
  *
- *	erltrace -N NODE -qs profile.d [MODULE] [SECONDS]
+ *	erltrace -N NODE -qs profile.d [module=NAME] [for=SECONDS]
  *
  * Arguments: functions of these modules, a name or a pattern (all; expensive); how many seconds to
  * run (until ^C).

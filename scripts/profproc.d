@@ -4,7 +4,7 @@
  * profproc.d: where the time goes, by process and function. Running time in microseconds,
  * including that of the functions it calls, of the calls that return (see profile.d).
  *
- *	erltrace -N NODE -qs profproc.d [MODULE] [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs profproc.d [module=NAME] [for=SECONDS] [rows=N]
  *
  * Arguments: functions of these modules, a name or a pattern (all; expensive); how many seconds to
  * run (until ^C); how many of the busiest to show (30).

@@ -4,7 +4,7 @@
  * queues.d: mailboxes: how long they are when a message is fetched, all of them and the longest
  * ones; and the sizes of the messages. Lengths are lower bounds (see mailbox.d).
  *
- *	erltrace -N NODE -qs queues.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs queues.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the longest to show (20).
  * Cost: flag 'receive'; about 0.5 us for a message that comes in.

@@ -4,7 +4,7 @@
  * restarts.d: children that supervisors start again, and what they had ended by; crashes that proc_lib
  * reports. Each is shown when it happens; at the end, how many there were of each.
  *
- *	erltrace -N NODE -qs restarts.d [SECONDS]
+ *	erltrace -N NODE -qs restarts.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C).
  * Cost: nothing but two functions of supervisor and proc_lib is traced (flag call), which are called when a

@@ -4,7 +4,7 @@
  * runq.d: schedulers, every second: how many processes and ports wait in the run queue of each, and what it
  * did since the last second, in percent of that time.
  *
- *	erltrace -N NODE -qs runq.d [SECONDS]
+ *	erltrace -N NODE -qs runq.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C).
  * Dirty schedulers of one type share a run queue; they are shown while they work or something waits

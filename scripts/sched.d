@@ -4,7 +4,7 @@
  * sched.d: how processes are scheduled: in which function they resume, how often, and how long they
  * run at a time.
  *
- *	erltrace -N NODE -qs sched.d [SECONDS]
+ *	erltrace -N NODE -qs sched.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C).
  * Cost: flag running_procs; about 0.7 us each time a process runs.

@@ -5,7 +5,7 @@
  * Erlang function that ran then: the innermost one of the named modules. A function that an
  * exception has ended is shown until its process calls the next one, or returns from one.
  *
- *	erltrace -N NODE -qs slowwrite.d MODULE [MICROSECONDS] [SECONDS]
+ *	erltrace -N NODE -qs slowwrite.d module=NAME [over=MICROSECONDS] [for=SECONDS]
  *
  * Arguments: functions of these modules, a name or a pattern like 'my_*' (all; expensive); how many
  * microseconds are slow (1000; 0: each write); how many seconds to run (until ^C).

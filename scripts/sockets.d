@@ -4,7 +4,7 @@
  * sockets.d: sockets: those that send and receive most, and those where most waits to be sent, every
  * five seconds.
  *
- *	erltrace -N NODE -qs sockets.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs sockets.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many sockets to show (20).
  * IN and OUT are the bytes of the last five seconds; in the first table, of the socket's whole life.
@@ -22,7 +22,7 @@
 
 inline int most = $2 ? $2 : 20;
 
-BEGIN { seconds = $1; rounds = 1; waiting = 0; }
+BEGIN { seconds = $1; rounds = 1; waiting = 0; over = 0; }
 
 state:::socket-5s
 /rounds == 1/
@@ -67,6 +67,8 @@ state:::round-5s
 
 state:::round-5s /!arg2/ { printf("(partial: %d sockets)\n", arg1); }
 
-tick-1s /--seconds == 0/ { exit(0); }
+tick-1s /--seconds == 0/ { over = 1; }
+tick-1s /over && rounds > 1/ { exit(0); }
+state:::round-5s /over/ { exit(0); } /* there is a look, however few */
 
 END { trunc(@s); trunc(@waits); } /* of a round that is not over */

@@ -4,7 +4,7 @@
  * spawners.d: who spawns processes, and what they run. For processes that proc_lib starts
  * (gen_servers, supervisors, tasks) this is the function or fun that they are started for.
  *
- *	erltrace -N NODE -qs spawners.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs spawners.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest pairs to show (20).
  * Cost: process events (flag procs), and calls of proc_lib:init_p only; about 1.5 us for a spawn.

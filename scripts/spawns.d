@@ -3,7 +3,7 @@
 /*
  * spawns.d: each process that is spawned and each that ends, with how long it lived.
  *
- *	erltrace -N NODE -qs spawns.d [FUNCTION] [SECONDS]
+ *	erltrace -N NODE -qs spawns.d [function=NAME] [for=SECONDS]
  *
  * Arguments: only processes that start in this function, as M:F/A (all: ''); how many seconds to run (until
  * ^C).

@@ -5,7 +5,7 @@
  * but others have their turn), or waits: in which function, and in a call of a gen_server or the
  * like for whom. All together is the time that has passed.
  *
- *	erltrace -N NODE -qs states.d NAME [SECONDS]
+ *	erltrace -N NODE -qs states.d process=NAME [for=SECONDS]
  *
  * Arguments: the process, by registered name, pid, label or the function that it began with (if several
  * have it, one of them); how many seconds to run (until ^C, or until the process ends).

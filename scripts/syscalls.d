@@ -5,7 +5,7 @@
  * wall-clock time: waiting counts. What the VM does for itself (schedulers that have nothing to do,
  * ports and sockets that are ready) belongs to no process and is left out.
  *
- *	erltrace -N NODE -qs syscalls.d [SECONDS] [CALL]
+ *	erltrace -N NODE -qs syscalls.d [for=SECONDS] [call=NAME]
  *
  * Arguments: how many seconds to run (until ^C); only these calls, a name or a pattern like
  * 'write*' (all).

@@ -4,7 +4,7 @@
  * sysmon.d: what the VM's system monitor sees: long garbage collections, processes and ports that run
  * without a pause, large heaps, processes that wait for a port or for the connection to another node.
  *
- *	erltrace -N NODE -qs sysmon.d [SECONDS]
+ *	erltrace -N NODE -qs sysmon.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C). Limits are options: -x longgc=50 (ms), longschedule=50
  * (ms), largeheap=10000000 (words).

@@ -3,7 +3,7 @@
 /*
  * tables.d: ETS tables: the largest ones, and those that grow, every five seconds.
  *
- *	erltrace -N NODE -qs tables.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs tables.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many tables to show (20).
  * MORE are the objects that a table has more than five seconds ago; BYTES its memory. A table without a
@@ -24,7 +24,7 @@
 
 inline int most = $2 ? $2 : 20;
 
-BEGIN { seconds = $1; grown = 0; }
+BEGIN { seconds = $1; grown = 0; looks = 0; over = 0; }
 
 state:::table-5s
 {
@@ -42,6 +42,7 @@ state:::table-5s
 
 state:::round-5s
 {
+	looks++;
 	printf("\n%-28s %-20s %9s %8s %11s\n", "TABLE", "OWNER", "OBJECTS", "MORE", "BYTES");
 	trunc(@large, most);
 	printa("%-28s %-20s %9d %8d %@11d %s\n", @large);
@@ -60,6 +61,8 @@ state:::round-5s
 
 state:::round-5s /!arg2/ { printf("(partial: %d tables)\n", arg1); }
 
-tick-1s /--seconds == 0/ { exit(0); }
+tick-1s /--seconds == 0/ { over = 1; }
+tick-1s /over && looks > 0/ { exit(0); }
+state:::round-5s /over/ { exit(0); } /* there is a look, however few */
 
 END { trunc(@large); trunc(@grow); } /* of a round that is not over */

@@ -4,7 +4,7 @@
  * timers.d: timers that are started and cancelled: by whom, for whom, how soon they are due, and from which
  * functions most are started. A timer storm is a process that starts many, at the top of the list.
  *
- *	erltrace -N NODE -qs timers.d [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs timers.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many rows of each kind to show (20).
  * Cost: calls of erlang:send_after and start_timer, and of cancel_timer with its return, are traced (flags

@@ -4,7 +4,7 @@
  * top.d: the node at a glance, every two seconds: its processes, ports, run queues and memory; and the
  * processes that do most, or have the longest mailboxes, or the most memory.
  *
- *	erltrace -N NODE -qs top.d [SORT] [SECONDS] [HOW MANY]
+ *	erltrace -N NODE -qs top.d [sort=WORD] [for=SECONDS] [rows=N]
  *
  * Arguments: what to sort by: reductions, mailbox or memory (reductions; this one may be left out); how many
  * seconds to run, to the next screen (until ^C); how many processes to show (20; on a terminal as many as
@@ -14,8 +14,8 @@
  * Names are cut after 32 characters: rows have 109 columns, and take two lines where a terminal has fewer.
  * REDUCTIONS are those since the last screen, so the first one comes after two seconds.
  * Cost: 2 to 5 us for each process of the node every two seconds, and 2 % of the schedulers' time at
- * most (option statebudget). If that is too little for all processes, the rest comes in the next
- * screen, and a line says so.
+ * most (option statebudget). The first screen is whole, whatever that takes, within 4 s; later ones may
+ * have a part of the processes, and say so.
  * Sample:
  *	up 412 s   97 processes   12 ports   0 ready to run   2 schedulers 31 % busy
  *	memory 38 MB: processes 14, binaries 2, tables 3, code 9, atoms 0 MB; 14127 of 1048576 atoms
@@ -40,6 +40,7 @@ BEGIN
 	live = 0;
 	turned = 0;
 	over = 0;
+	passes = 0; /* that are over: the second one has something to compare with */
 }
 
 BEGIN
@@ -111,7 +112,7 @@ state:::process-2s
 }
 
 state:::process-2s
-/sort == 'm'/
+/sort == 'm' && args[0]->memory_rank <= most/
 {
 	@mem[args[0]->name, args[0]->pid, args[0]->function, args[0]->mailbox,
 		args[0]->new_reductions] = max(args[0]->memory);
@@ -127,30 +128,47 @@ state:::key
 
 /* The screen is empty. */
 state:::round-2s
-/arg0 > 1 && live/
+/passes > 0 && live/
 {
 	printf("\033[H\033[Jr reductions   l mailbox length   m memory   q quit\n");
 }
 
 state:::round-2s
-/arg0 > 1 && !live/
+/passes > 0 && !live/
 {
 	printf("\n");
 }
 
 state:::round-2s
-/arg0 > 1/
+/passes > 0/
 {
 	printf("up %d s   %d processes   %d ports   %d ready to run   %d schedulers %d %% busy\n",
 		uptime, processes, ports, ready, schedulers, busy / (10 * schedulers));
 	printf("memory %d MB: processes %d, binaries %d, tables %d, code %d, atoms %d MB; %d of %d atoms\n",
 		mb["total"], mb["processes"], mb["binary"], mb["ets"], mb["code"], mb["atom"],
 		atoms, atom_limit);
-	printf("%s", arg2 && !turned ? "" : "(partial: not all processes)\n");
 }
 
 state:::round-2s
-/arg0 > 1 && sort == 'r'/
+/passes > 0 && !arg2/
+{
+	printf("%d of %d processes: the others come in the next screen\n", arg4, arg5);
+}
+
+state:::round-2s
+/passes > 0 && arg2 && turned/
+{
+	printf("not all processes: a key was pressed\n");
+}
+
+state:::round-2s
+/passes > 0 && arg6/
+{
+	printf("%d processes did not answer in time\n", arg6);
+}
+
+state:::round-2s
+/passes > 0 && sort == 'r'/
 {
 	printf("%-32s %-12s %-32s %10s %8s %10s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
 		"MAILBOX", "REDUCTIONS");
@@ -159,7 +177,7 @@ state:::round-2s
 }
 
 state:::round-2s
-/arg0 > 1 && sort == 'l'/
+/passes > 0 && sort == 'l'/
 {
 	printf("%-32s %-12s %-32s %10s %10s %8s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
 		"REDUCTIONS", "MAILBOX");
@@ -168,7 +186,7 @@ state:::round-2s
 }
 
 state:::round-2s
-/arg0 > 1 && sort == 'm'/
+/passes > 0 && sort == 'm'/
 {
 	printf("%-32s %-12s %-32s %8s %10s %10s\n", "PROCESS", "PID", "FUNCTION", "MAILBOX",
 		"REDUCTIONS", "MEMORY");
@@ -182,10 +200,12 @@ state:::round-2s
 }
 
 state:::round-2s
-/arg0 > 1 && over/
+/passes > 0 && over/
 {
 	exit(0);
 }
+
+state:::round-2s /arg3/ { passes++; }
 
 tick-1s /--seconds == 0/ { over = 1; } /* there is a screen, however few */
 

@@ -4,7 +4,7 @@
  * user.d: probes that Erlang code fires itself, by dtrace:p, dtrace:pn, dtrace:s and the same of
  * dyntrace: each one as it comes, and their number at the end.
  *
- *	erltrace -N NODE -qs user.d [NUMBER]
+ *	erltrace -N NODE -qs user.d [number=N]
  *
  * Arguments: only the numbered probe of pn with this number (all 951).
  * Cost: about 0.5 us for a probe that is fired; with dyntrace 0.5 us more (its calls are traced).

@@ -5,11 +5,11 @@
  * yet, as chains. A deadlock is a chain that is a cycle. Every second; what is the same for several
  * callers of one name is one line, and so it is for those without a name, which were spawned with a fun.
  *
- *	erltrace -N NODE -qs waits.d [MILLISECONDS] [SECONDS]
+ *	erltrace -N NODE -qs waits.d [over=MILLISECONDS] [for=SECONDS]
  *
  * Arguments: calls to show that have been seen for at least so long (0: all that there are at a look);
  * how many seconds to run (until ^C).
- * LONGEST MS is since the script has first seen one of them call this process. The last of a chain is not in a
+ * LONGEST MS is since the script has first seen one of them in this call. The last of a chain is not in a
  * call: IN is where the first callee is, MAILBOX how many messages it has. A callee of another node is
  * shown by pid or {Name,Node}; what it waits for, only that node knows. What processes of another
  * kind, ports and tables wait for is not shown.
@@ -30,7 +30,7 @@
 
 inline int limit = $1;
 
-BEGIN { seconds = $2; }
+BEGIN { seconds = $2; looks = 0; over = 0; }
 
 state:::wait-1s
 /args[0]->deadlock == 1/
@@ -48,16 +48,23 @@ state:::wait-1s
 	@mailbox[this->chain, args[0]->callee_function] = max(args[0]->mailbox);
 }
 
+state:::round-1s /!arg2/ { printf("%d of %d processes, the others in the next look:\n", arg4, arg5); }
+
+state:::round-1s /arg6/ { printf("%d processes did not answer in time\n", arg6); }
+
 state:::round-1s
 {
+	looks++;
 	printa("DEADLOCK %s\n", @cycles);
 	printf("%8s %11s %10s %s\n", "CALLERS", "LONGEST MS", "MAILBOX",
 		"CHAIN, AND WHERE ITS FIRST CALLEE IS");
 	printa("%@8d %@11d %@10d %s (%s)\n", @callers, @longest, @mailbox);
-	printf("%s\n", arg2 ? "" : "(partial: not all processes)");
+	printf("\n");
 	trunc(@cycles); trunc(@callers); trunc(@longest); trunc(@mailbox);
 }
 
-tick-1s /--seconds == 0/ { exit(0); }
+tick-1s /--seconds == 0/ { over = 1; }
+tick-1s /over && looks > 0/ { exit(0); }
+state:::round-1s /over/ { exit(0); } /* there is a look, however few */
 
 END { trunc(@cycles); trunc(@callers); trunc(@longest); trunc(@mailbox); } /* of a round that is not over */

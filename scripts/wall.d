@@ -6,7 +6,7 @@
  * the function itself (one that waits is in the function with the receive), ALL how many in it or in
  * what it had called.
  *
- *	erltrace -N NODE -qs wall.d [SECONDS] [HOW MANY] [NAME]
+ *	erltrace -N NODE -qs wall.d [for=SECONDS] [rows=N] [process=NAME]
  *
  * Arguments: how many seconds to run (until ^C); how many functions to show (30); only processes of
  * this name: registered, label or first function.

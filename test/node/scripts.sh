@@ -302,12 +302,12 @@ has 'dist: by process' "^$value +'?$host'? +25\$"
 has 'dist: by node' "^'?$host'? +[0-9]+ +[0-9]+ +[0-9]+\$"
 
 run gencall 'demo_exact:slow_server(9, 3).' 2000
-has 'gencall: calls' '^demo_exact:worker/1 +demo_exact:init/1 +9$'
-is 'gencall: slow ones' 9 "$(grep -cE '^ +[0-9]+ demo_exact:worker/1 +demo_exact:init/1 +[^ ]' o)"
+has 'gencall: calls' '^demo_exact:worker/1 +demo_exact:init/1 +9 +[0-9]{4,}$'
+is 'gencall: slow ones' 9 "$(grep -cE '^ +[0-9]+ demo_exact:worker/1 +demo_exact:init/1 +ok +[^ ]' o)"
 # nine calls of one server, which takes 3 ms for each
-has 'gencall: percentiles of the server' '^demo_exact:init/1 +[0-9]{4,} +[0-9]{4,} +[0-9]{4,}$'
+has 'gencall: percentiles of the server' '^demo_exact:init/1 +9 +0 +0 +0 +[0-9]{4,} +[0-9]{4,} +[0-9]{4,}$'
 run gencall 'demo_exact:server(50).' 60000000
-has 'gencall: more calls' '^demo_exact:worker/1 +demo_exact:init/1 +50$'
+has 'gencall: more calls' '^demo_exact:worker/1 +demo_exact:init/1 +50 +[0-9]+$'
 hasnt 'gencall: none slow' '^ +[0-9]+ demo'
 
 # Until every flow has ended, which is some hundredths of a second later.
@@ -348,16 +348,16 @@ row 'calls: inner' 'demo_exact:inner/1 100'
 row 'calls: tail calls' 'demo_exact:round/1 100'
 
 run slow 'demo_exact:naps(12, 2).' demo_exact 2000 0 nap
-is 'slow: naps' 12 "$(grep -cE "^ +[0-9]+ demo_exact:worker/1 +demo_exact:nap/1 +\[2\]$" o)"
+is 'slow: naps' 12 "$(grep -cE "^ +[0-9]+ +[0-9]+ demo_exact:worker/1 +demo_exact:nap/1 +\[2\]$" o)"
 row 'slow: number' '12 calls'
 run slow 'demo_exact:naps(3, 2, 20).' demo_exact 2000 0 deep
-is 'slow: the outermost of a recursion' 3 "$(grep -cE "^ +[0-9]+ demo_exact:worker/1 +demo_exact:deep/2 +\[20,2\]$" o)"
+is 'slow: the outermost of a recursion' 3 "$(grep -cE "^ +[0-9]+ +[0-9]+ demo_exact:worker/1 +demo_exact:deep/2 +\[20,2\]$" o)"
 row 'slow: number of recursions' '3 calls'
 run slow 'demo_exact:calls(1000).' demo_exact 60000000
 hasnt 'slow: none' 'demo_exact'
 # raiser/2 takes much longer than leaf/1.
 run slow 'demo_exact:raises(1, 300, [throw, error, exit]).' demo_exact 250000
-is 'slow: who catches it' 3 "$(grep -cE "^ +[0-9]+ demo_exact:worker/1 +demo_exact:catcher/2 +\[.*,(throw|error|exit)\]$" o)"
+is 'slow: who catches it' 3 "$(grep -cE "^ +[0-9]+ +[0-9]+ demo_exact:worker/1 +demo_exact:catcher/2 +\[.*,(throw|error|exit)\]$" o)"
 hasnt 'slow: what an exception ends is not told' 'raiser'
 hasnt 'slow: nor does the next call take its time' 'leaf'
 

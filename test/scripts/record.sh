@@ -44,7 +44,7 @@ record ets 'demo_exact:ets(12).' ''
 record exceptions '{demo_exact:throws(3), demo_exact:raises(2, 0, [throw, error, exit])}.' '' demo_exact
 record fan 'demo_exact:fan_in(10, 3).' ''
 record gc 'demo_exact:gcs(20).' ''
-record gencall 'demo_exact:slow_server(4, 3).' '' 2000
+record gencall '{demo_exact:slow_server(4, 3), catch gen_server:call(demo_idle, x, 10)}.' '' 2000
 record heap 'demo_exact:grow(20).' ''
 record heat '{demo_exact:calls(30), demo_exact:nested(10)}.' '' demo_exact
 record hibernate 'demo_exact:hibernates(6).' ''
