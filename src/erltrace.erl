@@ -143,7 +143,8 @@ set_record(H, Name, Fields) ->
     is_atom(Name) andalso lists:all(fun is_atom/1, Fields) orelse error(badarg, Args),
     call(H, {set_record, atom_to_binary(Name), [atom_to_binary(F) || F <- Fields]}, Args).
 
-%% @doc Turns the probes on. A handle runs once: to run again, open another.
+%% @doc Turns the probes on; `{error, no_prog}' without a compiled script. A handle runs once: to
+%% run again, open another.
 -spec go(handle()) -> ok | {error, reason()}.
 go(H) ->
     call(H, go, [H]).
@@ -166,7 +167,8 @@ stop(H) ->
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
 %% are matched by the `stack' pointer or, where the VM's layout is not known, by `names', and
 %% `undefined' if nothing needs it; `things', of a script with probes of the provider state, how many
-%% `rounds' there were, how many `partial' ones, how many things these have `seen', the `longest' slice in ns, and their `cost' in
+%% `rounds' there were, how many `partial' ones, how many things these have `seen', how often a process was
+%% `silent', the CPU time of the `first' two passes in ns, the `longest' slice in ns, and the `cost' of the others in
 %% percent of the schedulers' time; `stacks', of a script that records Erlang stacks, whether the
 %% `table' of loaded code is known, which functions and lines are looked up in, or why it was refused,
 %% and how many frames of the node were not in it when they were looked up (`unknown'; `changed': other
@@ -411,7 +413,7 @@ format_error({error, Reason}) ->
 format_error({dtrace, Tag, Line, Column, Text}) ->
     [position(Line, Column), Text, " [", Tag, meaning(Tag), "]"];
 format_error(no_prog) ->
-    "nothing has been started: compile a script, then go";
+    "no script has been compiled and started: compile one, then go";
 format_error(already_running) ->
     "the script runs already: open another handle for another script";
 format_error(idle) ->

@@ -29,7 +29,7 @@
                number :: pos_integer(),        % of the handle, in the library
                owner :: {pid(), reference()},  % and its monitor
                watchdog :: {pid(), reference()},
-               known = [] :: [module()],       % loaded when the first script was compiled
+               known = [] :: [module()],       % loaded when the first script was compiled; []: none was
                arming :: erltrace_arming:arming() | undefined, % from go on
                kept = [] :: [tuple()],         % the output of END, for consume and output
                sub :: erltrace_sub:sub() | undefined,
@@ -220,11 +220,14 @@ request({unsubscribe, Ref}, State, Data) ->
 request({compile, Source, Args}, State, Data) ->
     request({compile, Source, Args, []}, State, Data);
 request({compile, Source, Args, Opts}, open, #data{known = Known} = Data) ->
-    Data1 = Data#data{known = case Known of [] -> erlang:loaded(); _ -> Known end},
-    {erltrace_compile:compile(Data#data.nif, Source, Args, Opts), open, Data1};
+    Loaded = case Known of [] -> erlang:loaded(); _ -> Known end,
+    case erltrace_compile:compile(Data#data.nif, Source, Args, Opts) of
+        ok -> {ok, open, Data#data{known = Loaded}};
+        Error -> {Error, open, Data}
+    end;
 request({set_record, Name, Fields}, open, Data) ->
     {erltrace_compile:reply(erltrace_nif:set_record(Data#data.nif, Name, Fields)), open, Data};
-request(go, open, Data) ->
+request(go, open, #data{known = [_ | _]} = Data) ->
     go(Data);
 request(_, open, Data) ->
     {{error, no_prog}, open, Data};

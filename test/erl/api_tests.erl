@@ -218,7 +218,9 @@ states_test() ->
     ?assertMatch({ok, #{state := idle}}, erltrace:status(H)),
     [?assertEqual({error, no_prog}, F(H)) ||
         F <- [fun erltrace:walk/1, fun erltrace:consume/1, fun erltrace:output/1,
-              fun erltrace:aggregations/1, fun erltrace:stop/1]],
+              fun erltrace:aggregations/1, fun erltrace:stop/1, fun erltrace:go/1]],
+    {error, {dtrace, _, _, _, _}} = erltrace:compile(H, "tick-1h { nosuch(); }"),
+    ?assertEqual({error, no_prog}, erltrace:go(H)),
     ok = erltrace:compile(H, "tick-1h {}"),
     ok = erltrace:go(H),
     ?assertEqual({error, already_running}, erltrace:go(H)),
