@@ -14,6 +14,7 @@
 
 #include "args.h"
 #include "array.h"
+#include "script_args.h"
 #include "script_library.h"
 
 enum {
@@ -130,7 +131,7 @@ static const char help[] =
 	"\n"
 	"	erltrace -N shop -qn 'erlang*:::process-spawn { @[args[1]] = count(); }\n"
 	"		tick-2s { exit(0); }'\n"
-	"	erltrace -N shop -qs heat MODULE\n"
+	"	erltrace -N shop -qs heat module=MODULE for=5s\n"
 	"\n"
 	"Options of -x, also as '#pragma D option name=value' and DTRACE_OPT_NAME=value:\n"
 	"\n";
@@ -401,10 +402,12 @@ int cli_args(struct cli *c, int argc, char **argv)
 			while (optind < argc)
 				add_arg(c, argv[optind++]);
 		else
-			add_arg(c, argv[optind++]);
+			add_arg(c, argv[optind++]), c->nplain = c->nargs;
 	}
 	argv[0] = own;
-	return status == -1 ? check_options(c) : status;
+	if (status == -1)
+		status = check_options(c);
+	return status == -1 ? cli_script_args(c) : status;
 }
 
 void cli_args_free(struct cli *c)
@@ -418,6 +421,7 @@ void cli_args_free(struct cli *c)
 	free(c->scripts);
 	free(c->procs);
 	free(c->args);
+	cli_script_args_free(c);
 	free(c->nodes);
 	cli_flow_options_free(&c->flow_options);
 }

@@ -9,7 +9,7 @@
  *   escape.c          text of others, escaped for terminals
  *   script.c          scripts (-n -s -P -m -f -i) compiled, and what they matched
  *   script_scan.c     scripts read, and what they use; format_match.c: texts that a format can make
- *   script_library.c  scripts that come with erltrace, by name
+ *   script_library.c  scripts that come with erltrace, by name; script_args.c: arguments by name
  *   placement.c       where scripts run: inside nodes, in the kernel, or in this process
  *   vm_usdt.c         Erlang VMs that have USDT probes
  *   run.c             go, work, sleep; signals; the end
@@ -87,7 +87,9 @@ struct cli {
 	struct cli_script *scripts;
 	struct cli_process *procs;
 	const char **args; /* $1... */
-	int nsettings, nscripts, nprocs, nargs;
+	int nplain;	   /* of these, in front of "--": they may have names */
+	char **arg_texts;  /* those that were made of named ones (script_args.c) */
+	int nsettings, nscripts, nprocs, nargs, narg_texts;
 	const char **headers; /* -I FILE.hrl: records are defined there */
 	int nheaders;
 	const char **nodes; /* -N */
@@ -116,6 +118,10 @@ struct cli {
 	bool printed;	  /* something else than spaces */
 	int write_error;  /* errno of the first failed write; 0: none */
 	unsigned matches; /* probes, over all scripts */
+	struct { /* -l, summed up: probes of the module that is listed (list.c) */
+		char provider[64], module[256];
+		unsigned n;
+	} summed;
 	struct { /* a rate limit on messages of faults: output.c */
 		uint64_t second, left, more, told; /* when more were told */
 		struct {

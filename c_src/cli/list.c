@@ -39,10 +39,46 @@ void cli_list_details(struct cli *c, const erltrace_probe_info_t *p)
 	cli_printf(c, "\n");
 }
 
+/* All probes of a node are tens of thousands of lines: on a terminal, a line for each module. */
+static bool sums_up(const struct cli *c)
+{
+	return c->terminal && c->nscripts == 0 && c->verbose == 0;
+}
+
+static void put_sum(struct cli *c)
+{
+	if (c->summed.n > 0)
+		cli_printf(c, "%10s %33s %8u\n", c->summed.provider, c->summed.module, c->summed.n);
+	c->summed.n = 0;
+}
+
+static int sum_probe(struct cli *c, const erltrace_probe_info_t *p)
+{
+	if (strncmp(c->summed.provider, p->provider, sizeof(c->summed.provider) - 1) != 0 ||
+		strncmp(c->summed.module, p->module, sizeof(c->summed.module) - 1) != 0)
+		put_sum(c);
+	snprintf(c->summed.provider, sizeof(c->summed.provider), "%s", p->provider);
+	snprintf(c->summed.module, sizeof(c->summed.module), "%s", p->module);
+	c->summed.n++;
+	return c->write_error != 0;
+}
+
+void cli_list_end(struct cli *c)
+{
+	if (!sums_up(c))
+		return;
+	put_sum(c);
+	cli_printf(c,
+		"\nerltrace -l -m MODULE lists the probes of a module, -l -P PROVIDER those of a "
+		"provider,\nerltrace -l | cat all of them.\n");
+}
+
 int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
 {
 	struct cli *c = arg;
 
+	if (sums_up(c))
+		return sum_probe(c, p);
 	cli_printf(c, "%5u %10s %17s %33s %s%s\n", p->id, p->provider, p->module, p->function,
 		p->name, p->absent ? " (not here)" : "");
 	if (c->verbose != 0)
@@ -97,7 +133,11 @@ static int list_script(struct cli *c, struct cli_script *s)
 
 void cli_list_head(struct cli *c)
 {
-	cli_printf(c, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
+	if (sums_up(c))
+		cli_printf(c, "%10s %33s %8s\n", "PROVIDER", "MODULE", "PROBES");
+	else
+		cli_printf(c, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION",
+			"NAME");
 }
 
 int cli_list(struct cli *c)
@@ -112,5 +152,6 @@ int cli_list(struct cli *c)
 	for (int i = 0; i < c->nscripts; i++)
 		if (list_script(c, &c->scripts[i]) != CLI_OK)
 			status = CLI_ERROR;
+	cli_list_end(c);
 	return status;
 }

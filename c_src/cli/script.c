@@ -146,8 +146,11 @@ static void tell(struct cli *c, const struct cli_script *s)
 	int len = cli_script_length(s);
 
 	c->matches += s->info.matches;
-	cli_notice(c, "%s '%.*s' matched %u probe%s", kind, len, s->arg, s->info.matches,
-		s->info.matches == 1 ? "" : "s");
+	if (s->info.matches == 0 && c->zero_matches && !c->compile_only)
+		cli_say("warning: %s '%.*s' matches no probe", kind, len, s->arg);
+	else
+		cli_notice(c, "%s '%.*s' matched %u probe%s", kind, len, s->arg, s->info.matches,
+			s->info.matches == 1 ? "" : "s");
 	if (c->verbose && !c->json)
 		tell_program(c, kind, len, s);
 }

@@ -101,7 +101,7 @@ int cli_no_probes(const struct cli *c)
 /* ---- heads -------------------------------------------------------------------------------- */
 
 /* The next line of a head, without the comment's stars; NULL: it is over. */
-static char *head_line(FILE *f, char *buf, size_t size)
+char *cli_head_line(FILE *f, char *buf, size_t size)
 {
 	char *p = fgets(buf, (int)size, f);
 
@@ -114,11 +114,11 @@ static char *head_line(FILE *f, char *buf, size_t size)
 }
 
 /* Up to the head's first line; NULL: there is none. */
-static char *head_start(FILE *f, char *buf, size_t size)
+char *cli_head_start(FILE *f, char *buf, size_t size)
 {
 	while (fgets(buf, (int)size, f) != NULL)
 		if (strcmp(buf, "/*\n") == 0)
-			return head_line(f, buf, size);
+			return cli_head_line(f, buf, size);
 	return NULL;
 }
 
@@ -134,8 +134,8 @@ static int show_head(struct cli *c, const char *name)
 		free(path);
 		return CLI_ERROR;
 	}
-	for (char *p = head_start(f, buf, sizeof(buf)); p != NULL;
-		p = head_line(f, buf, sizeof(buf)))
+	for (char *p = cli_head_start(f, buf, sizeof(buf)); p != NULL;
+		p = cli_head_line(f, buf, sizeof(buf)))
 		cli_printf(c, "%s\n", p);
 	fclose(f);
 	free(path);
@@ -168,8 +168,8 @@ static void first_sentence(FILE *f, char *text, size_t size)
 	size_t len = 0;
 
 	text[0] = '\0';
-	for (char *p = head_start(f, buf, sizeof(buf)); p != NULL && *p != '\0' && len < size - 1;
-		p = head_line(f, buf, sizeof(buf))) {
+	for (char *p = cli_head_start(f, buf, sizeof(buf)); p != NULL && *p != '\0' && len < size - 1;
+		p = cli_head_line(f, buf, sizeof(buf))) {
 		char *stop = strstr(p, ". ");
 
 		if (stop != NULL)
@@ -202,6 +202,34 @@ static void list_one(struct cli *c, const char *dir, const char *file)
 	put_words(c, about != NULL ? about + 4 : text, 12);
 }
 
+/* doc/guide.md has the same, with more of the command line. */
+static const struct {
+	const char *symptom, *command;
+} symptoms[] = {
+	{"I do not know yet", "top for=10s"},
+	{"it is slow", "slow module=MODULE over=10ms for=10s"},
+	{"requests time out", "gencall over=100ms for=10s"},
+	{"everything waits", "waits for=5s"},
+	{"CPU high", "cpu for=10s"},
+	{"memory grows", "memory for=10s"},
+	{"mailbox long", "mailbox length=1000 for=5s"},
+	{"a node is unreachable", "dist for=10s"},
+	{"crashes, after a deploy", "crashes for=60s"},
+	{"a leak of processes", "births for=10s"},
+	{"a leak of ETS tables", "tables for=15s"},
+	{"a leak of sockets", "sockets for=15s"},
+	{"a leak of atoms", "atoms for=30s"},
+	{"timers are late", "late over=20ms for=10s"},
+};
+
+static void list_symptoms(struct cli *c)
+{
+	cli_printf(c, "%-32s erltrace -N NODE -qs ...\n", "What is wrong?");
+	for (size_t i = 0; i < sizeof(symptoms) / sizeof(symptoms[0]); i++)
+		cli_printf(c, "  %-30s %s\n", symptoms[i].symptom, symptoms[i].command);
+	cli_printf(c, "\n");
+}
+
 int cli_library(struct cli *c)
 {
 	struct dirent **all;
@@ -220,6 +248,7 @@ int cli_library(struct cli *c)
 		cli_say("the library of scripts is not where erltrace was installed");
 		return CLI_ERROR;
 	}
+	list_symptoms(c);
 	for (int i = 0; i < n; i++) {
 		list_one(c, dir, all[i]->d_name);
 		free(all[i]);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arguments of scripts by name. */
+#ifndef CLI_SCRIPT_ARGS_H
+#define CLI_SCRIPT_ARGS_H
+
+struct cli;
+
+/* Named arguments become $1, $2 ... of the script; -1: go on, else what to exit with. */
+int cli_script_args(struct cli *c);
+void cli_script_args_free(struct cli *c);
+
+#endif
