@@ -128,6 +128,15 @@ echo 'BEGIN { @x = count(); }' >moved/bad.d
 up bad
 rm moved/ends.d moved/bad.d
 
+# ---- a misspelt probe: told, with a similar one, and the script is not up ------------------------------
+
+echo 'erlang*:::message-sendd { @sent = count(); }' >moved/misspelt.d
+ok 'a misspelt probe: told' holds log "misspelt\.d: served: .*message-sendd does not match any probes: did you mean 'message-send'"
+shows 'a misspelt probe: not up' '^erltrace_script_up\{script="misspelt",target="served"\} 0$'
+echo 'erlang*:::message-send { @sent = count(); }' >moved/misspelt.d
+up misspelt
+rm moved/misspelt.d
+
 # ---- a module that is not loaded yet ------------------------------------------------------------------
 
 cat >later.erl <<'EOC'
