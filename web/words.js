@@ -50,9 +50,8 @@ export function prototype(proto) {
 
 export function readWords() {
 	const words = [];
-	for (const m of table("prog/builtins.def").matchAll(
-		/^(D_[AB]\w+)\("(\w+)",\s*\w+,\s*"([^"]*)"/gm,
-	))
+	const row = new RegExp(`^(${Object.keys(KINDS).join("|")})\\("(\\w+)",\\s*\\w+,\\s*"([^"]*)"`, "gm");
+	for (const m of table("prog/builtins.def").matchAll(row))
 		words.push({
 			name: m[2],
 			kind: KINDS[m[1]],

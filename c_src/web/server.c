@@ -7,6 +7,7 @@
 #include "web.h"
 
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -356,6 +357,46 @@ static int on_upgrade(struct web *w, struct lws *wsi)
 	return 1;
 }
 
+static void look_later(struct lws *wsi)
+{
+	lws_set_timer_usecs(wsi, WEB_CUT_LOOK_MS * LWS_USEC_PER_SEC / 1000);
+}
+
+/*
+ * Has the network been cut? A browser that is busy does not answer a ping for seconds, but its
+ * machine still acknowledges what is sent. Where nothing is sent, the kernel's keepalive finds out.
+ */
+static bool is_cut(struct lws *wsi)
+{
+	struct tcp_info info = {0};
+	socklen_t len = sizeof(info);
+
+	return getsockopt(lws_get_socket_fd(wsi), IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+	       info.tcpi_unacked > 0 && info.tcpi_last_ack_recv > WEB_CUT_MS;
+}
+
+static int on_timer(struct lws *wsi)
+{
+	if (is_cut(wsi))
+		return -1;
+	look_later(wsi);
+	return 0;
+}
+
+static void keep_alive(struct lws *wsi)
+{
+	static const int option[][3] = {
+		{SOL_SOCKET, SO_KEEPALIVE, 1},
+		{IPPROTO_TCP, TCP_KEEPIDLE, 1},
+		{IPPROTO_TCP, TCP_KEEPINTVL, 1},
+		{IPPROTO_TCP, TCP_KEEPCNT, 3},
+	};
+
+	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++)
+		setsockopt(lws_get_socket_fd(wsi), option[i][0], option[i][1], &option[i][2],
+			sizeof(option[i][2]));
+}
+
 static int on_established(struct web *w, struct lws *wsi, struct conn *c)
 {
 	struct web_user *u = user_of(w, wsi);
@@ -365,6 +406,8 @@ static int on_established(struct web *w, struct lws *wsi, struct conn *c)
 	if (u == NULL)
 		return -1;
 	setsockopt(lws_get_socket_fd(wsi), SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	keep_alive(wsi);
+	look_later(wsi);
 	peer_of(wsi, peer, sizeof(peer));
 	c->session = session_new(w, wsi, u, peer);
 	return c->session != NULL ? 0 : -1;
@@ -407,6 +450,7 @@ static int on_client(struct lws *wsi, enum lws_callback_reasons why, void *user,
 		return 0;
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: return on_upgrade(w, wsi);
 	case LWS_CALLBACK_ESTABLISHED: return on_established(w, wsi, c);
+	case LWS_CALLBACK_TIMER: return on_timer(wsi);
 	case LWS_CALLBACK_RECEIVE: return on_receive(wsi, c, in, len);
 	case LWS_CALLBACK_SERVER_WRITEABLE:
 		return c->session != NULL ? session_write(c->session) : -1;

@@ -410,9 +410,9 @@ struct session *session_new(struct web *w, struct lws *wsi, struct web_user *u, 
 	s->next = w->sessions;
 	w->sessions = s;
 	session_send_json(s,
-		json_pack("{ss ss s{si si si}}", "type", "hello", "version", erltrace_version(),
-			"limits", "script", WEB_MAX_SCRIPT, "runs", WEB_USER_RUNS, "seconds",
-			w->o.run_seconds));
+		json_pack("{ss ss sb s{si si si}}", "type", "hello", "version", erltrace_version(),
+			"kernel", (int)w->o.kernel, "limits", "script", WEB_MAX_SCRIPT, "runs",
+			WEB_USER_RUNS, "seconds", w->o.run_seconds));
 	return s;
 }
 

@@ -29,7 +29,9 @@ enum {
 	WEB_LOGINS = 20,	    /* wrong ones; then one each six seconds */
 	WEB_REFUSALS = 50,	    /* lines of the log; then one each ten seconds, with a count */
 	WEB_PING_S = 1,
-	WEB_HANGUP_S = 4,	    /* a script is off 5 s after the cable was cut */
+	WEB_HANGUP_S = 15,	    /* no answer to a ping: a browser may be busy for a while */
+	WEB_CUT_MS = 3500,	    /* no answer of its machine: a script is off 5 s after the cable was cut */
+	WEB_CUT_LOOK_MS = 250,	    /* between two looks for that */
 	WEB_SEND_BUFFER = 64 << 10, /* the kernel's: a ping waits behind what is in it */
 	WEB_QUEUE_STOP = 256 << 10, /* bytes waiting: children are not read any more */
 	WEB_QUEUE_GO = 64 << 10,    /* now they are again */

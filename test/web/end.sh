@@ -81,9 +81,17 @@ ok 'it does not end: told' holds t.ws '"type":"end","id":1,"code":137,"reason":"
 becomes 'it does not end: nothing is left on the node' '[]' web_demo "$flags"
 wsclose t
 
-# A browser that is busy for a moment is not hung up on; one that answers no ping is.
+# A browser that is busy for twice as long as a cable may be cut is not hung up on; one that never
+# answers a ping is.
 prepare
 run t 1 "$trace_all"
+kill -STOP "${wspid[t]}"
+sleep 8
+kill -CONT "${wspid[t]}"
+many=$(grep -c '"type":"tick"' t.ws)
+for ((i = 0; i < 2400 && $(grep -c '"type":"tick"' t.ws) < many + 40; i++)); do sleep 0.025; done
+ok 'busy for 8 s: not hung up on, and all ticks come' [ "$(grep -c '"type":"tick"' t.ws)" -ge $((many + 40)) ]
+ok 'busy for 8 s: it runs on' [ "$(at web_demo "$flags")" != '[]' ]
 kill -STOP "${wspid[t]}"
 becomes 'answers no ping' '[]' web_demo "$flags"
 kill -CONT "${wspid[t]}"
@@ -114,7 +122,7 @@ wssend deaf '{"type":"run","id":1,"nodes":["web_demo"],"script":"#pragma D optio
 wsopen other
 run other 2 'tick-1ms { @ = count(); }'
 ok 'another socket goes on' holds other.ws '"id":2,"line":\{"type":"tick".*"value":[0-9]+'
-for ((i = 0; i < 80; i++)); do # it is hung up on after 4 s
+for ((i = 0; i < 240; i++)); do # it is hung up on after 15 s
 	now=$(rss)
 	[ "$now" -gt $((before + 8192)) ] && break
 	[ -z "$(pgrep -P "${server[two]}" -f -- '-s -')" ] && break

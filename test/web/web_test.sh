@@ -179,9 +179,9 @@ wssend a '{"type":"run","id":15,"nodes":[],"script":"#pragma D option destructiv
 ok 'permitted by the script itself' holds a.ws '"id":15,"line":\{"type":"error","tag":"D_PRAGMA_OPTSET","file":"-","line":1,'
 ok 'they did nothing' [ -z "$(ls -d destroyed* 2>/dev/null)" ]
 i=16
-for o in cpp=1 "ctypes=$tmp/destroyed" "libdir=$tmp" watchdog=0 silence=0 bufsize=1g harmless=0 calls=fast destructive=unset; do
+for o in cpp=1 "ctypes=$tmp/destroyed" "libdir=$tmp" watchdog=0 silence=0 bufsize=1g harmless=0 calls=fast destructive=unset processes=init; do
 	wssend a "{\"type\":\"run\",\"id\":$i,\"nodes\":[],\"script\":\"#pragma D option $o\\nBEGIN { exit(0); }\"}"
-	if [ "$o" = destructive=unset ]; then
+	if [ "$o" = destructive=unset ] || [ "$o" = processes=init ]; then
 		ok "option $o" holds a.ws "\"type\":\"end\",\"id\":$i,\"code\":0"
 	else
 		ok "option $o" holds a.ws "\"id\":$i,\"line\":\{\"type\":\"error\",\"tag\":\"D_PRAGMA_OPTSET\",\"file\":\"-\",\"line\":1,"

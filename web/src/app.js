@@ -3,15 +3,17 @@
 // Pictures paint once a frame when something came; texts are refreshed twice a second, as fast as
 // one can read.
 import { options } from "preact";
-import { Connection, login, readFragment } from "./connection.js";
+import { Connection, login, readFragment, scriptFragment } from "./connection.js";
+import { parametersOf } from "./d_language.js";
 import { followScript, formText, readForm } from "./flows.js";
 import { splitArgs } from "./format.js";
 import { Run } from "./model.js";
 import { loadSaved, storeSaved } from "./library.js";
-import { load, loadHere, store, storeHere, theme } from "./theme.js";
+import { load, loadHere, loadTab, store, storeHere, storeTab, theme } from "./theme.js";
 import { readMessage } from "./wire.js";
 
 const SLOW = 500; // ms between refreshes of texts
+const SETTLED = 500; // ms after the last key that the address is written anew
 
 export const WINDOWS = [30, 60, 120, 300, 600];
 const YOUNG = 10; // seconds that a picture has at the beginning
@@ -24,6 +26,7 @@ export const RATES = [1, 2, 5, 10];
 // Why there is no connection; it is tried again all the time.
 const LINK = {
 	lost: "No connection to the server; trying again.",
+	slow: "This browser is too slow for all that the script sends: a lower rate, or fewer keys, would help.",
 	refused: "The server does not accept this page. Open the link with the token that it printed when it started.",
 	anew: "The server was restarted and does not know this page: open the link that it printed.",
 	many: "Too many pages are open: close some, here or in another browser.",
@@ -80,6 +83,7 @@ export class App {
 		// Each tab has its own; a new one begins with what was written last.
 		this.text = loadHere("erltrace.text") ?? FIRST_SCRIPT;
 		this.args = loadHere("erltrace.args") ?? "";
+		this.linked = false; // the address has the script
 		this.hz = Number(load("erltrace.hz")) || 10;
 		this.window = Number(load("erltrace.window")) || 60;
 		this.fast = load("erltrace.fast") === "1"; // function probes by hooks inside the VM, where a node can
@@ -190,17 +194,37 @@ export class App {
 		this.connection.start();
 	}
 
-	// Takes script and arguments from the address, and returns the token that is in it.
+	// Takes script and arguments from the address, and returns the token that is in it. The token goes from
+	// the address. The script stays: it is there when the page is loaded again, and when the address is
+	// sent to somebody.
 	readAddress() {
 		const { token, script, args } = readFragment(location.hash);
-		if (token || script !== null) history.replaceState(null, "", location.pathname);
-		// Loaded, never run: who opens a link decides that.
 		if (script !== null) {
-			this.text = script;
-			this.editor?.set(script);
-			this.setArgs(args);
-		}
+			// The page was loaded again: what has been written since is newer.
+			const again = scriptFragment(script, args) === loadTab("erltrace.link");
+			this.linked = true;
+			// Loaded, never run: who opens a link decides that.
+			if (!again) {
+				this.setText(script);
+				this.editor?.set(script);
+				this.setArgs(args);
+			}
+			this.writeAddress();
+		} else if (token) history.replaceState(null, "", location.pathname);
 		return token;
+	}
+
+	// A script that came by a link stays in the address, as it is now.
+	writeAddress() {
+		clearTimeout(this.settling);
+		if (!this.linked) return;
+		const link = scriptFragment(this.text, this.args);
+		storeTab("erltrace.link", link);
+		history.replaceState(null, "", location.pathname + link);
+	}
+	edited() {
+		clearTimeout(this.settling);
+		if (this.linked) this.settling = setTimeout(() => this.writeAddress(), SETTLED);
 	}
 
 	// A link with a script or a token was put into the address of a page that is open.
@@ -215,18 +239,26 @@ export class App {
 		this.linkMessage = "";
 		this.askNodes();
 		this.connection.send({ type: "scripts" });
+		if (this.run?.phase === "away") {
+			this.run.resume();
+			this.sendRun();
+		}
 		this.changed();
 	}
 
 	down(how) {
-		this.link = how === "lost" ? "down" : "refused";
+		this.link = how === "lost" || how === "slow" ? "down" : "refused";
 		this.linkMessage = LINK[how === "refused" && this.hello ? "anew" : how];
-		if (this.run && this.run.phase !== "ended")
-			this.run.finish({
-				reason: "lost",
-				code: null,
-				message: "the connection to the server was lost; the script has ended",
-			});
+		// The server has ended the script: it is started again with the connection, if that is soon.
+		if (this.running) {
+			if (how === "lost" && this.run.canResume) this.run.phase = "away";
+			else
+				this.run.finish({
+					reason: "lost",
+					code: null,
+					message: "the connection to the server was lost; the script has ended",
+				});
+		}
 		this.changed();
 	}
 
@@ -285,12 +317,13 @@ export class App {
 	line(line) {
 		const { run } = this;
 		const shape = run.shapeVersion;
-		const errors = run.compileErrors.length + run.faults.size;
+		const count = () => run.compileErrors.length + run.faults.size + run.aborts.length;
+		const errors = count();
 		if (run.phase === "starting") run.phase = "running";
 		run.line(line);
 		if (line.type === "calls") this.heardOfCalls(line);
 		if (shape !== run.shapeVersion) this.changed();
-		if (errors !== run.compileErrors.length + run.faults.size) {
+		if (errors !== count()) {
 			this.showErrors();
 			this.changed();
 		}
@@ -343,12 +376,13 @@ export class App {
 
 	execute() {
 		if (this.link !== "up") return;
+		const script = this.editor ? this.editor.text() : this.text;
+		if (this.asksFor(script)) return;
 		if (this.running) {
 			this.connection.send({ type: "stop", id: this.run.id });
 			if (this.kept === this.run)
 				this.run.finish({ reason: "stopped", code: null, message: "" });
 		}
-		const script = this.editor ? this.editor.text() : this.text;
 		const limit = this.hello?.limits?.script;
 		const size = new TextEncoder().encode(script).length;
 		this.problem = "";
@@ -382,17 +416,34 @@ export class App {
 				});
 		this.editor?.show([]);
 		this.run.fast = this.fast && !this.whyNotFast;
+		this.sendRun();
+		this.changed();
+	}
+
+	sendRun() {
+		const { id, nodes, source, args, hz, fast } = this.run;
 		this.connection.send({
 			type: "run",
-			id: this.run.id,
+			id,
 			nodes,
-			script,
-			args: this.run.args,
-			hz: this.hz,
-			...(this.run.fast && { calls: "fast" }),
+			script: source,
+			args,
+			hz,
+			...(fast && { calls: "fast" }),
 			packed: true,
 		});
-		this.changed();
+	}
+
+	// Whether an argument is missing that the script cannot do without: it is asked for.
+	asksFor(script) {
+		const given = splitArgs(this.args);
+		const parameters = parametersOf(script);
+		const i = parameters.findIndex((p, n) => p.needed && !given[n]);
+		if (i < 0) return false;
+		const { name, about } = parameters[i];
+		this.say(`The script needs ${name}: ${about}.`);
+		setTimeout(() => document.querySelector(`[data-parameter="${i}"]`)?.focus());
+		return true;
 	}
 
 	// The first flame graph, by one click. What is in the editor comes back by undoing.
@@ -414,6 +465,10 @@ export class App {
 
 	stop() {
 		if (!this.running) return;
+		if (this.run.phase === "away") {
+			this.run.finish({ reason: "stopped", code: null, message: "" });
+			return this.changed();
+		}
 		this.run.phase = "stopping";
 		this.connection.send({ type: "stop", id: this.run.id });
 		this.changed();
@@ -554,11 +609,13 @@ export class App {
 	setArgs(args) {
 		this.args = args;
 		storeHere("erltrace.args", args);
+		this.edited();
 		this.changed();
 	}
 	setText(text) {
 		this.text = text;
 		storeHere("erltrace.text", text);
+		this.edited();
 	}
 	showNode(index) {
 		this.onlyNode = index;
@@ -596,6 +653,7 @@ export class App {
 		this.problem = "";
 		this.editor.focus();
 		this.changed();
+		this.asksFor(text);
 	}
 
 	saveScript(name) {

@@ -16,11 +16,12 @@ export function stateOf(app) {
 	const { run } = app;
 	if (!run) return { cls: "idle", text: "Idle" };
 	if (run.phase === "ended") {
-		if (run.compileErrors.length)
+		if (run.failed)
 			return {
 				cls: "bad",
 				text: run.inScript ? "Does not compile" : "Not started",
 			};
+		if (run.aborts.length) return { cls: "bad", text: "Aborted" };
 		const bad =
 			run.end.reason !== "stopped" &&
 			(run.end.code !== 0 || run.end.reason !== "exited");
@@ -30,6 +31,7 @@ export function stateOf(app) {
 		};
 	}
 	if (run.phase === "starting") return { cls: "busy", text: "Starting" };
+	if (run.phase === "away") return { cls: "warn", text: "Reconnecting" };
 	if (run.phase === "stopping") return { cls: "busy", text: "Stopping" };
 	if (app.paused !== null) return { cls: "warn", text: "Paused" };
 	if (run.nodeInfo.length && run.nodeInfo.every((n) => n.gone || run.quietFor(n)))
@@ -83,8 +85,10 @@ function messages(app) {
 	const { run } = app;
 	const list = [app.problem];
 	if (!run) return list;
-	if (run.end && !run.compileErrors.length) {
-		list.push(run.end.message);
+	list.push(...run.aborts);
+	if (run.end && !run.failed) {
+		// What the command said last names the abort once more, in more words.
+		if (!run.aborts.length) list.push(run.end.message);
 		if (!run.end.message && run.end.reason === "exited" && run.end.code > 0)
 			list.push(`exit code ${run.end.code}`);
 	}
@@ -104,7 +108,7 @@ export function Banner({ app }) {
 	const state = stateOf(app);
 	const seconds = run ? ((run.endedAt ?? Date.now()) - run.startedAt) / 1000 : 0;
 	const drops = run?.dropTotal ?? 0;
-	const errors = (run?.faultCount ?? 0) + (run?.compileErrors.length ?? 0);
+	const errors = (run?.faultCount ?? 0) + (run?.compileErrors.length ?? 0) + (run?.aborts.length ?? 0);
 	const dropList = run
 		? [...run.drops.values()].map((d) => `${d.kind}: ${d.total}`).join("\n")
 		: "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line to the server: log in with the token of the address, then a web socket. Lost connections
-// are tried again; runs do not come back by themselves, their end is told.
+// are tried again; what becomes of a run is the page's to decide (app.js).
 
 const FIRST = 500;
 const LONGEST = 8000;
@@ -10,6 +10,7 @@ const LONGEST = 8000;
 const LOOK = 2000;
 const ASK = 2;
 const GIVE_UP = 5;
+const POLICY = 1008; // how the server closes a connection whose queue is full
 
 // "#token=...&script=...&args=..." -> {token, script, args}
 export function readFragment(hash) {
@@ -66,7 +67,8 @@ async function whyNot() {
 }
 
 export class Connection {
-	// handler: {message(object), up(), down(why)}; why: "lost", "refused", or "many" are connected
+	// handler: {message(object), up(), down(why)}; why: "lost", "refused", "many" are connected, or it was too
+	// "slow" for what came
 	constructor(url, handler, Socket = WebSocket, why = whyNot) {
 		Object.assign(this, { url, handler, Socket, why });
 		this.wait = FIRST;
@@ -90,15 +92,15 @@ export class Connection {
 			this.heard = true;
 			this.handler.message(e.data);
 		};
-		s.onclose = () => this.closed();
+		s.onclose = (e) => this.closed(e?.code === POLICY ? "slow" : "lost");
 	}
 
-	async closed() {
+	async closed(how = "lost") {
 		const was = this.open;
 		clearInterval(this.looking);
 		this.open = false;
 		this.asked.clear();
-		this.handler.down(was ? "lost" : await this.why());
+		this.handler.down(was ? how : await this.why());
 		this.timer = setTimeout(() => this.start(), this.wait);
 		this.wait = Math.min(LONGEST, this.wait * 2);
 	}

@@ -130,3 +130,51 @@ export function argumentsOf(text) {
 	const about = /^[ \t*]*Arguments: ([^]*?)(?=\n[ \t*]*(?:[A-Z]\w*:|\*\/|\n))/m.exec(head)?.[1] ?? "";
 	return { names, about: about.replace(/\s*\n[ \t*]*/g, " ") };
 }
+
+// "a; b (all; expensive); c" -> its parts; a semicolon in parentheses parts nothing.
+function partsOf(about) {
+	const parts = [""];
+	let depth = 0;
+	for (const c of about) {
+		depth += c === "(" ? 1 : c === ")" ? -1 : 0;
+		if (c === ";" && depth === 0) parts.push("");
+		else parts[parts.length - 1] += c;
+	}
+	// The last one goes to the end of its sentence; what follows is about all of them.
+	parts.push(/^[^]*?(?=\.(?:\s|$)|$)/.exec(parts.pop())[0]);
+	return parts.map((p) => p.trim());
+}
+
+// The script's parameters, by its head: [{name, needed, about, otherwise (what holds if it is not given),
+// gap (what is given in its place if a later one is)}]. Only those that the script uses.
+export function parametersOf(text) {
+	const { names, about } = argumentsOf(text);
+	const code = text.replace(/\/\*[^]*?\*\/|\/\/.*/g, " ");
+	const parts = partsOf(about);
+	const all = [...names.matchAll(/\[([^\]]+)\]|(\S+)/g)].map((m, i, { length }) => {
+		// Where two share a text ("requests are calls of this function") the first ones do.
+		const part = parts[Math.max(0, i - Math.max(0, length - parts.length))] ?? "";
+		const [, value = ""] = /.*\(([^()]*)\)/s.exec(part) ?? [];
+		const otherwise = m[1] === undefined ? "" : value.replace(/^until \^C.*/s, "until stopped").replace(/[;:].*/s, "");
+		const number = new RegExp(`(?:^|[^$])\\$${i + 1}\\b`).test(code);
+		const gap = /^\d+$/.test(otherwise) ? otherwise : number ? "0" : "";
+		const name = (m[1] ?? m[2]).replace(/=.*/s, "").replaceAll("_", " "); // over=MICROSECONDS
+		return { name, needed: m[1] === undefined, about: part, otherwise, gap };
+	});
+	const last = all.findLastIndex((_, i) => new RegExp(`\\$${i + 1}\\b`).test(code));
+	return all.slice(0, last + 1);
+}
+
+// Arguments with one of them changed, as text; "": it is not given.
+export function withArgument(parameters, args, index, value) {
+	const list = parameters.map((_, i) => (i === index ? value : args[i]) ?? "");
+	list.push(...args.slice(list.length));
+	while (list.length && list.at(-1) === "") list.pop();
+	const quote = (s) => (s === "" || /[\s"']/.test(s) ? (s.includes('"') ? `'${s}'` : `"${s}"`) : s);
+	return list.map((s, i) => quote(s === "" && i < parameters.length ? parameters[i].gap : s)).join(" ");
+}
+
+export const NO_KERNEL = "needs probes of the kernel, which this server does not permit (erltrace web --kernel does)";
+
+// Whether the head says that the script needs probes of the kernel.
+export const needsKernel = (text) => /^[ \t*]*Needs: root\b/m.test(text.slice(0, 4000));

@@ -6,9 +6,10 @@ import { frameName, keyText } from "./format.js";
 const isFrame = (frame) => !/^0x0+$/i.test(frame);
 
 // An address without a symbol is at another place in each process: such frames are one by library.
-// "lists:map/2 (lists.erl:12)": the box is the function's, with the line noted.
+// "lists:map/2 (lists.erl:12) (x 998)": the box is the function's, with the line noted. A recursion is one
+// box, however deep.
 function splitFrame(frame) {
-	const [, text, file, line] = /^(.*?)(?: \(([^()]*):(\d+)\))?$/s.exec(frame);
+	const [, text, file, line] = /^(.*?)(?: \(([^()]*):(\d+)\))?(?: \(x \d+\+?\))?$/s.exec(frame);
 	const bare = /^(?:([^`]+)`)?0x[0-9a-f]+$/i.exec(text) ?? /^([^`:]+)\+0x[0-9a-f]+$/i.exec(text);
 	return { name: bare ? `[${bare[1] ?? "unknown"}]` : frameName(text), file, line };
 }

@@ -2,6 +2,8 @@
 // The script menu: the library of the server and the scripts saved in this browser.
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
+import { NO_KERNEL, needsKernel } from "./d_language.js";
+import { findScripts } from "./find.js";
 import { Menu } from "./menu.js";
 import { load, store } from "./theme.js";
 import { scriptFragment } from "./connection.js";
@@ -25,15 +27,19 @@ export function loadSaved() {
 
 export const storeSaved = (list) => store(KEY, JSON.stringify(list));
 
+// A script that needs the kernel says so before it is chosen.
+function KernelBadge({ app }) {
+	if (app.hello?.kernel !== false) return html`<em class="badge" title="With probes of the kernel">kernel</em>`;
+	return html`<em class="badge off" title=${`This script ${NO_KERNEL}`}>needs erltrace web --kernel</em>`;
+}
+
 export function Library({ app }) {
 	const [filter, setFilter] = useState("");
 	const [name, setName] = useState("");
-	const wanted = filter.toLowerCase();
-	const has = (s) => `${s.name} ${s.title ?? ""}`.toLowerCase().includes(wanted);
-	const saved = app.saved.filter(has);
-	const found = app.library.filter(has);
+	const saved = findScripts(app.saved, filter);
+	const found = findScripts(app.library, filter);
 	// What Enter takes.
-	const chosen = wanted ? (saved[0] ?? found[0]) : null;
+	const chosen = filter.trim() ? findScripts([...saved, ...found], filter)[0] : null;
 	const save = (e) => {
 		e.preventDefault();
 		if (name.trim()) app.saveScript(name.trim());
@@ -47,7 +53,8 @@ export function Library({ app }) {
 			app.say("The link is copied. It opens this script, and does not run it.");
 		} catch {
 			// Without the clipboard, which only secure pages have: where one can take it by hand.
-			history.replaceState(null, "", link);
+			app.linked = true;
+			app.writeAddress();
 			app.say("The clipboard is not available: the link is in the address of this page.");
 		}
 	};
@@ -56,7 +63,7 @@ export function Library({ app }) {
 			close();
 			setFilter("");
 			app.load(s);
-		}}><b>${s.name}</b>${s.title && html`<span>${s.title}</span>`}</button>`;
+		}}><div><b>${s.name}</b>${needsKernel(s.text) && html`<${KernelBadge} app=${app} />`}</div>${s.title && html`<span>${s.title}</span>`}</button>`;
 
 	return html`<${Menu} label="Scripts" title="Library and saved scripts" wide>
 		${(close) => html`

@@ -8,18 +8,18 @@
 //	colour.js	ramps and scales		legend.js	what colours mean
 //	list.js, flame.js, flows.js, log.js and their views
 //	editor.js	CodeMirror with d_language.js	probes.js	what is offered while one types
-//	banner, nodes, library, keys, theme, menu, card, export
+//	banner, nodes, library (find.js), keys, theme, menu, card, export
 import { html } from "htm/preact";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { App, EACH, RATES, TOGETHER, WINDOWS } from "./app.js";
 import { Banner } from "./banner.js";
 import { Still } from "./card.js";
-import { argumentsOf } from "./d_language.js";
+import { NO_KERNEL, argumentsOf, needsKernel, parametersOf, withArgument } from "./d_language.js";
 import { createEditor } from "./editor.js";
 import { FlameView } from "./flameview.js";
 import { FlowView, FollowMenu } from "./flowview.js";
-import { clock } from "./format.js";
+import { clock, splitArgs } from "./format.js";
 import { HeatView, heatDepends } from "./heatview.js";
 import { Help, listenKeys } from "./keys.js";
 import { Library } from "./library.js";
@@ -48,11 +48,12 @@ function Page({ app }) {
 		<${Still} of=${() => html`<${Header} app=${app} />`} when=${headerDepends(app)} />
 		<main class=${app.side ? "" : "no-side"} inert=${app.help}>
 			<${Still} of=${() => html`<${Side} app=${app} />`}
-				when=${[app.args, app.hz, app.fast, app.whyNotFast, app.running, app.run, app.run?.compileErrors.length, argumentsOf(app.text).names]} />
+				when=${[app.args, app.hz, app.fast, app.whyNotFast, app.running, app.run, app.run?.compileErrors.length, app.hello, sideDepends(app.text)]} />
 			<section class="views" aria-label="Views">
 				<${Banner} app=${app} />
 				${app.link !== "up" && app.run && html`<p class="strip bad" role="alert">
 					${app.linkMessage}</p>`}
+				<${Troubles} run=${app.run} />
 				<${Views} app=${app} />
 			</section>
 		</main>
@@ -132,6 +133,27 @@ function Header({ app }) {
 	</header>`;
 }
 
+// What the script's head says, as one text.
+const sideDepends = (text) => JSON.stringify([argumentsOf(text), parametersOf(text), needsKernel(text)]);
+
+// A field for each parameter of a script of the library. They write what is in the field `Arguments`.
+function Parameters({ app }) {
+	const parameters = parametersOf(app.text);
+	if (!parameters.length) return null;
+	const given = splitArgs(app.args);
+	const label = (name) => name.charAt(0).toUpperCase() + name.slice(1);
+	return html`<div class="parameters" role="group" aria-label="Parameters">${parameters.map(
+		({ name, needed, about, otherwise }, i) => html`<label key=${i} class="choice" title=${about}>
+			<span>${label(name)}</span><input class=${needed && !given[i] ? "needed" : ""} data-parameter=${i}
+				value=${given[i] ?? ""} placeholder=${needed ? "needed" : otherwise} spellcheck="false"
+				autocomplete="off" aria-required=${needed}
+				onInput=${(e) => app.setArgs(withArgument(parameters, given, i, e.target.value.trim()))}
+				onKeyDown=${(e) => {
+					if (e.key === "Enter" && !e.ctrlKey && !e.metaKey) app.execute();
+				}} /></label>`,
+	)}</div>`;
+}
+
 function Side({ app }) {
 	const at = useRef(null);
 	const size = useRef(null);
@@ -168,6 +190,8 @@ function Side({ app }) {
 			<span>${e.message}</span></button>`,
 			)}</div>`
 		}
+		${needsKernel(app.text) && app.hello?.kernel === false && html`<p class="side-note">This script ${NO_KERNEL}.</p>`}
+		<${Parameters} app=${app} />
 		<footer>
 			<label class="choice grow"
 				title=${`Arguments of the script: $1, $2 ... Quotes keep blanks.${about && `\n${about}`}`}>
@@ -204,6 +228,16 @@ function view(key, app, v, where) {
 	return html`<${Still} key=${key} when=${when} of=${made} />`;
 }
 
+// What went wrong with a run that has results: it is told above them, not in their place.
+function Troubles({ run }) {
+	if (!run || run.failed) return null;
+	const elsewhere = run.compileErrors.map((e) => `One of the nodes did not start the script: ${e.message}`);
+	const ended = run.aborts.map((text) => `The script was aborted: ${text}`);
+	return [...elsewhere, ...ended].map(
+		(text) => html`<p key=${text} class="strip bad" role="alert">${text}</p>`,
+	);
+}
+
 function Views({ app }) {
 	const { run } = app;
 	if (app.link !== "up" && !run) {
@@ -220,7 +254,7 @@ function Views({ app }) {
 			<p>Each quantize, lquantize, llquantize and percentile becomes a heat map, counts and sums become lists, stacks a flame graph, printf a log.</p>
 			<p>Close this page, and all probes are turned off.</p></div>`;
 	}
-	if (run.compileErrors.length) {
+	if (run.failed) {
 		return html`<div class="empty"><h2>
 			${run.inScript ? "The script does not compile" : "The script could not start"}</h2>
 			${run.compileErrors.map(

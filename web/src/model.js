@@ -16,6 +16,11 @@ import { scratch } from "./wire.js";
 
 const BUDGET = 64 << 20; // bytes of history for a run, all aggregations together
 export const SPARK = 60; // seconds of a spark line
+// A script that a lost connection has ended is started again: so many ms after it was heard of last, so many
+// times at most within so many ms.
+const RESUME = 60e3;
+const RESUMES = 3;
+const RESUMES_IN = 300e3;
 const QUIET = 4000; // ms without a tick: the node does not answer
 
 export const isDistribution = (fn) => fn.endsWith("quantize") || fn === "percentile";
@@ -320,8 +325,10 @@ export class Run {
 		// Without comments: what they say is not meant for guessing units and keys.
 		this.script = script.replace(/\/\*[^]*?\*\/|\/\/.*/g, " ");
 		this.budget = BUDGET;
-		this.phase = "starting"; // starting, running, stopping, ended
+		this.phase = "starting"; // starting, running, away (no connection), stopping, ended
 		this.startedAt = clock();
+		this.heardAt = this.startedAt;
+		this.resumed = []; // when it was started again
 		this.endedAt = null;
 		this.end = null; // {reason, code, message}
 		this.nodeNames = [];
@@ -335,7 +342,9 @@ export class Run {
 		this.flows = null; // requests; null: the script follows none
 		this.form = null; // of the menu `Follow`, if the script is of that
 		this.drops = new Map(); // kind -> {total, message}
-		this.compileErrors = [];
+		this.compileErrors = []; // why it did not start, or not on each node
+		this.aborts = []; // why it was ended while it ran
+		this.armed = false; // a node has started it
 		this.faults = new Map(); // "what in line n" -> {count, line, fault, message}
 		this.faultCount = 0;
 		this.warning = ""; // the last
@@ -345,6 +354,11 @@ export class Run {
 		let n = 0;
 		for (const d of this.drops.values()) n += d.total;
 		return n;
+	}
+
+	// It never ran: there are no results, only errors.
+	get failed() {
+		return this.compileErrors.length > 0 && !this.armed;
 	}
 
 	// Whether what kept it from running is in the script.
@@ -363,7 +377,7 @@ export class Run {
 		return !info.gone && this.phase === "running" && ms > QUIET + 2000 / this.hz ? ms : 0;
 	}
 	get fired() {
-		return this.nodeInfo.reduce((sum, n) => sum + (n.fired ?? 0), 0);
+		return this.nodeInfo.reduce((sum, n) => sum + n.before + (n.fired ?? 0), 0);
 	}
 	timeOf(slot) {
 		return (slot * 1000) / this.hz;
@@ -377,6 +391,7 @@ export class Run {
 				slot: -1,
 				skew: null,
 				fired: 0,
+				before: 0, // fired before the script was started again
 				cost: null,
 				calls: null, // {way, functions, counted, traced, why}: how function probes get their events
 				unmatched: [],
@@ -405,7 +420,34 @@ export class Run {
 		return info.slot;
 	}
 
+	// Whether it may be started again once there is a connection.
+	get canResume() {
+		const now = this.clock();
+		return (
+			this.phase !== "stopping" &&
+			now - this.heardAt < RESUME &&
+			this.resumed.filter((t) => now - t < RESUMES_IN).length < RESUMES
+		);
+	}
+
+	// It begins anew, and its results are added to those that are there.
+	resume() {
+		const now = this.clock();
+		this.phase = "starting";
+		this.resumed.push(now);
+		for (const info of this.nodeInfo) {
+			info.before += info.fired;
+			Object.assign(info, { fired: 0, fires: [], heard: now, gone: false });
+		}
+		const gap = Math.round((now - this.heardAt) / 1000);
+		this.warn({
+			message: `the connection was lost for ${gap} s: the script was started again; its variables begin anew`,
+		});
+		this.heardAt = now;
+	}
+
 	line(line) {
+		this.heardAt = this.clock();
 		switch (line.type) {
 			case "tick":
 				return this.tick(line);
@@ -442,6 +484,7 @@ export class Run {
 	}
 
 	shape(line) {
+		this.armed = true;
 		if (line.node) this.node(line.node);
 		for (const a of line.aggregations) this.aggregation(a);
 	}
@@ -470,6 +513,7 @@ export class Run {
 		const info = this.nodeInfo[node];
 		const slot = this.slotOf(info, line.time);
 		this.ticks++;
+		this.armed = true;
 		info.heard = this.clock();
 		if (this.firstSlot < 0) this.firstSlot = slot;
 		this.lastSlot = Math.max(this.lastSlot, slot);
@@ -532,7 +576,7 @@ export class Run {
 	}
 
 	drop(line) {
-		const at = `${line.node ?? ""} ${line.kind} ${line.cpu}`;
+		const at = `${this.resumed.length} ${line.node ?? ""} ${line.kind} ${line.cpu}`;
 		this.drops.set(at, {
 			kind: line.kind,
 			total: line.total ?? (this.drops.get(at)?.total ?? 0) + line.drops,
@@ -559,7 +603,8 @@ export class Run {
 
 	error(line) {
 		if (line.tag !== undefined) {
-			this.compileError(line);
+			if (this.armed) this.abort(line);
+			else this.compileError(line);
 			return;
 		}
 		this.faultCount++;
@@ -571,6 +616,12 @@ export class Run {
 			this.faults.set(what, { count: 1, line: at, fault, message });
 		}
 		this.log.note("error", line.message, line.node);
+	}
+
+	// It ran, and a node or the command has ended it (the watchdog, say): what came until then stays.
+	abort({ message, node }) {
+		if (!this.aborts.includes(message)) this.aborts.push(message);
+		this.log.note("error", message, node);
 	}
 
 	// Several nodes say the same; some of them name the line in the text only.

@@ -25,8 +25,19 @@ export function byInterest(names) {
 	return [...new Set(names)].sort((a, b) => place(a) - place(b));
 }
 
+// A probe of the node as it is to be written: with the provider that was typed, if that is a pattern. A
+// node's own is the number of its process: a script with it would be good for this one VM only.
+function written(probe, text) {
+	const [, typed] = /^([^:]*):/.exec(text) ?? [];
+	const provider = /^[^:]*/.exec(probe)[0];
+	if (typed && /[*?[]/.test(typed)) return typed + probe.slice(provider.length);
+	if (/^erlang\d+$/.test(provider) && !/^erlang\d/.test(text)) return `erlang*${probe.slice(provider.length)}`;
+	return probe;
+}
+
 // What to offer for `text`: `names` are those that a provider has, `found` what the node answered.
-export function offer(text, names, found) {
+export function offer(text, names, answer) {
+	const found = answer.map((p) => written(p, text));
 	// The provider and perhaps the beginning of a name: of all modules and functions.
 	const wide = /^(erlang[\d*]*):(?:$|::?$|::([\w-]*)$)/.exec(text);
 	const general = wide

@@ -62,21 +62,28 @@ export function store(key, value) {
 	}
 }
 
-// The same, of this tab first: two tabs do not take each other's scripts when they are loaded again.
-export function loadHere(key) {
+// The same, of this tab only.
+export function loadTab(key) {
 	try {
-		return sessionStorage.getItem(key) ?? load(key);
+		return sessionStorage.getItem(key);
 	} catch {
-		return load(key);
+		return null;
 	}
 }
 
-export function storeHere(key, value) {
+export function storeTab(key, value) {
 	try {
 		sessionStorage.setItem(key, value);
 	} catch {
 		// as it may
 	}
+}
+
+// The same, of this tab first: two tabs do not take each other's scripts when they are loaded again.
+export const loadHere = (key) => loadTab(key) ?? load(key);
+
+export function storeHere(key, value) {
+	storeTab(key, value);
 	return store(key, value);
 }
 

@@ -352,6 +352,23 @@ test("drops and errors are counted, by kind", () => {
 	assert.equal(r.compileErrors.length, 1);
 });
 
+test("a watchdog's abort does not hide the results", () => {
+	const r = run();
+	const e = { type: "error", tag: "ET_WATCHDOG", line: 0, column: 0, doing: "processing aborted" };
+	r.line({ type: "shape", node: "a@h", aggregations: [] });
+	r.line(tick(0, [q(["x"], [b(1, 2, 3)])]));
+	r.line({ ...e, message: "probes took 40 %" });
+	r.line({ ...e, message: "probes took 40 %" });
+	assert.deepEqual([r.failed, r.compileErrors, r.aborts], [false, [], ["probes took 40 %"]]);
+	assert.equal(r.log.entries.at(-1).text, "probes took 40 %");
+	// of two nodes one refuses, before the other one begins
+	const two = run();
+	two.line({ ...e, tag: "ET_ARM", message: "not here" });
+	assert.ok(two.failed);
+	two.line({ type: "shape", node: "b@h", aggregations: [] });
+	assert.ok(!two.failed);
+});
+
 test("what came during a pause is in the column of the pause too", () => {
 	// columns of four slots: wherever the pause began, others of its column come later
 	for (let pause = 0; pause < 4; pause++) {
@@ -413,6 +430,39 @@ test("a node that goes away, or is silent, is told", () => {
 	assert.equal(r.rate, 0);
 	r.line(tick(50, []));
 	assert.equal(r.quietFor(a), 0);
+});
+
+test("a run whose connection was lost goes on: counts add up, with a gap", () => {
+	let now = T0;
+	const r = new Run({ id: 1, script: "", nodes: [], hz: 10, args: [], clock: () => now });
+	const sum = { aggregation: "s", function: "sum", keys: ["k"], value: 5, normal: 1 };
+	const drop = { type: "drop", kind: "PRINCIPAL", cpu: 0, drops: 2, total: 2, message: "2 drops" };
+	r.line(tick(0, [sum], { fired: 100 }));
+	r.line(drop);
+	now += 7000;
+	assert.ok(r.canResume);
+	r.phase = "away";
+	r.resume();
+	assert.equal(r.phase, "starting");
+	r.line(tick(80, [sum], { fired: 30 }));
+	r.line(drop);
+	assert.deepEqual([r.fired, r.dropTotal], [130, 4]);
+	assert.equal(r.aggregations.get("s").byKey(() => true, null).get(0).value, 10);
+	assert.ok(r.lastSlot - r.firstSlot > 70);
+	assert.match(r.log.entries.map((e) => e.text).join(), /lost for 7 s: the script was started again/);
+	// not for ever, not after a long time, not if it was to be stopped
+	r.phase = "stopping";
+	assert.ok(!r.canResume);
+	r.phase = "running";
+	now += 61000;
+	assert.ok(!r.canResume);
+	r.line(tick(900, []));
+	r.resume();
+	r.resume();
+	assert.ok(!r.canResume);
+	now += 300e3;
+	r.line(tick(9000, []));
+	assert.ok(r.canResume);
 });
 
 test("what several nodes complain of alike is said once, at its line", () => {

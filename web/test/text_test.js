@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { StringStream } from "@codemirror/language";
 import { readFragment, scriptFragment } from "../src/connection.js";
-import { argumentsOf, probeTextAt, tokenizer } from "../src/d_language.js";
+import { argumentsOf, needsKernel, parametersOf, probeTextAt, tokenizer, withArgument } from "../src/d_language.js";
 import { csvParts, field, jsonParts } from "../src/export.js";
 import { buildTree, findAgain, folded, frameTable, kindOf, layout, valueOf } from "../src/flame.js";
 import { callsText, callsTitle, costText } from "../src/banner.js";
@@ -21,6 +21,7 @@ import {
 	readNumber,
 	splitArgs,
 } from "../src/format.js";
+import { findScripts } from "../src/find.js";
 import { Log } from "../src/log.js";
 import { Run } from "../src/model.js";
 import { offer } from "../src/probes.js";
@@ -258,6 +259,11 @@ test("the compiler's tables are read", () => {
 	assert.equal(get("quantize").kind, "aggregation");
 	assert.equal(get("printf").kind, "action");
 	assert.equal(get("quiet").kind, "option");
+	assert.deepEqual([get("erlproc").kind, get("erlargs").kind, get("erlarg").kind], ["variable", "variable", "function"]);
+	// every built-in of the table, but those for the D libraries of lib/
+	const table = readFileSync(new URL("../../c_src/prog/builtins.def", import.meta.url), "utf8");
+	const names = [...table.matchAll(/^D_[BP]\w+\("(\w+)"/gm)].map((m) => m[1]);
+	assert.deepEqual(names.filter((n) => !get(n)), []);
 	assert.equal(prototype("i:s[n"), "int (string[, integer])");
 });
 
@@ -278,9 +284,9 @@ test("signatures: optional arguments, and functions without a result", () => {
 test("the head of a script of the library tells its arguments", () => {
 	const dir = new URL("../../scripts/", import.meta.url);
 	const of = (name) => argumentsOf(readFileSync(new URL(name, dir), "utf8"));
-	assert.equal(of("busy.d").names, "[SECONDS] [HOW MANY]");
+	assert.equal(of("busy.d").names, "[for=SECONDS] [rows=N]");
 	assert.equal(of("busy.d").about, "how many seconds to run (until ^C); how many of the busiest to show (10).");
-	assert.equal(of("slowwrite.d").names, "MODULE [MICROSECONDS] [SECONDS]");
+	assert.equal(of("slowwrite.d").names, "module=NAME [over=MICROSECONDS] [for=SECONDS]");
 	assert.deepEqual(argumentsOf("BEGIN { exit(0); }"), { names: "", about: "" });
 	for (const name of readdirSync(dir).filter((n) => n.endsWith(".d")))
 		assert.ok(of(name).names && of(name).about, name);
@@ -356,7 +362,7 @@ test("nothing of the page makes HTML or code out of text", () => {
 
 test("probes are offered by interest: general ones, the node's, numbered ones last", () => {
 	const names = ["message-send", "gc_minor-end", "process-spawn", "function-entry", "function-entry"];
-	const found = ["erlang1:::user_trace-n3", "erlang1:lists:seq/2:function-entry"];
+	const found = ["erlang*:::user_trace-n3", "erlang*:lists:seq/2:function-entry"];
 	assert.deepEqual(offer("erlang*:", names, found), [
 		"erlang*:::function-entry",
 		"erlang*:::message-send",
@@ -429,4 +435,71 @@ test("frames: lines are noted, kinds told apart, the kernel is on top", () => {
 	assert.deepEqual([...folded(keyed)], ["k:1;m:f/0;libc.so.6`read;vmlinux`in 2\n"]);
 	assert.equal(kindOf(keyed.children.get("k;1")), "key");
 	assert.deepEqual([...folded(buildTree([{ keys: [[]], value: 1 }]))], ["(no stack) 1\n"]);
+});
+
+test("the menu's search finds the script of that name first", () => {
+	const folder = new URL("../../scripts/", import.meta.url);
+	const all = readdirSync(folder)
+		.filter((f) => f.endsWith(".d"))
+		.map((f) => ({ name: f.slice(0, -2), title: readFileSync(new URL(f, folder), "utf8").slice(0, 400) }));
+	for (const { name } of all) {
+		assert.equal(findScripts(all, name)[0].name, name);
+		assert.equal(findScripts(all, ` ${name.toUpperCase()}`)[0].name, name);
+	}
+	const list = [{ name: "b", title: "an ox" }, { name: "fox" }, { name: "oxen" }, { name: "cow" }];
+	assert.deepEqual(findScripts(list, "ox").map((s) => s.name), ["oxen", "fox", "b"]);
+	assert.equal(findScripts(list, "").length, 4);
+});
+
+const library = (name) => readFileSync(new URL(`../../scripts/${name}.d`, import.meta.url), "utf8");
+
+test("a script's parameters, from its head", () => {
+	assert.deepEqual(parametersOf(library("exceptions")), [
+		{
+			name: "module",
+			needed: true,
+			about: "functions of these modules, a name or a pattern like 'my_*'",
+			otherwise: "",
+			gap: "",
+		},
+		{ name: "for", needed: false, about: "how many seconds to run (until ^C)", otherwise: "until stopped", gap: "0" },
+		{ name: "rows", needed: false, about: "how many rows to show (all)", otherwise: "all", gap: "0" },
+	]);
+	const short = (name) => parametersOf(library(name)).map((p) => `${p.name}${p.needed ? "" : `=${p.otherwise}`}`);
+	assert.deepEqual(short("flow"), ["module", "function", "for=until stopped", "one in=1"]);
+	assert.deepEqual(short("heat"), ["module=all", "for=until stopped"]);
+	assert.deepEqual(short("top"), ["sort=reductions", "for=until stopped", "rows=20"]);
+	assert.deepEqual(parametersOf("BEGIN { exit($1); }"), []);
+	const needing = readdirSync(new URL("../../scripts/", import.meta.url))
+		.filter((f) => f.endsWith(".d"))
+		.map((f) => f.slice(0, -2))
+		.filter((n) => parametersOf(library(n)).some((p) => p.needed));
+	assert.deepEqual(needing, ["deadline", "exceptions", "flow", "flowheat", "slowwrite", "states"]);
+	for (const name of ["locks", "slowwrite", "syscalls"]) assert.ok(needsKernel(library(name)));
+	assert.ok(!needsKernel(library("cpu")));
+});
+
+test("fields of parameters write the arguments, with what stands for those before", () => {
+	const wall = parametersOf(library("wall"));
+	assert.equal(withArgument(wall, [], 2, "my server"), '0 30 "my server"');
+	assert.equal(withArgument(wall, ["5"], 1, "7"), "5 7");
+	assert.equal(withArgument(wall, ["5", "7"], 1, ""), "5");
+	assert.equal(withArgument(parametersOf(library("calls")), [], 1, "3"), '"" 3');
+	assert.deepEqual(splitArgs('"" 3'), ["", "3"]);
+});
+
+test("completion keeps the provider that was typed, and writes no number of a VM", () => {
+	const found = ["erlang26912:lists:seq/2:function-entry", "erlang26912:::process-spawn", "erlang77:::process-spawn"];
+	const given = (text) => offer(text, [], found).slice(0, 2);
+	assert.deepEqual(given("erlang*:l"), ["erlang*:lists:seq/2:function-entry", "erlang*:::process-spawn"]);
+	assert.deepEqual(given("erl*:l")[0], "erl*:lists:seq/2:function-entry");
+	assert.deepEqual(given("spawn")[1], "erlang*:::process-spawn");
+	assert.deepEqual(given("erlang26912:l")[0], found[0]);
+	assert.equal(offer("erlang*:", [], found).length, 2);
+	assert.deepEqual(offer("sysc", [], ["syscall::read:entry"]), ["syscall::read:entry"]);
+});
+
+test("built-ins of a provider have their colour", () => {
+	const kinds = new Map(tokens("x { @[erlproc] = count(); erlarg(0); }"));
+	assert.deepEqual([kinds.get("erlproc"), kinds.get("erlarg")], ["variableName.standard", "variableName.function"]);
 });

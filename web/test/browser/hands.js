@@ -189,7 +189,7 @@ tick-20ms /n >= 100/ { normalize(@s, 1000); normalize(@q, 10); }
 		is("the editor has the focus", await page.evaluate(() => !!document.activeElement.closest(".cm-editor")), true);
 		const args = page.getByLabel("Arguments");
 		is("another script has arguments of its own", await args.inputValue(), "");
-		is("which it names", await args.getAttribute("placeholder"), "[SECONDS] [HOW MANY]");
+		is("which it names", await args.getAttribute("placeholder"), "[for=SECONDS] [rows=N]");
 		await choose("ArrowDown", "ArrowDown", "ArrowUp", "Enter");
 		ok("arrows go through them", (await text()).includes("atoms.d:"));
 		await args.fill("3");

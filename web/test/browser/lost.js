@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of page.js that wait most of the time: a node, the link or the server is lost. They have a server and nodes
 // of their own, page_still and page_gone, so that they run beside the others.
-import { open, run } from "./drive.js";
+import { hasTotal, open, run, total } from "./drive.js";
 
 const WORDS = "erlang*:::message-send /arg2 == 206/ { @words[arg2] = lquantize(arg2, 200, 264, 4); }";
 
@@ -35,12 +35,14 @@ export const lost = {
 	},
 
 	// As when the cable is cut: nothing is closed, and nothing comes.
-	async "a dead link"({ browser, url, ok, is, off }) {
+	async "a dead link: the script goes on when the connection is back"({ browser, url, demo, ok, is, off }) {
 		const page = await open(browser, url);
 		await run(page, WORDS, { nodes: ["page_still"] });
+		await demo.ask("demo_exact:sends(11, 206).");
+		await hasTotal(page, "206", 11);
 		process.kill(Number(process.env.SERVER), "SIGSTOP");
 		try {
-			await page.locator(".banner").getByText("Lost", { exact: true }).waitFor();
+			await page.locator(".banner").getByText("Reconnecting", { exact: true }).waitFor();
 			ok("the page says so", true);
 		} finally {
 			process.kill(Number(process.env.SERVER), "SIGCONT");
@@ -48,6 +50,16 @@ export const lost = {
 		await page.waitForFunction(() => globalThis.erltrace.link === "up");
 		await page.locator(".strip").first().waitFor({ state: "detached" });
 		is("it comes back", await page.locator(".strip").count(), 0);
+		await page.locator(".banner .state").getByText("Running").waitFor();
+		const ticks = await page.evaluate(() => globalThis.erltrace.run.ticks);
+		await page.waitForFunction((n) => globalThis.erltrace.run.ticks > n + 2, ticks);
+		await demo.ask("demo_exact:sends(5, 206).");
+		await hasTotal(page, "206", 16);
+		is("it goes on where it was", await total(page, "206"), 16);
+		await page.locator(".log .lines").getByText(/connection was lost for \d+ s: the script was started again/).waitFor();
+		ok("and says so", true);
+		await page.getByRole("button", { name: "Stop" }).click();
+		await page.waitForFunction(() => globalThis.erltrace.run.phase === "ended");
 		is("nothing is traced", await off(), "[]");
 		return null;
 	},
@@ -56,8 +68,10 @@ export const lost = {
 		const page = await open(browser, url);
 		await run(page, WORDS, { nodes: ["page_still"] });
 		process.kill(Number(process.env.SERVER), "SIGKILL");
-		await page.locator(".banner").getByText("Lost", { exact: true }).waitFor();
+		await page.locator(".banner").getByText("Reconnecting", { exact: true }).waitFor();
 		ok("the page says so", true);
+		await page.locator(".banner").getByText("Lost", { exact: true }).waitFor({ timeout: 100000 });
+		ok("and gives up", true);
 		is("nothing is traced", await off(), "[]");
 		return null;
 	},

@@ -24,6 +24,7 @@ import {
 	whole,
 	within,
 } from "./drive.js";
+import { daily } from "./daily.js";
 import { hands } from "./hands.js";
 import { kernel } from "./kernel.js";
 import { lost } from "./lost.js";
@@ -98,7 +99,7 @@ const own = {
 		}, `script=${next}&args=7`);
 		await page.locator(".cm-content").getByText("exit($1)").waitFor();
 		is("into a page that is open too, with arguments", await page.evaluate(() => globalThis.erltrace.args), "7");
-		is("the address is clean again", await page.evaluate(() => location.hash), "");
+		is("the script stays in the address, without the token", await page.evaluate(() => location.hash), `#script=${next}&args=7`);
 		await page.locator(".cm-content").press("Control+Enter");
 		await page.locator(".banner .message").getByText("exit code 7").waitFor();
 		ok("the end says its code", true);
@@ -116,6 +117,7 @@ const own = {
 	...seeds,
 	...kernel,
 	...hands,
+	...daily,
 	...requests,
 
 	async "counts side by side"() {
@@ -428,6 +430,17 @@ const own = {
 		await page.keyboard.type("demo_exact:lea");
 		await list.getByText("leaf/1").first().waitFor();
 		ok("from the node's probes", true);
+		await page.keyboard.press("Enter");
+		ok(
+			"what was typed stays",
+			/^erlang\*:demo_exact:leaf\/1:function-/.test(await page.evaluate(() => globalThis.erltrace.editor.text())),
+			await page.evaluate(() => globalThis.erltrace.editor.text()),
+		);
+		await page.evaluate(() => globalThis.erltrace.editor.set(""));
+		await page.locator(".cm-content").click();
+		await page.keyboard.type("BEGIN { trace(erlpro");
+		await list.getByText("erlproc").first().waitFor();
+		ok("built-ins of the provider", true);
 		return page;
 	},
 
