@@ -8,6 +8,7 @@
 #   make demo-node  that node alone, named demo, until ^C: to try things on
 #   make test-kernel  every golden test on both engines, ten million system calls; needs root
 #   make test-rabbit  RabbitMQ under load, traced (where it is installed)
+#   make test-trouble   the first look at nodes in trouble; RECON=DIR: recon beside it
 #   make test-incidents  problems planted in RabbitMQ and the demo, each found by one command
 #   make test       every test; the last line is "N passed, N failed"
 #   make test-erlang  those of the Erlang side alone (ONLY=name: those whose names hold it)
@@ -209,7 +210,7 @@ SHARED := $(LIB)/liberltrace.so.$(VERSION)
 COMMAND := $(BIN)/erltrace
 TEST_COMMAND := $(BUILD)/test/bin/erltrace
 
-.PHONY: all demo demo-node test test-rabbit test-incidents bench fuzz asan install clean deps deps-demo tests \
+.PHONY: all demo demo-node test test-rabbit test-incidents test-trouble bench fuzz asan install clean deps deps-demo tests \
 	san-tests san-cli fuzzers manual print-version
 
 all: $(COMMAND) $(STATIC) $(LIB)/liberltrace.so $(BUILD)/erltrace.pc
@@ -438,6 +439,9 @@ test-rabbit: all
 # Problems planted there, each of which one command finds.
 test-incidents: all
 	@BIN=$(BIN) tools/test-incidents.sh
+
+test-trouble: all
+	@BIN=$(BIN) RECON=$(RECON) TIMES=$(TIMES) tools/test-trouble.sh
 
 asan: deps
 	@$(MAKE) --no-print-directory -j"$$(nproc)" all san-cli san-tests fuzzers $(SAN)/example

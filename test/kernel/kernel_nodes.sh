@@ -23,7 +23,7 @@ work() { # node, how many
 	at "$1" "[lists:zip3([], [], []) || _ <- lists:seq(1, $2)], [spawn(lists, seq, [1, 2]) || _ <- lists:seq(1, $2)], ok." >/dev/null
 }
 
-ours='[M || {M, _} <- code:all_loaded(), lists:prefix("erltrace", atom_to_list(M))].'
+ours='[M || M <- erlang:loaded(), lists:prefix("erltrace", atom_to_list(M))].'
 clean() { # what, node: nothing of ours is there, or will be in a moment
 	becomes "$1: nothing is left in $2" '[]' "$2" "$ours"
 }

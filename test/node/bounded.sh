@@ -43,7 +43,7 @@ ended 'ticks are in the account'
 # ---- records a second ----------------------------------------------------------------------
 
 calls() { at bounded "[lists:zip3([], [], []) || _ <- lists:seq(1, $1)], ok." >/dev/null; }
-dropped() { awk '/drops? beyond [0-9]+ records a second .-x maxrate=N/ { n += $2 } END { print n + 0 }' e; }
+dropped() { awk '/drops? beyond [0-9]+ records a second.*-x maxrate=N/ { n += $2 } END { print n + 0 }' e; }
 line='erlang*:lists:zip3/3:function-entry { @ = count(); printf("a line\n"); }'
 
 trace bounded -x maxrate=100 -x watchdog=0 -qn "$line"

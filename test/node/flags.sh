@@ -230,11 +230,11 @@ insist TERM $command
 wait $command
 is 'second signal: by it' 143 $?
 for ((i = 0; i < 1200; i++)); do
-	[ "$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')" = '[]' ] && break
+	[ "$(at flags '[M || M <- erlang:loaded(), M =:= erltrace_agent].')" = '[]' ] && break
 	sleep 0.025
 done
 is 'second signal: a child of system() does not hold the connection' '[]' \
-	"$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')"
+	"$(at flags '[M || M <- erlang:loaded(), M =:= erltrace_agent].')"
 command=
 
 # A command that does not read any more.
@@ -244,10 +244,10 @@ command=$!
 ok 'silent: armed' holds o armed
 kill -STOP $command
 for ((i = 0; i < 1200; i++)); do
-	[ "$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')" = '[]' ] && break
+	[ "$(at flags '[M || M <- erlang:loaded(), M =:= erltrace_agent].')" = '[]' ] && break
 	sleep 0.05
 done
-is 'silent: the agent has gone' '[]' "$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')"
+is 'silent: the agent has gone' '[]' "$(at flags '[M || M <- erlang:loaded(), M =:= erltrace_agent].')"
 kill -CONT $command
 wait $command
 is 'silent: exit' 1 $?
@@ -260,10 +260,10 @@ command=$!
 read -r -t 60 line <&"$stuck"
 is 'stuck: armed' armed "$line"
 for ((i = 0; i < 1200; i++)); do
-	[ "$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')" = '[]' ] && break
+	[ "$(at flags '[M || M <- erlang:loaded(), M =:= erltrace_agent].')" = '[]' ] && break
 	sleep 0.05
 done
-is 'stuck: the agent has gone' '[]' "$(at flags '[M || {M, _} <- code:all_loaded(), M =:= erltrace_agent].')"
+is 'stuck: the agent has gone' '[]' "$(at flags '[M || M <- erlang:loaded(), M =:= erltrace_agent].')"
 kill -9 $command
 wait $command 2>/dev/null
 command=

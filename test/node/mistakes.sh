@@ -32,7 +32,7 @@ said 'a script' 'cannot open briths: No such file or directory: erltrace --scrip
 t births 1
 said 'no -s' '^erltrace: no probes specified: to run the script of that name, use -s births$'
 erltrace -N mist --cookie-file nosuch -qs births 1 2>e
-said 'no cookie: what to do' '--cookie-file names another; as root, -p PID'
+said 'no cookie: what to do' '--cookie-file names another; as root, erltrace -p PID'
 
 # Samples: test/node/sampling.sh.
 t -n 'tick-20ms { @[ustack()] = count(); exit(0); }'

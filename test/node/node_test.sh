@@ -15,9 +15,9 @@ workload() { # name, how many processes
 }
 
 # What a node is made of.
-modules='lists:sort([M || {M, _} <- code:all_loaded()]).'
+modules='lists:sort([M || M <- erlang:loaded()]).'
 flags='lists:usort([erlang:trace_info(P, flags) || P <- processes()] ++ [erlang:trace_info(new_processes, flags), erlang:trace_info(new_ports, flags)] ++ [erlang:trace_info({lists, seq, 2}, traced)]) ++ case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]); false -> [] end.'
-state='{length(processes()), length(erlang:ports()), application:get_all_env(erltrace), [M || {M, _} <- code:all_loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch], nodes(hidden)}.'
+state='{length(processes()), length(erlang:ports()), application:get_all_env(erltrace), [M || M <- erlang:loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch], nodes(hidden)}.'
 atoms='erlang:system_info(atom_count).'
 # Sensitive processes of proc_lib: of those nobody sees the dictionary that all of them have.
 agents='length([P || P <- processes(), [{_, {proc_lib, _, _}}, {_, []}] <- [erlang:process_info(P, [initial_call, dictionary])]]).'

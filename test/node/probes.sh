@@ -41,6 +41,13 @@ load='{ok, M, C} = compile:forms([{attribute,1,module,probes_late}, {attribute,1
 is 'loaded' ok "$(at probes_a "${load//$'\n'/ }")"
 untrace
 has 'its calls' '^ *probes_late +25$'
+ok '-Z: what matches nothing yet is told' grep -qE \
+	'warning: erlang\*:probes_late:f:function-entry matches nothing yet: module probes_late is not loaded' e
+erltrace -N probes_a -Zqn 'erlang*:lits:seq:function-exception,BEGIN { exit(0); }' >o 2>e
+is '-Z: exit' 0 $?
+ok '-Z: a similar name' grep -qE "warning: .*function-exception matches nothing yet: .*did you mean 'lists'" e
+erltrace -N probes_a -xzdefs -qn 'BEGIN { exit(0); }' >o 2>e
+is 'zdefs and all matched: no warning' '' "$(cat e)"
 
 # ---- nodes ----------------------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ at() { # expressions: prints the value of the last
 	done
 	return 1
 }
-left='{[M || {M, _} <- code:all_loaded(), lists:prefix("erltrace", atom_to_list(M))], application:get_all_env(erltrace)}.'
+left='{[M || M <- erlang:loaded(), lists:prefix("erltrace", atom_to_list(M))], application:get_all_env(erltrace)}.'
 release='list_to_integer(erlang:system_info(otp_release)).'
 script='BEGIN { printf("go\n"); }
 erlang*:::process-spawn /copyinstr(arg1) == "erlang:apply/2"/ { @[probename] = count(); }

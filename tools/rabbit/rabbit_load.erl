@@ -4,11 +4,12 @@
 %% every number must have been confirmed once and consumed once.
 %%
 %%	erl -noshell -pa PLUGINS -run rabbit_load main PORT MESSAGES BYTES PRODUCERS CONSUMERS [RATE]
+%%	erl -noshell -pa PLUGINS -run rabbit_load fill PORT MESSAGES BYTES
 %%
 %% RATE: so many a second at most, of all producers together. For each line that it reads then it says
 %% how many messages were consumed so far; "stop" ends it, with what was published until then.
 -module(rabbit_load).
--export([main/1]).
+-export([main/1, fill/1]).
 -include_lib("amqp_client/include/amqp_client.hrl").
 
 -define(WINDOW, 200). % messages of a producer that are not confirmed yet, at most
@@ -49,6 +50,24 @@ main(Args) ->
               [N, Confirmed, Nacked, Consumed, Twice, Left, N * 1000000 div (T1 - T0),
                N * 1000000 div (T2 - T0)]),
     halt(case {Confirmed, Consumed, Twice, Left} of {N, N, 0, 0} -> 0; _ -> 1 end).
+
+%% Publishes messages that nobody consumes.
+-spec fill([string()]) -> no_return().
+fill(Args) ->
+    logger:set_primary_config(level, error),
+    [Port, Most, Bytes] = [list_to_integer(A) || A <- Args],
+    {ok, _} = application:ensure_all_started(amqp_client),
+    {_, Ch} = channel(Port),
+    #'queue.declare_ok'{} = amqp_channel:call(Ch, #'queue.declare'{queue = <<"full">>}),
+    #'confirm.select_ok'{} = amqp_channel:call(Ch, #'confirm.select'{}),
+    Body = binary:copy(<<"x">>, Bytes),
+    [begin
+         ok = amqp_channel:call(Ch, #'basic.publish'{routing_key = <<"full">>}, #amqp_msg{payload = Body}),
+         N rem 5000 =:= 0 andalso amqp_channel:wait_for_confirms(Ch, 600)
+     end || N <- lists:seq(1, Most)],
+    true = amqp_channel:wait_for_confirms(Ch, 600),
+    io:format("filled ~b~n", [Most]),
+    halt(0).
 
 %% No heartbeats: on a busy machine they come late, and we would be disconnected. There the server may
 %% find that we take too long to log in, too: then again.

@@ -1,0 +1,179 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# make test-trouble: the first look at a node in trouble: the first command names the culprit, each time.
+# The nodes: one that is saturated (four processes that are busy, on two schedulers), one with 100,000 processes,
+# one whose dirty schedulers are all taken, and RabbitMQ with 300,000 messages in a queue. In each there
+# is a process with a long mailbox that is busy, one that holds binaries, one with a large heap, and a deadlock.
+# As root it becomes nobody, who then runs the nodes and the commands.
+#
+#	tools/test-trouble.sh [saturated | large | dirty | rabbit]...    without names all
+#
+# TIMES: how often each command is run (20). RECON: the folder with the .beam files of recon, which is asked
+# the same, in the same nodes, between the commands; without it, it is left out. For each command a line says
+# how often it named the culprit, and the median and the longest time in ms until it did: from the start of the
+# command on, and (in the node) from when it was armed on. For recon it is the time of its call in the node.
+
+if [ "$(id -u)" = 0 ]; then
+	scratch=$(mktemp -d)
+	chown nobody "$scratch"
+	setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps=-all --bounding-set=-all \
+		env -u XDG_RUNTIME_DIR TMPDIR="$scratch" BIN="${BIN:-}" TIMES="${TIMES:-}" RECON="${RECON:-}" "$0" "$@"
+	code=$?
+	rm -rf "$scratch"
+	exit $code
+fi
+# shellcheck source=test/lib/nodelib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../test/lib/nodelib.sh"
+# shellcheck disable=SC2034 # for server.sh
+messages=1000 bytes=200
+# shellcheck source=tools/rabbit/server.sh
+. "$root/tools/rabbit/server.sh"
+wanted=" $* "
+times=${TIMES:-20}
+queued=300000
+
+# Evaluated in the node; prints the value.
+plant() { # expressions
+	if [ "$kind" = rabbit ]; then
+		/usr/lib/rabbitmq/bin/rabbitmqctl -q -n "$rabbit" eval "$1" 2>>plant.err
+	else
+		at "$node" "$1"
+	fi
+}
+
+now() {
+	date +%s%3N
+}
+
+# One command, until it has printed such a line or ends, a minute at most: ms from its start on and from when
+# it was armed on, or nothing.
+look() { # line, script, its arguments
+	local line=$1 script=$2 began i took='' armed=''
+	shift 2
+	rm -f o e
+	began=$(now)
+	erltrace -N "$node" -x argref -qn 'BEGIN { printf("armed\n"); }' -s "$root/scripts/$script.d" "$@" >o 2>e &
+	command=$!
+	for ((i = 0; i < 6000; i++)); do
+		[ -z "$armed" ] && grep -q '^armed' o && armed=$(now)
+		if grep -qE "$line" o; then
+			took=$(($(now) - began))
+			break
+		fi
+		kill -0 "$command" 2>/dev/null || break
+		sleep 0.01
+	done
+	grep -qE "$line" o && took=${took:-$(($(now) - began))}
+	untrace
+	[ -n "$took" ] && echo "$took $((began + took - ${armed:-$began}))"
+}
+
+summary() { # what, how often, whence; times in ms, one in each line of its input
+	sort -n | awk -v what="$1" -v n="$2" -v whence="$3" -v kind="$kind" -v times="$times" '{ t[NR] = $1 }
+		END { printf "%-10s %-40s %2d of %d   median %6d   longest %6d ms %s\n", kind, what, n, times,
+			t[int((NR + 1) / 2)], t[NR], whence }'
+}
+
+names() { # what it finds, line, script, its arguments
+	local what=$1 i ms
+	shift
+	rm -f ms
+	for ((i = 0; i < times; i++)); do
+		ms=$(look "$@")
+		if [ -n "$ms" ]; then
+			echo "$ms" >>ms
+		else
+			head -n 40 o e | sed 's/^/    /' | tee -a missed >/dev/null
+		fi
+	done
+	touch ms
+	cut -d ' ' -f 1 ms | summary "${*:2}" "$(wc -l <ms)" ''
+	cut -d ' ' -f 2 ms | summary "${*:2}" "$(wc -l <ms)" 'in the node'
+	is "$kind: $what: times that ${*:2} named it" "$times" "$(wc -l <ms)"
+	[ -s missed ] && cat missed && rm -f missed
+}
+
+# The same by recon, whose call is an expression with a list of processes as its value.
+recon() { # call
+	local i ms
+	[ -n "${RECON:-}" ] || return
+	rm -f ms
+	for ((i = 0; i < times; i++)); do
+		ms=$(plant "element(1, timer:tc(fun() -> $1 end)) div 1000.")
+		[[ $ms =~ ^[0-9]+$ ]] && echo "$ms" >>ms
+	done
+	touch ms
+	summary "$1" "$(wc -l <ms)" 'in the node' <ms
+}
+
+culprits() {
+	plant 'P = spawn(fun() -> register(trouble_busy, self()), (fun F() -> lists:sum(lists:seq(1, 1000)), F() end)() end), [P ! {work, N} || N <- lists:seq(1, 5000)], ok.' >/dev/null
+	plant 'spawn(fun() -> register(trouble_leak, self()), put(leak, [binary:part(binary:copy(<<1>>, 262144), 0, 100) || _ <- lists:seq(1, 200)]), receive stop -> ok end end), ok.' >/dev/null
+	plant 'spawn(fun() -> register(trouble_heap, self()), L = lists:seq(1, 3000000), receive stop -> L end end), ok.' >/dev/null
+	plant 'Names = [trouble_a, trouble_b], [{ok, _} = pg:start(N) || N <- Names], Call = fun(Me, Other) -> spawn(fun() -> sys:replace_state(Me, fun(_) -> receive go -> ok end, gen_server:call(Other, hello, infinity) end, infinity) end) end, Call(trouble_a, trouble_b), Call(trouble_b, trouble_a), Wait = fun W(N) -> case process_info(whereis(N), current_function) of {_, {prim_eval, _, _}} -> ok; _ -> timer:sleep(1), W(N) end end, [Wait(N) || N <- Names], [N ! go || N <- Names], ok.' >/dev/null
+	[ -n "${RECON:-}" ] && plant "true = code:add_patha(\"$RECON\"), {module, _} = code:ensure_loaded(recon), {module, _} = code:ensure_loaded(recon_lib), ok." >/dev/null
+}
+
+looks() {
+	names 'who does most' '^trouble_busy +<[0-9.]+> ' top 1
+	recon 'recon:proc_window(reductions, 10, 1000)'
+	names 'the longest mailbox' '^trouble_busy +<[0-9.]+> +0 +5000 ' mailbox 1000 1
+	recon 'recon:proc_count(message_queue_len, 10)'
+	names 'who holds binaries' '^trouble_leak +<[0-9.]+> +[0-9a-z]+ +52[0-9]{6}$' memory 1
+	recon 'recon:proc_count(binary_memory, 10)'
+	names 'the largest heap' "$1" memory 1
+	recon 'recon:proc_count(memory, 10)'
+	names 'the deadlock' '^DEADLOCK trouble_(a -> trouble_b -> trouble_a|b -> trouble_a -> trouble_b)$' waits 0 1
+}
+
+heap='^trouble_heap +<[0-9.]+> +[0-9]{8,}$'
+
+is_wanted() {
+	[[ $wanted == '  ' || $wanted == *" $1 "* ]]
+}
+
+node_of() { # kind; more arguments of erl
+	kind=$1 node=$1
+	[ -n "$epmd" ] || nodes_begin 3600
+	start "$node" +S 2:2 +P 300000 "${@:2}"
+	culprits
+}
+
+end_node() {
+	kill -9 "${pid[$node]}" 2>/dev/null
+	unset "pid[$node]"
+}
+
+if is_wanted saturated; then
+	node_of saturated
+	# shellcheck disable=SC2016 # Erlang
+	at saturated '[spawn(fun() -> (fun F() -> re:run(lists:duplicate(2000, $a), "(a+)+b"), F() end)() end) || _ <- lists:seq(1, 4)], ok.' >/dev/null
+	looks "$heap"
+	end_node
+fi
+if is_wanted large; then
+	node_of large
+	at large '[spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 100000)], ok.' >/dev/null
+	looks "$heap"
+	end_node
+fi
+if is_wanted dirty; then
+	[ -n "$epmd" ] || nodes_begin 3600
+	mkfifo pipe
+	node_of dirty +SDio 10
+	at dirty "[spawn(fun() -> file:open(\"$tmp/pipe\", [read, raw]) end) || _ <- lists:seq(1, 12)], ok." >/dev/null
+	looks "$heap"
+	end_node
+fi
+if is_wanted rabbit; then
+	# shellcheck disable=SC2034 # for server.sh
+	rabbit_args='+S 2:2'
+	rabbit_begin
+	kind=rabbit node=$rabbit
+	culprits
+	erl -noshell -pa "$tmp" "${paths[@]}" -run rabbit_load fill "$port" "$queued" "$bytes" >fill.out 2>&1
+	is 'rabbit: messages in the queue' "filled $queued" "$(tail -n 1 fill.out)"
+	looks '^rabbit_prequeue:init/1 +<[0-9.]+> +[0-9]{8,}$'
+fi
+finish
