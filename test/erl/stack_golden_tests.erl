@@ -45,11 +45,18 @@ expected(?ELIXIR, Shape) ->
 %% Are these texts of frames, the newest first, so? Whatever is newer than here/1, and older than
 %% run/2, is not looked at. none: here/1 is not there.
 is_right(Mod, Shape, Frames) ->
-    case lists:dropwhile(fun(F) -> not is_here(Mod, F) end, Frames) of
+    case lists:dropwhile(fun(F) -> not is_here(Mod, F) end, lists:append([unfolded(F) || F <- Frames])) of
         [] -> none;
         [_ | Below] ->
             Text = [[F, $\n] || F <- Below],
             re:run(Text, ["^", [pattern(E) || E <- expected(Mod, Shape)]], [unicode]) =/= nomatch
+    end.
+
+%% A run of equal frames is one: `m:f/1 (m.erl:7) (x 3)'.
+unfolded(Frame) ->
+    case re:run(Frame, "^(.*) [(]x ([0-9]+)[)]$", [{capture, all_but_first, list}, unicode]) of
+        {match, [Once, Times]} -> lists:duplicate(list_to_integer(Times), Once);
+        nomatch -> [Frame]
     end.
 
 is_here(Mod, Frame) -> string:prefix(Frame, io_lib:format("~p:here/1", [Mod])) =/= nomatch.
