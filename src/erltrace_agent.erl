@@ -111,6 +111,8 @@ callback_mode() ->
 -spec init({pid(), pid(), spec()}) -> gen_statem:init_result(state()).
 init({Command, Guard, Spec}) ->
     process_flag(sensitive, true),
+    process_flag(priority, high), % else it waits for its turn at every step, in a busy node
+    erltrace_room:make(),
     _ = erlang:monitor(process, Guard),
     Now = now_ms(), % may be below 0
     {ok, preparing, #data{command = Command, guard = Guard, spec = Spec, form = form(Spec),

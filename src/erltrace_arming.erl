@@ -44,7 +44,7 @@ arm(Nif, Number, Owner, Known) ->
 arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
     Calls = erltrace_calls:choose(Nif),
     unflagged(Nif, erltrace_calls:is_fast(Calls)),
-    case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit)) of
+    case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit), self()) of
         Needs when is_list(Needs) ->
             A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs),
                           stacks = lists:member(stacks, Needs),

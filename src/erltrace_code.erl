@@ -54,6 +54,7 @@ about() ->
                     NotUnderstood :: non_neg_integer(), Why :: binary()} |
           {refused, Why :: binary()}.
 refresh() ->
+    _ = erltrace_nif:code_ask(stack_end),
     erltrace_nif:code_table([{M, erlang:make_fun(M, module_info, 0), erlang:check_old_code(M)} ||
                                 M <- erlang:loaded()]).
 

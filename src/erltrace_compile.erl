@@ -6,7 +6,7 @@
 -module(erltrace_compile).
 -export([compile/4, unmatched/1, probes/3, functions/1, reply/1]).
 
--define(BATCH, 50). % modules passed to the library at once
+-define(BATCH, 10). % modules passed to the library at once
 
 -type error() :: {error, {dtrace, Tag :: binary(), Line :: non_neg_integer(),
                           Column :: non_neg_integer(), Text :: binary()} | term()}.
@@ -137,7 +137,7 @@ probes(Nif, What, Form) ->
 add_functions(Nif) ->
     add_functions(Nif, [M || M <- erlang:loaded(), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)]).
 
-%% Many modules at a time: each call switches to a dirty scheduler and back.
+%% Some modules at a time: each call goes to another thread and back.
 add_functions(_, []) ->
     ok;
 add_functions(Nif, Modules) ->

@@ -79,6 +79,7 @@ init(Owner) ->
     process_flag(sensitive, true),
     process_flag(priority, high),
     process_flag(trap_exit, true),
+    erltrace_room:make(),
     case erltrace_nif:open() of
         {ok, Nif, Number} ->
             erltrace_watchdog:is_harmless() andalso erltrace_nif:forbid(Nif),

@@ -2,7 +2,7 @@
 %% @private
 %% @doc The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
 -module(erltrace_nif).
--export([probes/2]).
+-export([keep_large/2, probes/2]).
 -include("../build/erltrace_nifs.hrl"). % all others: c_src/beam/nifs.def, by make nif
 -include_lib("kernel/include/file.hrl").
 -on_load(init/0).
@@ -89,11 +89,45 @@ priv_dir() ->
 -type nif() :: reference().
 -type failure() :: {error, closed | enomem | {binary(), integer(), integer(), binary()}}.
 
+%% ---- jobs -----------------------------------------------------------------------------------
+
+%% What takes long runs on a thread of the library, not on a dirty scheduler: in a node in trouble
+%% all of these may be taken, for ever (c_src/beam/jobs.c). Arguments are copied at one go: long lists
+%% come in parts.
+-define(SOME, 500).
+
+run(Name, Args) ->
+    Ref = make_ref(),
+    case job(Ref, Name, Args) of
+        Ref ->
+            receive
+                {Ref, Result} -> Result;
+                Ref -> error(badarg, Args)
+            end;
+        {Ref, Result} ->
+            Result
+    end.
+
+-spec job(reference(), atom(), [term()]) -> reference() | {reference(), term()}.
+job(_, _, _) -> erlang:nif_error(not_loaded).
+
+%% A hundred times a second there is nothing to do: that needs no thread.
+unless_at_rest(What, Nif, Args) ->
+    case rest(Nif, What) of
+        job -> run(What, Args);
+        Result -> Result
+    end.
+
+-spec rest(nif(), work | ticks | clean) -> job | tuple() | pos_integer() | failure().
+rest(_, _) -> erlang:nif_error(not_loaded).
+
+%% ---- the calls ------------------------------------------------------------------------------
+
 -spec open() -> {ok, nif(), non_neg_integer()} | failure().
-open() -> erlang:nif_error(not_loaded).
+open() -> run(open, []).
 
 -spec close(nif()) -> ok.
-close(_) -> erlang:nif_error(not_loaded).
+close(Nif) -> run(close, [Nif]).
 
 -spec setopt(nif(), iodata(), iodata()) -> ok | failure().
 setopt(_, _, _) -> erlang:nif_error(not_loaded).
@@ -103,24 +137,31 @@ wants(_, _) -> erlang:nif_error(not_loaded).
 
 -spec add_functions(nif(), [{module(), [{atom(), arity(), erlang | bif | nif}]}]) ->
           ok | failure().
-add_functions(_, _) -> erlang:nif_error(not_loaded).
+add_functions(Nif, Modules) -> run(add_functions, [Nif, Modules]).
 
 -spec extend(nif(), module(), [{atom(), arity(), erlang | bif | nif}]) ->
           [{erltrace_patterns:kind(), module(), atom(), arity()}] | failure().
-extend(_, _, _) -> erlang:nif_error(not_loaded).
+extend(Nif, Module, Functions) -> run(extend, [Nif, Module, Functions]).
 
 -spec countable(nif(), module() | all) -> [mfa()] | failure().
-countable(_, _) -> erlang:nif_error(not_loaded).
+countable(Nif, Module) -> run(countable, [Nif, Module]).
 
 -spec counted(nif(), [mfa()]) -> ok | failure().
-counted(_, _) -> erlang:nif_error(not_loaded).
+counted(Nif, Functions) when length(Functions) > ?SOME ->
+    {Some, Rest} = lists:split(?SOME, Functions),
+    case run(counted, [Nif, Some]) of
+        ok -> counted(Nif, Rest);
+        Error -> Error
+    end;
+counted(Nif, Functions) ->
+    run(counted, [Nif, Functions]).
 
 -spec uncount(nif(), module()) -> ok | failure().
-uncount(_, _) -> erlang:nif_error(not_loaded).
+uncount(Nif, Module) -> run(uncount, [Nif, Module]).
 
 -spec count(nif(), [nonempty_improper_list(mfa(), non_neg_integer())]) ->
           Anew :: non_neg_integer() | failure().
-count(_, _) -> erlang:nif_error(not_loaded).
+count(Nif, Counts) -> run(count, [Nif, Counts]).
 
 -spec counting(nif(), start | done | over | pending) -> ok | boolean() | failure().
 counting(_, _) -> erlang:nif_error(not_loaded).
@@ -129,65 +170,65 @@ counting(_, _) -> erlang:nif_error(not_loaded).
 warn(_, _) -> erlang:nif_error(not_loaded).
 
 -spec add_ports(nif(), [{port(), pid(), string()}], [string()]) -> ok | failure().
-add_ports(_, _, _) -> erlang:nif_error(not_loaded).
+add_ports(Nif, Ports, Drivers) -> run(add_ports, [Nif, Ports, Drivers]).
 
 -spec compile(nif(), iodata(), [iodata()], [atom() | {file, iodata()}]) ->
           ok | {ok, functions} | functions | {record, Name :: binary(), failure()} | failure().
-compile(_, _, _, _) -> erlang:nif_error(not_loaded).
+compile(Nif, Source, Args, Opts) -> run(compile, [Nif, Source, Args, Opts]).
 
 %% none: no description of the script names functions.
 -spec calls(nif()) -> auto | fast | traced | none | failure().
 calls(_) -> erlang:nif_error(not_loaded).
 
 -spec set_calls(nif(), fast | traced) -> ok | failure().
-set_calls(_, _) -> erlang:nif_error(not_loaded).
+set_calls(Nif, Way) -> run(set_calls, [Nif, Way]).
 
--spec needs(nif(), node(), pos_integer()) ->
+-spec needs(nif(), node(), pos_integer(), Owner :: pid()) ->
           [atom() | {erltrace_patterns:kind(), module(), atom(), arity()} |
            {traced, module(), atom(), arity(), Why :: binary()}] | failure().
-needs(_, _, _) -> erlang:nif_error(not_loaded).
+needs(Nif, Node, ProcessLimit, Owner) -> run(needs, [Nif, Node, ProcessLimit, Owner]).
 
 -spec unflagged(nif()) -> ok | failure().
 unflagged(_) -> erlang:nif_error(not_loaded).
 
 -spec go(nif()) -> ok | failure().
-go(_) -> erlang:nif_error(not_loaded).
+go(Nif) -> run(go, [Nif]).
 
 %% All that the script needs of the VM is armed: from now on timers run (tick-N).
 -spec armed(nif()) -> ok | {error, closed}.
 armed(_) -> erlang:nif_error(not_loaded).
 
 -spec stop(nif()) -> ok | failure().
-stop(_) -> erlang:nif_error(not_loaded).
+stop(Nif) -> run(stop, [Nif]).
 
 -spec work(nif(), text | terminal | json | records | both | alerts | cmd_text | cmd_terminal | cmd_json) ->
           {ok | done, [tuple()]} | failure().
-work(_, _) -> erlang:nif_error(not_loaded).
+work(Nif, Form) -> unless_at_rest(work, Nif, [Nif, Form]).
 
 -spec tick(nif(), binary()) -> {ok | more, [{text, binary()}]}.
-tick(_, _) -> erlang:nif_error(not_loaded).
+tick(Nif, Node) -> run(tick, [Nif, Node]).
 
 %% What aggregations by stack gathered since the last call; `more': there is more of it.
 -spec snapshot(nif(), Why :: iodata(), Form :: atom()) -> {ok, [tuple()]} | failure().
-snapshot(_, _, _) -> erlang:nif_error(not_loaded).
+snapshot(Nif, Why, Form) -> run(snapshot, [Nif, Why, Form]).
 
 -spec recorder(nif()) -> boolean().
 recorder(_) -> erlang:nif_error(not_loaded).
 
 -spec stacks(nif()) -> {ok | more, [tuple()]} | failure().
-stacks(_) -> erlang:nif_error(not_loaded).
+stacks(Nif) -> run(stacks, [Nif]).
 
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
-walk(_, _) -> erlang:nif_error(not_loaded).
+walk(Nif, Stop) -> run(walk, [Nif, Stop]).
 
 %% What the aggregations of a script that runs are called as metrics; from here on ticks/2 has all.
 -spec metrics(nif(), Script :: iodata()) ->
           [{Aggregation :: binary(), erltrace_metrics:shape() | undefined}] | failure().
-metrics(_, _) -> erlang:nif_error(not_loaded).
+metrics(Nif, Script) -> run(metrics, [Nif, Script]).
 
 %% As work/2, and what came since the last call, undivided.
 -spec ticks(nif(), records | text | alerts) -> {ok | done, [tuple()], [erltrace_metrics:part()]} | failure().
-ticks(_, _) -> erlang:nif_error(not_loaded).
+ticks(Nif, Form) -> unless_at_rest(ticks, Nif, [Nif, Form]).
 
 %% ns of processor time: of the script, with the VM's part of its events; of the whole node. How many
 %% probes have fired.
@@ -211,13 +252,13 @@ no_payload(_) -> erlang:nif_error(not_loaded).
 halt(_) -> erlang:nif_error(not_loaded).
 
 -spec clean(nif()) -> pos_integer() | failure().
-clean(_) -> erlang:nif_error(not_loaded).
+clean(Nif) -> unless_at_rest(clean, Nif, [Nif]).
 
 -spec sweep(nif()) -> non_neg_integer() | infinity | failure().
-sweep(_) -> erlang:nif_error(not_loaded).
+sweep(Nif) -> run(sweep, [Nif]).
 
 -spec preview(nif(), atom()) -> {ok, [tuple()]} | same | failure().
-preview(_, _) -> erlang:nif_error(not_loaded).
+preview(Nif, Form) -> run(preview, [Nif, Form]).
 
 -spec role(nif(), first | other | alone) -> ok | failure().
 role(_, _) -> erlang:nif_error(not_loaded).
@@ -226,16 +267,16 @@ role(_, _) -> erlang:nif_error(not_loaded).
 hold(_, _) -> erlang:nif_error(not_loaded).
 
 -spec export(nif(), boolean()) -> {ok, binary()} | failure().
-export(_, _) -> erlang:nif_error(not_loaded).
+export(Nif, Keep) -> run(export, [Nif, Keep]).
 
 -spec import(nif(), binary()) -> ok | failure().
-import(_, _) -> erlang:nif_error(not_loaded).
+import(Nif, Part) -> run(import, [Nif, Part]).
 
 -spec place(nif()) -> {binary(), binary()} | failure().
 place(_) -> erlang:nif_error(not_loaded).
 
 -spec code(nif()) -> binary() | failure().
-code(_) -> erlang:nif_error(not_loaded).
+code(Nif) -> run(code, [Nif]).
 
 -spec layout(atom() | non_neg_integer() | {mail | non_neg_integer(), non_neg_integer()}) -> term().
 layout(_) -> erlang:nif_error(not_loaded).
@@ -249,7 +290,11 @@ fastcalls(_) -> erlang:nif_error(not_loaded).
           ok | undefined | [tuple()] | map() | {refused, binary()} | {binary(), non_neg_integer()}.
 sampling(_) -> erlang:nif_error(not_loaded).
 
--spec sampling_dirty(dirty | test_start | {burn, non_neg_integer()}) -> ok | {refused, binary()}.
+%% What may have to wait.
+-spec sampling_wait(test_start) -> ok | {refused, binary()}.
+sampling_wait(Step) -> run(sampling_wait, [Step]).
+
+-spec sampling_dirty(dirty | {burn, non_neg_integer()}) -> ok | {refused, binary()}.
 sampling_dirty(_) -> erlang:nif_error(not_loaded).
 
 -spec samples(nif()) -> boolean() | failure().
@@ -302,11 +347,11 @@ probes(Nif, What) -> probes(Nif, What, full).
 
 -spec probes(nif(), iodata() | script, full | brief) ->
           {ok, [tuple() | binary()]} | functions | failure().
-probes(_, _, _) -> erlang:nif_error(not_loaded).
+probes(Nif, What, Form) -> run(probes, [Nif, What, Form]).
 
 %% Descriptions of the script that match no probe so far.
 -spec unmatched(nif()) -> [{Line :: integer(), Column :: integer(), Description :: binary()}] | failure().
-unmatched(_) -> erlang:nif_error(not_loaded).
+unmatched(Nif) -> run(unmatched, [Nif]).
 
 -spec names(options | tags) -> [{Name :: binary(), Help :: binary()}].
 names(_) -> erlang:nif_error(not_loaded).
@@ -317,10 +362,25 @@ keep(_, _) -> erlang:nif_error(not_loaded).
 
 %% The same, for a term that takes long to copy.
 -spec keep_large(atom(), term()) -> ok.
-keep_large(_, _) -> erlang:nif_error(not_loaded).
+keep_large(Key, Term) ->
+    case erltrace_room:is_dirty_taken() of
+        true -> keep(Key, Term);
+        false -> keep_dirty(Key, Term)
+    end.
+
+-spec keep_dirty(atom(), term()) -> ok.
+keep_dirty(_, _) -> erlang:nif_error(not_loaded).
 
 -spec kept(atom(), Default :: term()) -> term().
-kept(_, _) -> erlang:nif_error(not_loaded).
+kept(Key, Default) ->
+    {ok, Term} = case kept_small(Key, Default) of
+                     job -> run(kept, [Key, Default]);
+                     Small -> Small
+                 end,
+    Term.
+
+-spec kept_small(atom(), Default :: term()) -> {ok, term()} | job.
+kept_small(_, _) -> erlang:nif_error(not_loaded).
 
 -spec drop(atom()) -> ok.
 drop(_) -> erlang:nif_error(not_loaded).
@@ -380,7 +440,7 @@ token_layout(_) -> erlang:nif_error(not_loaded).
 %% Flows that are over end; foreign: there are tokens that are not ours. Nodes: those that run the script. Reports: parts of flows of other nodes that are over.
 -spec end_flows(Number :: non_neg_integer()) ->
           {ours | foreign, Nodes :: [node()], [flow_report()]} | gone.
-end_flows(_) -> erlang:nif_error(not_loaded).
+end_flows(Number) -> run(end_flows, [Number]).
 
 -type flow_report() :: {node(), Flow :: pos_integer(), Away :: non_neg_integer(),
                         Messages :: non_neg_integer(), Spawns :: non_neg_integer(),
@@ -390,7 +450,7 @@ end_flows(_) -> erlang:nif_error(not_loaded).
                         Depth :: non_neg_integer(), Last :: non_neg_integer(), cut}.
 
 -spec flow_reports(Number :: non_neg_integer(), [flow_report()]) -> ok.
-flow_reports(_, _) -> erlang:nif_error(not_loaded).
+flow_reports(Number, Reports) -> run(flow_reports, [Number, Reports]).
 
 %% The clock of this node in ns, and what is added to it to have that of the first node that runs the script.
 -spec flow_clock(Number :: non_neg_integer(), get | integer()) ->
@@ -408,7 +468,7 @@ has_stacks(_) -> erlang:nif_error(not_loaded).
 -spec code_table([{module(), fun(), HasOldCode :: boolean()}]) ->
           {Modules :: non_neg_integer(), Functions :: non_neg_integer(),
            NotUnderstood :: non_neg_integer(), Why :: binary()} | {refused, Why :: binary()}.
-code_table(_) -> erlang:nif_error(not_loaded).
+code_table(Modules) -> run(code_table, [Modules]).
 
 -spec code_ask(term()) -> term().
 code_ask(_) -> erlang:nif_error(not_loaded).

@@ -15,6 +15,7 @@
 -type kind() :: erlang | bif | nif | dirty.
 
 -define(ENOUGH, 3).    % right samples of each kind
+-define(DIRTY, 1000).  % ms to wait for a dirty scheduler
 -define(WAIT, 120000). % ms for these: then it is not known, and the next script tries again
 
 %% @doc Can samples be taken in this node?
@@ -103,7 +104,7 @@ find() ->
     ok = erltrace_nif:sampling(start),
     all_ok([fun() -> on_scheduler(N) end ||
                N <- lists:seq(1, erlang:system_info(schedulers_online))] ++
-               [fun() -> erltrace_nif:sampling_dirty(dirty) end,
+               [fun dirty/0,
                 fun() -> in_process(fun sensitive/0, []) end,
                 fun() -> erltrace_nif:sampling({export, fun lists:map/2}) end,
                 fun() -> erltrace_nif:sampling(code) end]).
@@ -116,6 +117,18 @@ in_process(Fun, Options) ->
     receive
         {'DOWN', M, process, P, {result, R}} -> R;
         {'DOWN', M, process, P, Why} -> {refused, iolist_to_binary(io_lib:format("~0P", [Why, 20]))}
+    end.
+
+%% All dirty schedulers may be taken for ever: then samples do not tell what these run.
+dirty() ->
+    {P, M} = spawn_opt(fun() -> exit({result, erltrace_nif:sampling_dirty(dirty)}) end,
+                       [monitor, {priority, high}]),
+    receive
+        {'DOWN', M, process, P, {result, R}} -> R;
+        {'DOWN', M, process, P, Why} -> {refused, iolist_to_binary(io_lib:format("~0P", [Why, 20]))}
+    after ?DIRTY ->
+        exit(P, kill),
+        receive {'DOWN', M, process, P, _} -> ok end
     end.
 
 look_here() ->
@@ -133,14 +146,17 @@ sensitive() ->
 %% @doc Samples of stacks that are known.
 -spec self_test() -> answer() | {busy, Why :: binary()}.
 self_test() ->
-    case erltrace_nif:sampling_dirty(test_start) of
+    case erltrace_nif:sampling_wait(test_start) of
         ok ->
-            try all_ok([fun() -> test(Kind) end || Kind <- [erlang, bif, nif, dirty]])
+            try all_ok([fun() -> test(Kind) end || Kind <- kinds()])
             after erltrace_nif:sampling(test_stop)
             end;
         {refused, Why} -> % signals and timers may be free later
             {busy, Why}
     end.
+
+kinds() ->
+    [erlang, bif, nif | [dirty || erltrace_nif:sampling(dirty_known)]].
 
 %% The process counts its rounds, each of which takes about the same CPU time: however busy the machine
 %% is, so many of them must have been sampled so often.

@@ -4,11 +4,14 @@
 
 /^NIF\(/ {
 	split($0, f, /[(), ]+/)
-	list = list (list == "" ? "" : ",\n    ") "'" f[2] "'/" f[3]
+	name = "'" f[2] "'/" f[3]
+	list = list (list == "" ? "" : ",\n    ") name
+	if (f[4] != "JOB")
+		nifs = nifs (nifs == "" ? "" : ",\n    ") name
 }
 
 END {
 	print "%% Made from c_src/beam/nifs.def."
 	print "-export([" list "])."
-	print "-nifs([" list "])."
+	print "-nifs([" nifs "])."
 }

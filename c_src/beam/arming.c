@@ -718,11 +718,8 @@ static void need_others(struct beam_handle *b, struct needs *n)
 }
 
 /* From here on its calls come by the fast way; or by the tracer, if somebody else has that. */
-static void join(struct beam_handle *b, ErlNifEnv *env)
+static void join(struct beam_handle *b)
 {
-	ErlNifPid self;
-
-	b->owner = enif_self(env, &self) != NULL ? self.pid : 0;
 	b->fast = fast_core_join(b->number % BEAM_HANDLES);
 	if (b->fast)
 		b->generation = (uint32_t)atomic_fetch_add(&fast_core->generation, 1) + 1;
@@ -742,7 +739,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	b->self = api_has_self(b->h);
 	if (b->fast) {
-		join(b, env);
+		join(b);
 		if (!b->fast)
 			need(&n, "hooks_taken");
 	}

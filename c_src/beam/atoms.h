@@ -21,7 +21,8 @@
 	X(first) X(infinity) X(ets) X(new) X(whereis) X(normal) X(shutdown) X(permanent)          \
 	X(transient) X(atoms) X(top_words) X(run_state) X(global)              \
 	X(seq_trace) X(erltrace_flow) X(flow_tokens) X(spawn_request) X(spawn_reply) X(EXIT)    \
-	X(send_after) X(start_timer) X(cancel_timer) X(clock_service) X(abs)
+	X(send_after) X(start_timer) X(cancel_timer) X(clock_service) X(abs) X(job)          \
+	X(work) X(ticks) X(clean)
 extern ERL_NIF_TERM atom_dots; /* '...' */
 extern ERL_NIF_TERM atom_gen_cast; /* '$gen_cast' */
 #define X(a) extern ERL_NIF_TERM atom_##a;

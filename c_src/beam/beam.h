@@ -5,6 +5,7 @@
  *
  *   nif.c              the functions of erltrace_nif.erl: open, compile, go, stop, close ...
  *                      (nifs.def: all of them)
+ *   jobs.c             those of them that take long, on threads of the library
  *   results.c          what was gathered, and errors, as terms
  *   probe_list.c       probes as terms
  *   metrics.c          what aggregations are called as metrics

@@ -70,6 +70,7 @@ struct code_summary {
 	unsigned nfailed; /* that were not understood */
 };
 /* [{Module, fun Module:module_info/0, HasOldCode}]; false: nothing is as known, why says what. */
+void code_note_stack_end(ErlNifEnv *env); /* before it, in a process */
 bool code_refresh(ErlNifEnv *env, ERL_NIF_TERM list, struct code_summary *sum, char why[CODE_WHY]);
 bool code_due(unsigned nmodules); /* is a refresh due, if so many modules are loaded? */
 unsigned code_retired(void); /* tables that may still be read */

@@ -48,7 +48,7 @@ ERL_NIF_TERM nif_code_table(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	(void)argc;
 	if (!enif_is_list(env, argv[0]))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 #ifndef __x86_64__
 	return beam_refused(env, "only on x86-64"); /* elsewhere a safe read is a system call */
 #endif
@@ -101,7 +101,7 @@ static ERL_NIF_TERM frame_at(ErlNifEnv *env, const ERL_NIF_TERM *t)
 	uint64_t frame;
 
 	if (!enif_get_uint64(env, t[1], &pc))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	frame = beam_code_frame(pc, t[2] == atom_true);
 	return frame != 0 ? frame_term(env, frame) : atom_undefined;
 }
@@ -155,6 +155,8 @@ static ERL_NIF_TERM ask(ErlNifEnv *env, const char *what)
 		return counts_term(env);
 	if (strcmp(what, "words") == 0)
 		return enif_make_uint64(env, code_find_words());
+	if (strcmp(what, "stack_end") == 0)
+		code_note_stack_end(env);
 	if (strcmp(what, "known") == 0)
 		code_set_known(NULL);
 	return state_term(env);

@@ -442,12 +442,19 @@ static bool learn(ErlNifEnv *env, ERL_NIF_TERM list, char why[CODE_WHY])
 	return code_find_learn(entries, n, why);
 }
 
+/* The word at the end of a process's stack, once it is known where that is; else 0. */
+static _Atomic uintptr_t stack_end;
+
+void code_note_stack_end(ErlNifEnv *env)
+{
+	if (beam_layout_known())
+		atomic_store(&stack_end, beam_stack_end(env)[-1]);
+}
+
 /* How many modules were not understood; -1: nothing is as known, why says what. */
 static int refresh(ErlNifEnv *env, ERL_NIF_TERM list, bool *changed, char why[CODE_WHY])
 {
 	struct draft d = {.why = ""};
-	ErlNifPid pid;
-	uintptr_t ends_at = 0;
 	bool published = false;
 
 	generation++;
@@ -456,11 +463,9 @@ static int refresh(ErlNifEnv *env, ERL_NIF_TERM list, bool *changed, char why[CO
 		return -1;
 	learned = true;
 	note_exports(env, list);
-	if (beam_layout_known() && enif_self(env, &pid) != NULL)
-		ends_at = beam_stack_end(env)[-1];
 	draft_all(&d, env, list);
 	if (!d.no_memory && (d.added.n > 0 || d.dropped.n > 0 || d.changed))
-		published = publish(&d, ends_at);
+		published = publish(&d, atomic_load(&stack_end));
 	*changed = published;
 	draft_free(&d, published);
 	free_retired();

@@ -221,7 +221,7 @@ ERL_NIF_TERM nif_counting(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	case 'd': api_counters_read(b->h, b->read_from); break;
 	case 'o': api_counters_end(b->h); break;
 	case 'p': ret = en_pending(b->en) ? atom_true : atom_false; break;
-	default: ret = enif_make_badarg(env); break;
+	default: ret = beam_badarg(env); break;
 	}
 	enif_mutex_unlock(b->lock);
 	return ret;

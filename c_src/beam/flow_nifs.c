@@ -64,7 +64,7 @@ ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	(void)argc;
 	if (!enter(env, argv[0], &b))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	if (b != NULL) {
 		flow_table_bury(b->flows);
 		times = (struct flow_times){en_now(), b->flow_time, b->flow_life};
@@ -120,7 +120,7 @@ ERL_NIF_TERM nif_flow_reports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 
 	(void)argc;
 	if (!enter(env, argv[0], &b))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	while (b != NULL && enif_get_list_cell(env, list, &one, &list))
 		take_report(b->flows, env, one);
 	beam_leave();
@@ -140,7 +140,7 @@ ERL_NIF_TERM nif_flow_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	(void)argc;
 	if (!enter(env, argv[0], &b))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	if (b != NULL) {
 		struct flow_clock *c = &b->flows->clock;
 
@@ -167,7 +167,7 @@ ERL_NIF_TERM nif_drain_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 
 	(void)argc;
 	if (!enter(env, argv[0], &b))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	if (b != NULL)
 		atomic_store(&b->flows->draining, true);
 	beam_leave();

@@ -97,7 +97,7 @@ ERL_NIF_TERM nif_metrics(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	(void)argc;
 	if (b == NULL || script == NULL) {
 		free(script);
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	}
 	enif_mutex_lock(b->lock);
 	if (b->h != NULL) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functions of erltrace_nif.erl. Compiling, starting, reading results and stopping run on
- * dirty schedulers; the rest returns at once. A handle is a resource: it ends with its owner
+ * threads of the library (jobs.c); the rest returns at once. A handle is a resource: it ends with its owner
  * process, by a monitor, or when nobody refers to it any more.
  */
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 #include "erlang_provider.h"
 #include "fast_core.h"
 #include "flows.h"
+#include "jobs.h"
 #include "layout.h"
 #include "nif.h"
 #include "peek.h"
@@ -104,7 +105,7 @@ static ERL_NIF_TERM no_text(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	ErlNifBinary bin;
 
-	return enif_inspect_iolist_as_binary(env, t, &bin) ? no_memory(env) : enif_make_badarg(env);
+	return enif_inspect_iolist_as_binary(env, t, &bin) ? no_memory(env) : beam_badarg(env);
 }
 
 /* ---- life ------------------------------------------------------------------------------ */
@@ -214,7 +215,7 @@ ERL_NIF_TERM nif_close(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	(void)argc;
 	if (b == NULL)
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	enif_mutex_lock(b->lock);
 	close_handle(b);
 	enif_mutex_unlock(b->lock);
@@ -343,7 +344,7 @@ ERL_NIF_TERM nif_set_record(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		(fields[n] = beam_get_text(env, head, NULL)) != NULL)
 		n++;
 	if (name == NULL || !enif_is_empty_list(env, list))
-		ret = enif_make_badarg(env);
+		ret = beam_badarg(env);
 	else if (erltrace_set_record(b->h, name, (const char *const *)fields, &e) < 0)
 		ret = beam_error(env, &e);
 	while (n > 0)
@@ -477,7 +478,7 @@ ERL_NIF_TERM nif_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 ERL_NIF_TERM nif_set_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] != atom_fast && argv[1] != atom_traced)
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	WITH_HANDLE(b)
 	if (b->fast)
 		fast_core_leave(b->number % BEAM_HANDLES);
@@ -487,8 +488,8 @@ ERL_NIF_TERM nif_set_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /*
- * needs(Handle, Node, ProcessLimit) -> [Flag | {local | global, M, F, A}] | {error, enomem}: what
- * the enabled probes need.
+ * needs(Handle, Node, ProcessLimit, Owner) -> [Flag | {local | global, M, F, A}] | {error, enomem}:
+ * what the enabled probes need. Owner: the process that arms them.
  */
 ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -497,6 +498,7 @@ ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	b->node = argv[1];
+	b->owner = argv[3];
 	if (!enif_get_uint64(env, argv[2], &limit))
 		limit = 0;
 	list = beam_needs(b, env, limit);
@@ -547,7 +549,7 @@ ERL_NIF_TERM nif_session(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	(void)argc;
 	if (!enif_get_uint(env, argv[0], &number) || !enif_is_number(env, argv[1]))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	beam_live(number, &gone);
 	if (!gone)
 		beam_session_set(number % BEAM_HANDLES, argv[1]);
@@ -683,10 +685,11 @@ ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 /* ---- the library ----------------------------------------------------------------------- */
 
-#define REGULAR 0
-#define DIRTY	ERL_NIF_DIRTY_JOB_CPU_BOUND
 static ErlNifFunc functions[] = {
-#define NIF(name, arity, kind) {#name, arity, nif_##name, kind},
+#define NIF_REGULAR(name, arity) {#name, arity, nif_##name, 0},
+#define NIF_DIRTY(name, arity)	 {#name, arity, nif_##name, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+#define NIF_JOB(name, arity)
+#define NIF(name, arity, kind)	 NIF_##kind(name, arity)
 #include "nifs.def"
 };
 
@@ -721,7 +724,8 @@ static _Atomic int nloaded; /* versions of the module that have this library */
 
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 {
-	if (beam_store_init(priv, *priv) < 0 || !fast_core_init() || !sampler_init())
+	if (beam_store_init(priv, *priv) < 0 || !fast_core_init() || !sampler_init() ||
+		!jobs_init())
 		return -1;
 	if (beam_threads_init(threads_of(env, info), !en_barrier_init()) < 0)
 		return -1;
@@ -749,8 +753,10 @@ static int upgrade(ErlNifEnv *env, void **priv, void **old_priv, ERL_NIF_TERM in
 static void unload(ErlNifEnv *env, void *priv)
 {
 	(void)env, (void)priv;
-	if (atomic_fetch_sub(&nloaded, 1) == 1)
+	if (atomic_fetch_sub(&nloaded, 1) == 1) {
 		sampler_unload();
+		jobs_unload();
+	}
 }
 
 ERL_NIF_INIT(erltrace_nif, functions, load, NULL, upgrade, unload)

@@ -15,6 +15,7 @@
 
 struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t);
 char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len); /* to be freed; NULL: no text */
+ERL_NIF_TERM beam_badarg(ErlNifEnv *env); /* badarg, in a process or a job */
 ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e);
 ERL_NIF_TERM beam_make_binary(ErlNifEnv *env, const void *bytes, size_t len);
 ERL_NIF_TERM beam_make_text(ErlNifEnv *env, const char *text); /* as a binary */
@@ -28,7 +29,7 @@ bool beam_get_step(ErlNifEnv *env, ERL_NIF_TERM t, char step[BEAM_STEP], ERL_NIF
 	struct beam_handle *b = beam_get(env, argv[0]);                                            \
 	(void)argc;                                                                                \
 	if (b == NULL)                                                                             \
-		return enif_make_badarg(env);                                                      \
+		return beam_badarg(env);                                                           \
 	enif_mutex_lock(b->lock);                                                                  \
 	if (b->h == NULL) {                                                                        \
 		enif_mutex_unlock(b->lock);                                                        \

@@ -325,7 +325,7 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 }
 
 /* work(Handle, Form) -> {ok | done, [Item]} */
-static ERL_NIF_TERM work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
 	erltrace_handlers_t hs;
@@ -351,27 +351,41 @@ static ERL_NIF_TERM work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_tuple2(env, rc == ERLTRACE_DONE ? atom_done : atom_ok, items);
 }
 
-/* Is there nothing to read? That is found out without a dirty scheduler. */
-static bool rests(ErlNifEnv *env, ERL_NIF_TERM handle, bool (*is_idle)(const erltrace_t *h))
+/* Is there nothing to read? */
+static bool is_at_rest(struct beam_handle *b, bool (*is_idle)(const erltrace_t *h))
 {
-	struct beam_handle *b = beam_get(env, handle);
-	bool idle;
+	bool idle = b->warnings == NULL && is_idle(b->h);
 
-	if (b == NULL || enif_mutex_trylock(b->lock) != 0)
-		return false;
-	idle = b->h != NULL && b->warnings == NULL && is_idle(b->h);
 	if (idle)
 		beam_watchdog_read(b);
-	enif_mutex_unlock(b->lock);
 	return idle;
 }
 
-ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/*
+ * rest(Handle, work | ticks | clean) -> Result | job: what these would return, if there is nothing
+ * to do for them; that is found out at once.
+ */
+ERL_NIF_TERM nif_rest(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	return rests(env, argv[0], api_idle)
-		       ? enif_make_tuple2(env, atom_ok, enif_make_list(env, 0))
-		       : enif_schedule_nif(
-				 env, "work", ERL_NIF_DIRTY_JOB_CPU_BOUND, work, argc, argv);
+	struct beam_handle *b = beam_get(env, argv[0]);
+	ERL_NIF_TERM none = enif_make_list(env, 0), answer = atom_job;
+	uint64_t ms;
+
+	(void)argc;
+	if (b == NULL)
+		return beam_badarg(env);
+	if (enif_mutex_trylock(b->lock) != 0)
+		return atom_job;
+	if (b->h == NULL)
+		answer = atom_job;
+	else if (argv[1] == atom_work && is_at_rest(b, api_idle))
+		answer = enif_make_tuple2(env, atom_ok, none);
+	else if (argv[1] == atom_ticks && is_at_rest(b, api_rests))
+		answer = enif_make_tuple3(env, atom_ok, none, none);
+	else if (argv[1] == atom_clean && (ms = beam_clean_rest(b)) > 0)
+		answer = enif_make_uint64(env, ms);
+	enif_mutex_unlock(b->lock);
+	return answer;
 }
 
 /* snapshot(Handle, Why, Form) -> {ok, [Item]} */
@@ -602,16 +616,16 @@ static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t cou
  * Count} of avg(), buckets of distributions and percentile().
  *
  */
-static ERL_NIF_TERM ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
-	ERL_NIF_TERM worked = beam_get(env, argv[0]) != NULL ? work(env, argc, argv) : atom_closed;
+	ERL_NIF_TERM worked = beam_get(env, argv[0]) != NULL ? nif_work(env, argc, argv) : atom_closed;
 	uint64_t from = clock_thread();
 	const ERL_NIF_TERM *t;
 	int rc, n;
 
 	if (!enif_get_tuple(env, worked, &n, &t))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	if (t[0] == atom_error)
 		return worked;
 	WITH_HANDLE(b)
@@ -621,15 +635,6 @@ static ERL_NIF_TERM ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (rc < 0)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	return enif_make_tuple3(env, t[0], t[1], r.list);
-}
-
-ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	return rests(env, argv[0], api_rests)
-		       ? enif_make_tuple3(
-				 env, atom_ok, enif_make_list(env, 0), enif_make_list(env, 0))
-		       : enif_schedule_nif(
-				 env, "ticks", ERL_NIF_DIRTY_JOB_CPU_BOUND, ticks, argc, argv);
 }
 
 /* ---- about scripts --------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ struct sampler_facts {
 	uint32_t process;  /* of that: the process that runs; then its type, its number */
 	uint32_t heap, htop, stop, end; /* of a process: the heap, with the stack at its end */
 	uint32_t current;  /* of a process: M, F, A of the NIF that was called */
-	uint32_t i;	   /* of a process: its code; of a dirty NIF M, F, A lie in front of it */
+	uint32_t i;	   /* of a process: its code; of a dirty NIF M, F, A lie in front of it; 0: unknown */
 	uint32_t export;   /* of an export: its M, F, A */
 	uint32_t flags;	   /* of a process: a word with the flag that it is sensitive ... */
 	uintptr_t sensitive; /* ... and the flag */
@@ -49,6 +49,7 @@ struct sampler_facts {
 };
 extern struct sampler_facts sampler_facts;
 bool sampler_known(void); /* the check and the self-test have been passed */
+void sampler_forget(void); /* look again, if no dirty scheduler could be looked at */
 const char *sampler_refusal(void);
 
 /* ---- code (sampler_handler.c) ---------------------------------------------------------- */

@@ -269,7 +269,7 @@ static bool look_at_code(void)
 {
 	uintptr_t target;
 
-	if (nschedulers == 0 || found.i == 0 || found.export == 0 || found.sensitive == 0)
+	if (nschedulers == 0 || found.export == 0 || found.sensitive == 0)
 		return why[0] != '\0' ? false : no("not all was looked for");
 	sampler_find_ranges(found.ret_nif);
 	if (sampler_code(found.ret_nif) == 0 || sampler_code(found.normal_exit) == 0)
@@ -368,6 +368,12 @@ static void start_again(void)
 	sampler_pid = getpid();
 }
 
+void sampler_forget(void)
+{
+	if (sampler_facts.i == 0)
+		atomic_store(&known, false);
+}
+
 static ERL_NIF_TERM test_start(ErlNifEnv *env)
 {
 	struct et_error e = {.tag = ""};
@@ -438,9 +444,10 @@ static ERL_NIF_TERM about(ErlNifEnv *env)
 
 /*
  * sampling(Step): start, {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}, sampling_dirty(dirty),
- * code look for what is needed; sampling_dirty(test_start), test_read, test_stop are the self-test;
+ * code look for what is needed; sampling_wait(test_start), test_read, test_stop are the self-test;
  * passed, {refuse, Why}, {busy, Why} its result, the last to be tried again; get it, and what was
- * found. ok | {refused, Why}.
+ * found. ok | {refused, Why}. If all dirty schedulers are taken, sampling_dirty(dirty) is left out:
+ * samples of these have the process and its stack, not the NIF.
  */
 ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -467,6 +474,8 @@ ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return sampler_known()		  ? atom_ok
 		       : why[0] != '\0' && !again ? done(env, false)
 						  : atom_undefined;
+	} else if (strcmp(step, "dirty_known") == 0) {
+		return found.i != 0 ? atom_true : atom_false;
 	} else if (strcmp(step, "about") == 0) {
 		return about(env);
 	} else if (strcmp(step, "facts") == 0) { /* for tests */
@@ -478,7 +487,14 @@ ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return atom_ok;
 }
 
-/* sampling_dirty(dirty | test_start | {burn, Microseconds}) */
+/* sampling_wait(test_start): it may have to wait. */
+ERL_NIF_TERM nif_sampling_wait(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	(void)argc, (void)argv;
+	return test_start(env);
+}
+
+/* sampling_dirty(dirty | {burn, Microseconds}) */
 ERL_NIF_TERM nif_sampling_dirty(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	const ERL_NIF_TERM *t;
@@ -486,8 +502,6 @@ ERL_NIF_TERM nif_sampling_dirty(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 	int n;
 
 	(void)argc;
-	if (enif_is_identical(argv[0], enif_make_atom(env, "test_start"))) /* it may have to wait */
-		return test_start(env);
 	if (!enif_get_tuple(env, argv[0], &n, &t) || n != 2)
 		return done(env, look_at_dirty(env));
 	if (enif_get_uint64(env, t[1], &us))

@@ -112,7 +112,7 @@ const char *sampler_state(const struct sampler_seen *s)
 {
 	switch (s->kind) {
 	case SAMPLED_JIT: return "erlang";
-	case SAMPLED_DIRTY: return is_dirty_call(s) ? "dirty" : in_gc;
+	case SAMPLED_DIRTY: return s->i == 0 || is_dirty_call(s) ? "dirty" : in_gc;
 	case SAMPLED_C:
 		if (s->called == 0)
 			return "vm";
@@ -179,7 +179,7 @@ static unsigned leaf(
 		if (f != 0)
 			frames[n++] = f;
 	} else {
-		f = function_of(s);
+		f = s->kind == SAMPLED_DIRTY && s->i == 0 ? 0 : function_of(s);
 		if (f != 0 || s->called != 0)
 			frames[n++] = f != 0 ? f : frame_of_c(s);
 	}

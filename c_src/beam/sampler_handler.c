@@ -312,8 +312,9 @@ static size_t look(struct sampler_thread *t, const uintptr_t *data, const struct
 		read_name(t, p, h);
 	if (t->type != 0) {
 		s->kind = SAMPLED_DIRTY;
-		s->i = proc[sampler_facts.i];
-		read_mfa(s, s->i - 3 * sizeof(uintptr_t));
+		s->i = sampler_facts.i != 0 ? proc[sampler_facts.i] : 0;
+		if (s->i != 0)
+			read_mfa(s, s->i - 3 * sizeof(uintptr_t));
 		stack = proc[sampler_facts.stop];
 	} else if (at->sp >= proc[sampler_facts.heap] && at->sp < proc[sampler_facts.end]) {
 		s->kind = SAMPLED_JIT;

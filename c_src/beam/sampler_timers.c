@@ -193,6 +193,7 @@ void sampler_unload(void)
 	if (the_signal != 0 && is_free(the_signal))
 		signal(the_signal, SIG_IGN);
 	the_signal = 0;
+	sampler_forget();
 }
 
 /* ---- threads --------------------------------------------------------------------------- */

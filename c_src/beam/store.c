@@ -51,68 +51,77 @@ static int slot_of(ERL_NIF_TERM key)
 	return -1;
 }
 
-static ERL_NIF_TERM keep(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool large)
+static ERL_NIF_TERM keep(ErlNifEnv *env, ERL_NIF_TERM key, ERL_NIF_TERM value, bool large)
 {
 	ErlNifEnv *old = NULL, *own = enif_alloc_env();
 	int i;
 
-	if (!enif_is_atom(env, argv[0]) || own == NULL) {
+	if (!enif_is_atom(env, key) || own == NULL) {
 		if (own != NULL)
 			enif_free_env(own);
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	}
 	enif_mutex_lock(store->lock);
-	i = slot_of(argv[0]);
+	i = slot_of(key);
 	if (i < 0)
 		i = slot_of(0);
 	if (i >= 0) {
 		old = store->at[i].env;
-		store->at[i].key = argv[0];
+		store->at[i].key = key;
 		store->at[i].large = large;
 		store->at[i].env = own;
-		store->at[i].value = enif_make_copy(own, argv[1]);
+		store->at[i].value = enif_make_copy(own, value);
 	}
 	enif_mutex_unlock(store->lock);
 	if (i < 0)
 		old = own;
 	if (old != NULL)
 		enif_free_env(old);
-	return i < 0 ? enif_make_badarg(env) : atom_ok;
+	return i < 0 ? beam_badarg(env) : atom_ok;
 }
 
 /* keep(Key, Term) -> ok */
 ERL_NIF_TERM nif_keep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)argc;
-	return keep(env, argv, false);
+	return keep(env, argv[0], argv[1], false);
 }
 
-/* The same for one that takes long to copy: on a dirty scheduler, and then kept as well. */
-ERL_NIF_TERM nif_keep_large(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* The same for one that takes long to copy, and then to look at it is a job. */
+ERL_NIF_TERM nif_keep_dirty(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)argc;
-	return keep(env, argv, true);
+	return keep(env, argv[0], argv[1], true);
 }
 
-/* kept(Key, Default) -> Term */
-ERL_NIF_TERM nif_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static ERL_NIF_TERM kept(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool small)
 {
 	ERL_NIF_TERM value = argv[1];
 	int i;
 
 	if (!enif_is_atom(env, argv[0]))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	enif_mutex_lock(store->lock);
 	i = slot_of(argv[0]);
-	if (i >= 0 && store->at[i].large && enif_thread_type() == ERL_NIF_THR_NORMAL_SCHEDULER) {
-		enif_mutex_unlock(store->lock);
-		return enif_schedule_nif(
-			env, "kept", ERL_NIF_DIRTY_JOB_CPU_BOUND, nif_kept, argc, argv);
-	}
-	if (i >= 0)
+	small = small && i >= 0 && store->at[i].large;
+	if (i >= 0 && !small)
 		value = enif_make_copy(env, store->at[i].value);
 	enif_mutex_unlock(store->lock);
-	return value;
+	return small ? atom_job : enif_make_tuple2(env, atom_ok, value);
+}
+
+/* kept_small(Key, Default) -> {ok, Term} | job: it is large */
+ERL_NIF_TERM nif_kept_small(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	(void)argc;
+	return kept(env, argv, true);
+}
+
+/* kept(Key, Default) -> {ok, Term} */
+ERL_NIF_TERM nif_kept(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	(void)argc;
+	return kept(env, argv, false);
 }
 
 /* drop(Key) -> ok */
@@ -123,7 +132,7 @@ ERL_NIF_TERM nif_drop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	(void)argc;
 	if (!enif_is_atom(env, argv[0]))
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	enif_mutex_lock(store->lock);
 	i = slot_of(argv[0]);
 	if (i >= 0) {

@@ -272,7 +272,7 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	(void)argc;
 	if (b == NULL)
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	if (!enif_get_uint(env, argv[1], &schedulers) || schedulers == 0)
 		schedulers = 1;
 	if (!enif_get_uint(env, argv[2], &ms) || ms < LOOK_MS)
@@ -328,7 +328,7 @@ ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return enif_make_tuple3(env, enif_make_uint(env, 0),
 			enif_make_uint64(env, cpu_time()), enif_make_uint(env, 0));
 	if (b == NULL)
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
 		ret = enif_make_tuple3(env,
 			enif_make_uint64(env, cost_of(b) - off_of(b->number % BEAM_HANDLES) +
@@ -342,7 +342,7 @@ ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
  * clean(Handle) -> ms until the next time: the room of deleted variables can be used again. Often
  * where there are such variables, else for what is left of threads that ended.
  */
-static ERL_NIF_TERM clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	uint64_t ms, atoms;
 
@@ -358,21 +358,11 @@ static ERL_NIF_TERM clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_uint64(env, ms < 5 ? 5 : ms);
 }
 
-ERL_NIF_TERM nif_clean(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+uint64_t beam_clean_rest(const struct beam_handle *b)
 {
-	struct beam_handle *b = beam_get(env, argv[0]);
-	uint64_t ms = 0;
+	uint64_t ms = b->patterns.n == 0 ? api_rest(b->h) / 1000000 : 0;
 
-	if (b == NULL)
-		return enif_make_badarg(env);
-	if (enif_mutex_trylock(b->lock) == 0) {
-		if (b->h != NULL && b->patterns.n == 0)
-			ms = api_rest(b->h) / 1000000;
-		enif_mutex_unlock(b->lock);
-	}
-	return ms > 0 ? enif_make_uint64(env, ms < 5 ? 5 : ms)
-		      : enif_schedule_nif(
-				env, "clean", ERL_NIF_DIRTY_JOB_CPU_BOUND, clean, argc, argv);
+	return ms > 0 && ms < 5 ? 5 : ms;
 }
 
 /*
@@ -384,7 +374,7 @@ ERL_NIF_TERM nif_halt(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	(void)argc;
 	if (b == NULL)
-		return enif_make_badarg(env);
+		return beam_badarg(env);
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b) {
 		beam_halt(b);
 		en_halt(b->en);

@@ -59,6 +59,8 @@ static inline void beam_cost_end(
 }
 void beam_watchdog_go(struct beam_handle *b);
 void beam_watchdog_read(struct beam_handle *b); /* somebody asked for results */
+/* ms until the next clean(); 0: there is something to clean */
+uint64_t beam_clean_rest(const struct beam_handle *b);
 
 #pragma GCC visibility pop
 #endif

@@ -65,6 +65,7 @@ static bool is(ERL_NIF_TERM t, unsigned kind)
 ErlNifEnv *enif_alloc_env(void) { return fake_env(NULL); }
 void enif_free_env(ErlNifEnv *env) { fake_env_free(env); }
 void *enif_alloc(size_t size) { return malloc(size); }
+void enif_free(void *p) { free(p); }
 
 /* ---- atoms ----------------------------------------------------------------------------- */
 
@@ -569,6 +570,15 @@ ERL_NIF_TERM enif_make_copy(ErlNifEnv *env, ERL_NIF_TERM t) { (void)env; return 
 int enif_thread_type(void) { return ERL_NIF_THR_NORMAL_SCHEDULER; }
 int enif_compare(ERL_NIF_TERM a, ERL_NIF_TERM b) { return a < b ? -1 : a > b; } /* the same */
 int enif_is_identical(ERL_NIF_TERM a, ERL_NIF_TERM b) { return a == b; } /* of immediates */
+
+int enif_has_pending_exception(ErlNifEnv *env, ERL_NIF_TERM *why) { (void)env, (void)why; return 0; }
+
+/* To nobody. */
+int enif_send(ErlNifEnv *env, const ErlNifPid *to, ErlNifEnv *msg_env, ERL_NIF_TERM msg)
+{
+	(void)env, (void)to, (void)msg_env, (void)msg;
+	return 1;
+}
 
 /* At once. */
 ERL_NIF_TERM enif_schedule_nif(ErlNifEnv *env, const char *name, int flags,

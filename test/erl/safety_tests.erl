@@ -328,11 +328,17 @@ traced_module_reloaded_and_purged_test_() ->
         ok = nothing_left()
     end}.
 
-%% The library has every function of c_src/beam/nifs.def, and nothing else is exported.
+%% The library has every function of c_src/beam/nifs.def, as a NIF or as a job, and nothing else is exported.
 nifs_are_the_exports_test() ->
     Nifs = erltrace_nif:module_info(nifs),
-    Erlang = [{probes, 2}, {module_info, 0}, {module_info, 1}],
-    ?assertEqual(lists:sort(erltrace_nif:module_info(exports)), lists:sort(Nifs ++ Erlang)).
+    Erlang = [{keep_large, 2}, {probes, 2}, {module_info, 0}, {module_info, 1}],
+    Jobs = [F || F <- erltrace_nif:module_info(exports), not lists:member(F, Nifs ++ Erlang)],
+    [?assertError(badarg, erltrace_nif:job(make_ref(), Name, lists:duplicate(Arity + 1, x))) ||
+        {Name, Arity} <- Jobs],
+    [?assertError(badarg, apply(erltrace_nif, F, [x || _ <- lists:seq(1, A)])) ||
+        {F, A} <- [{go, 1}, {compile, 4}, {close, 1}]],
+    ?assertEqual(lists:sort(erltrace_nif:module_info(exports)), lists:sort(Nifs ++ Jobs ++ Erlang)),
+    ?assertError(badarg, erltrace_nif:job(make_ref(), status, [x])).
 
 %% The library's own module is loaded once more: the handle goes on. (code:purge/1 would kill it if
 %% it is inside a call of the library at that moment, as it is some times a second.)
