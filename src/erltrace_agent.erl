@@ -100,7 +100,8 @@ start(Command, Connection, Spec) ->
 %% @doc Started by the guard.
 -spec start_worker(pid(), pid(), spec()) -> {ok, {pid(), Monitor :: reference()}} | {error, term()}.
 start_worker(Command, Guard, Spec) ->
-    gen_statem:start_monitor(?MODULE, {Command, Guard, Spec}, []).
+    %% At normal priority it would wait for its turn at every step, in a busy node.
+    gen_statem:start_monitor(?MODULE, {Command, Guard, Spec}, [{spawn_opt, [{priority, high}]}]).
 
 %% ---- the state machine ----------------------------------------------------------------------
 
@@ -111,7 +112,6 @@ callback_mode() ->
 -spec init({pid(), pid(), spec()}) -> gen_statem:init_result(state()).
 init({Command, Guard, Spec}) ->
     process_flag(sensitive, true),
-    process_flag(priority, high), % else it waits for its turn at every step, in a busy node
     erltrace_room:make(),
     _ = erlang:monitor(process, Guard),
     Now = now_ms(), % may be below 0

@@ -26,7 +26,13 @@ stop(_State) ->
 -spec setting(atom()) -> [term()].
 setting(Name) ->
     [V || {ok, V} <- [application:get_env(erltrace, Name)]] ++
-        [word(V) || {erltrace, Words} <- init:get_arguments(), V <- values(atom_to_list(Name), Words)].
+        [word(V) || {erltrace, Words} <- arguments(), V <- values(atom_to_list(Name), Words)].
+
+%% The keeper has asked for them: `init' may not answer.
+arguments() ->
+    try ets:lookup_element(erltrace_keeper, arguments, 2)
+    catch error:badarg -> init:get_arguments()
+    end.
 
 values(Name, [Name, Value | Rest]) -> [Value | values(Name, Rest)];
 values(Name, [_, _ | Rest]) -> values(Name, Rest);

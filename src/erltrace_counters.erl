@@ -34,7 +34,7 @@
                erltrace_flows, erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper, erltrace_loads,
                erltrace_metrics, erltrace_monitor, erltrace_names, erltrace_nif, erltrace_patterns,
                erltrace_prometheus, erltrace_rearm,
-               erltrace_records, erltrace_restarter, erltrace_run_state, erltrace_sampling, erltrace_script, erltrace_state,
+               erltrace_records, erltrace_restarter, erltrace_room, erltrace_run_state, erltrace_sampling, erltrace_script, erltrace_state,
                erltrace_sub, erltrace_suggest, erltrace_sup, erltrace_system,
                erltrace_things, erltrace_vm, erltrace_waits, erltrace_wall, erltrace_watchdog, erltrace_web,
                erltrace_words]).

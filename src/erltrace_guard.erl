@@ -42,12 +42,11 @@
 -spec start(pid(), port() | pid(), erltrace_agent:spec()) ->
           {ok, {pid(), Monitor :: reference()}} | {error, term()}.
 start(Command, Connection, Spec) ->
-    gen_server:start_monitor(?MODULE, {Command, Connection, Spec}, []).
+    gen_server:start_monitor(?MODULE, {Command, Connection, Spec}, [{spawn_opt, [{priority, high}]}]).
 
 -spec init({pid(), port() | pid(), erltrace_agent:spec()}) -> {ok, #st{}, {continue, handle}}.
 init({Command, Connection, Spec}) ->
     process_flag(sensitive, true),
-    process_flag(priority, high),
     %% Not by the node's name: the next command may have the same one.
     Up = erlang:monitor(case is_port(Connection) of true -> port; false -> process end, Connection),
     cut_after(Connection, ?CUT),

@@ -42,7 +42,7 @@ start(Owner) ->
         {module, _} ->
             erltrace_vm:load(),
             case erltrace_sup:start_handle(Owner) of
-                none -> started(gen_statem:start(?MODULE, Owner, []));
+                none -> started(gen_statem:start(?MODULE, Owner, [{spawn_opt, [{priority, high}]}]));
                 Result -> started(Result)
             end;
         {error, Reason} ->

@@ -26,9 +26,10 @@
 %%
 %% 6. To purge a module the VM has every process of the node look whether it uses it: in one with
 %% 100,000 processes our modules would keep all schedulers busy for many seconds. Where there are that many
-%% the keeper rests first, as the next command may come soon, and then removes a module now and then; so it
-%% does where removing takes long for another reason. A command that comes meanwhile is told to `bring',
-%% and what is still there is not loaded again.
+%% the keeper rests first, as the next command may come soon, and then removes a module now and then. Where
+%% schedulers are busy with few processes each module waits for these: the command is told soon, and the
+%% keeper goes on. A command that comes meanwhile is told to `bring', and what is still there is not loaded
+%% again.
 %%
 %% 7. A node in trouble may have a code server, files or an `init' that do not answer: all dirty I/O
 %% schedulers wait for a disk, say. Nothing here needs them: modules are loaded, deleted and purged by
@@ -51,7 +52,7 @@
 
 -define(AT_ONCE, 250000). % times that a process may be asked whether it uses a module: about a second
 -define(FILE_TIME, 1000). % ms, for a file's facts; longer: the dirty I/O schedulers are taken
--define(MOST, 2000).      % ms, for those that are removed at once; code may be purged by others all the while
+-define(MOST, 300).       % ms that a command waits; longer: schedulers are busy, or others purge code too
 -define(REST, 10000).     % ms, before the first module is removed in a larger node
 -define(PAUSE, 30).       % times as long as it took to remove one, before the next
 
@@ -68,7 +69,8 @@
 %% Called by the command, in the process that has created the table.
 -spec begin_keeping(connection()) -> true.
 begin_keeping(Connection) ->
-    Keeper = proc_lib:spawn(?MODULE, start, [Connection]),
+    %% Commands wait for it, and it does little.
+    Keeper = proc_lib:spawn_opt(?MODULE, start, [Connection], [{priority, high}]),
     true = register(?MODULE, Keeper),
     true = ets:give_away(?MODULE, Keeper, []). % for erltrace_nif: where its library is
 
@@ -82,7 +84,6 @@ start(Connection) ->
 -spec init(connection()) -> {ok, empty, #st{}}.
 init(Connection) ->
     process_flag(sensitive, true),
-    process_flag(priority, high), % commands wait for it, and it does little
     {ok, empty, come(Connection, #st{})}.
 
 -spec callback_mode() -> gen_statem:callback_mode_result().
@@ -164,8 +165,8 @@ tidy() ->
 
 %% When no command is left: ends, or rests.
 next(#st{users = Users, modules = Modules} = St) when map_size(Users) =:= 0 ->
-    case length(Modules) * erlang:system_info(process_count) > ?AT_ONCE of
-        true -> rest(St);
+    case is_large(Modules) of
+        true -> rest(?REST, St);
         false -> remove_until(erlang:monotonic_time(millisecond) + ?MOST, St)
     end;
 next(St) ->
@@ -175,23 +176,30 @@ remove_until(End, #st{modules = [Module | Modules]} = St) ->
     remove_all([Module]),
     case erlang:monotonic_time(millisecond) < End of
         true -> remove_until(End, St#st{modules = Modules});
-        false -> rest(St#st{modules = Modules})
+        false -> rest(0, St#st{modules = Modules})
     end;
 remove_until(_, St) ->
     {stop, normal, St}.
 
-rest(#st{leaver = Leaver} = St) ->
-    _ = Leaver =/= undefined andalso gen_statem:reply(Leaver, ok),
-    {next_state, resting, St#st{leaver = undefined}, [{state_timeout, ?REST, remove}, hibernate]}.
+is_large(Modules) ->
+    length(Modules) * erlang:system_info(process_count) > ?AT_ONCE.
 
-%% The pauses keep what this takes to a few percent of the schedulers' time.
+rest(Ms, #st{leaver = Leaver} = St) ->
+    _ = Leaver =/= undefined andalso gen_statem:reply(Leaver, ok),
+    {next_state, resting, St#st{leaver = undefined}, [{state_timeout, Ms, remove}, hibernate]}.
+
+%% The pauses keep what this takes to a few percent of the schedulers' time, where it takes any: else it
+%% waits for processes that compute.
 remove_one(#st{modules = []} = St) ->
     {stop, normal, St};
 remove_one(#st{modules = [Module | Modules]} = St) ->
     Began = erlang:monotonic_time(millisecond),
     remove_all([Module]),
-    Took = erlang:monotonic_time(millisecond) - Began,
-    {keep_state, St#st{modules = Modules}, [{state_timeout, Took * ?PAUSE, remove}, hibernate]}.
+    Pause = case is_large([Module | Modules]) of
+                true -> (erlang:monotonic_time(millisecond) - Began) * ?PAUSE;
+                false -> 0
+            end,
+    {keep_state, St#st{modules = Modules}, [{state_timeout, Pause, remove}, hibernate]}.
 
 %% @private
 -spec terminate(term(), state(), #st{}) -> term().
@@ -289,6 +297,15 @@ is_library({bytes, Bytes}) ->
 
 %% All but erltrace_nif in one step: each load synchronizes all schedulers.
 load(Modules, Library) ->
+    case arguments() of
+        unknown ->
+            {error, {init, timeout}};
+        Arguments ->
+            true = ets:insert(?MODULE, {arguments, Arguments}),
+            load_all(Modules, Library)
+    end.
+
+load_all(Modules, Library) ->
     Nif = lists:keyfind(erltrace_nif, 1, Modules),
     case prepare(lists:keydelete(erltrace_nif, 1, Modules), []) of
         {ok, Prepared} when Nif =:= false -> finish(Prepared);
@@ -299,6 +316,27 @@ load(Modules, Library) ->
             end;
         {error, Module, Why} -> loaded(Module, {error, Why})
     end.
+
+%% The node's settings of erltrace on its command line, for erltrace_app. What these forbid must be
+%% known. If `init' does not answer, the kernel knows them.
+arguments() ->
+    case in_time(init, get_arguments, []) of
+        {badrpc, timeout} ->
+            case in_time(prim_file, read_file, ["/proc/self/cmdline"]) of
+                {ok, Line} -> flags(string:lexemes(binary_to_list(Line), [0]));
+                _ -> unknown
+            end;
+        Arguments ->
+            [A || {erltrace, _} = A <- Arguments]
+    end.
+
+flags(["-erltrace" | Rest]) -> flag(Rest, []);
+flags([_ | Rest]) -> flags(Rest);
+flags([]) -> [].
+
+flag([[$- | _] | _] = Rest, Words) -> [{erltrace, lists:reverse(Words)} | flags(Rest)];
+flag([Word | Rest], Words) -> flag(Rest, [Word | Words]);
+flag([], Words) -> [{erltrace, lists:reverse(Words)}].
 
 %% One at a time, not at once: each takes a scheduler some ms.
 prepare([], Prepared) -> {ok, lists:reverse(Prepared)};
@@ -337,7 +375,7 @@ load_nif(Code, {bytes, Bytes}) ->
 load_code(Module, Code) ->
     case erlang:load_module(Module, Code) of
         {error, on_load} ->
-            {Pid, Mon} = spawn_monitor(?MODULE, on_load, [Module]),
+            {Pid, Mon} = spawn_opt(?MODULE, on_load, [Module], [monitor, {priority, high}]),
             Result = receive {'DOWN', Mon, process, Pid, Why} -> Why end,
             erts_code_purger:finish_after_on_load(Module, Result =:= ok),
             case Result of

@@ -354,11 +354,11 @@ locked(Fun) ->
 %% @doc The same in a process of its own, which survives if this one is killed. Returns why it ended.
 -spec locked_apart(fun(() -> term())) -> Reason :: term().
 locked_apart(Fun) ->
-    {P, M} = spawn_monitor(fun() ->
-                                   leave_application(),
-                                   process_flag(sensitive, true),
-                                   locked(Fun)
-                           end),
+    {P, M} = spawn_opt(fun() ->
+                               leave_application(),
+                               process_flag(sensitive, true),
+                               locked(Fun)
+                       end, [monitor, {priority, high}]),
     receive {'DOWN', M, process, P, Reason} -> Reason end.
 
 lock() ->

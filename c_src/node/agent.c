@@ -25,7 +25,7 @@
 #include "room.h"
 
 enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25, TRY_MS = 30000, PAUSE_MS = 5 };
-enum { SEARCH_MS = 1000 }; /* in the node's code path; a node whose files hang has no answer */
+enum { SEARCH_MS = 400 }; /* in the node's code path; a node whose files hang has no answer */
 
 #define KEEPER "erltrace_keeper"
 
@@ -249,6 +249,13 @@ static int not_loaded(struct nd *n, const struct files *f, const char *module, c
 		return et_err(e, ET_AGENT,
 			"the node %s has an erltrace of another version, without an agent",
 			n->name);
+	if (strcmp(module, "init") == 0)
+		return et_err(e, ET_TIMEOUT,
+			"the node %s does not say which settings of erltrace are on its command line: "
+			"its process init does not answer, and it reads no files; is init waiting for "
+			"an application to start or to stop? (as root -p PID looks at the node from "
+			"outside)",
+			n->name);
 	if (strcmp(what, "on_load_failure") == 0)
 		return et_err(e, ET_LIBRARY,
 			"the node %s (OTP %s, %s) does not load %s/priv/erltrace.so: its log says "
@@ -263,7 +270,7 @@ static int not_loaded(struct nd *n, const struct files *f, const char *module, c
 		n->name, n->otp, module, what, f->dir, n->otp);
 }
 
-/* ready | {error, {Module, Why}} | {error, {places, Text}} */
+/* ready | {error, {Module, Why}} | {error, {places, Text}} | {error, {init, timeout}} */
 static int brought(struct nd *n, const struct files *f, ei_x_buff *res, struct et_error *e)
 {
 	char word[64] = "", module[64] = "", why[64] = "";

@@ -99,8 +99,12 @@ static int connect_once(struct nd *n, const char *host, int port, const struct p
 			"scripts there",
 			n->name, port);
 	if (n->fd == ERL_CONNECT_FAIL || erl_errno == ETIMEDOUT)
-		return et_err(e, ET_NODE, "the node %s does not answer on port %d: %s", n->name,
-			port, strerror(erl_errno));
+		return et_err(e, ET_NODE, "the node %s does not answer on port %d: %s%s", n->name,
+			port, strerror(erl_errno),
+			erl_errno == ETIMEDOUT
+				? "; its net_kernel or code server may be stuck, or its schedulers "
+				  "are taken (as root -p PID looks at it from outside)"
+				: "");
 	if (erl_errno == EBADMSG)
 		return et_err(e, ET_NODE, "what answers for %s on port %d is not an Erlang node",
 			n->name, port);

@@ -14,7 +14,7 @@
 
 #include "file.h"
 
-enum { ATOMS = 8000 };	    /* what we load has some 4,000; a script may make more */
+enum { ATOMS = 4000 };	    /* what we load has some 1,700; a script may make more */
 enum { MEMORY = 24 << 20 }; /* modules, library, a script's default buffers */
 enum { MAX_TEXT = 1 << 16, NO_LIMIT_SHIFT = 50 };
 
@@ -124,7 +124,7 @@ int nd_room(const struct nd *n, struct et_error *e)
 	if (n->atoms_left < ATOMS)
 		return et_err(e, ET_ROOM,
 			"the node %s has room for %lld more atoms, and dies when there is none: "
-			"erltrace would make some thousands, so it is not loaded (as root -p PID "
+			"erltrace would make two thousand, so it is not loaded (as root -p PID "
 			"looks at it from outside)",
 			n->name, n->atoms_left);
 	if (left < MEMORY)

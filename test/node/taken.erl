@@ -19,7 +19,6 @@ async(Dir, Fifo) ->
     spawn(fun() ->
                   Port = open_port({spawn_driver, "taken"}, []),
                   port_command(Port, Fifo),
-                  port_command(Port, Fifo),
                   receive stop -> ok end
           end),
     ok.
