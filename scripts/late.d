@@ -14,7 +14,8 @@
  * 3 us for a timer that is started and cancelled, as measured; and messages when they are received (flag receive),
  * from OTP 27 on only those of timers, before all of them, 0.25 us each.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
- * Timers that were started before the script, or for an absolute time, are not shown.
+ * How late a timer is that was started before the script, or for an absolute time, is not known: these are
+ * counted in a line of their own, as are those that there was no room for (drops say how many).
  * Sample:
  *	PROCESS                           FIRED       LATE   WORST MS
  *	demo_late                            41          2         58
@@ -57,6 +58,12 @@ erlang*:::timer-expire
 	@by[erlpeerproc] = count();
 }
 
+erlang*:::timer-expire
+/arg1 < 0/
+{
+	@unknown = count();
+}
+
 tick-1s /--seconds == 0/ { exit(0); }
 
 END
@@ -66,5 +73,7 @@ END
 	printa(@ms);
 	printf("\nlate ones were started by\n");
 	printa("%-28s %@10d\n", @by);
+	printa("\n%@d more fired: how late they were is not known\n", @unknown);
+	trunc(@unknown);
 	trunc(@fired); trunc(@late); trunc(@worst); trunc(@ms); trunc(@by);
 }

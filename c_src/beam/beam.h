@@ -17,6 +17,7 @@
  *   call_probes.c      probes of certain functions: ETS tables, timers, restarts, atoms (probe path)
  *   call_facts.c       what these need to know: names of tables, numbers of atoms (probe path)
  *   timers.c           when timers are due, for timer-expire (probe path)
+ *   timer_crowd.c      the same of many timers that are alike (probe path)
  *   counters.c         functions that the VM counts for us
  *   tracer.c           THE PROBE PATH: the VM's tracing calls erltrace_nif:enabled/3 and trace/5
  *   calls.c            its half for calls and returns, with a fast path

@@ -10,9 +10,11 @@
  *
  * The table has an entry for each timer by its reference, and for one of send_after another one by
  * receiver and message, which name each other. Keys are hashes of 64 bits; there may be several
- * entries of one key. An entry is written by whoever has its key changed to BUSY. Those of timers
- * that never expired, because the receiver had ended, are used again when they are long overdue.
- *
+ * entries of one key, and where there are too many a crowd (timer_crowd.c) has the others. An entry
+ * is written by whoever has its key changed to BUSY. Those of timers that never expired, because
+ * the receiver had ended, are used again when they are long overdue; so are those by the references
+ * of a crowd, of which nobody knows which one has expired. A timer without room is a drop, and its
+ * message that of a timer which is not known.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,8 +23,10 @@
 #include <sys/mman.h>
 
 #include "engine/clock.h"
+#include "engine/drop.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
+#include "engine/slot.h"
 #include "prog/builtins.h"
 #include "atoms.h"
 #include "beam_handle.h"
@@ -34,14 +38,18 @@
 #include "term_print.h"
 #include "term_words.h"
 #include "texts.h"
+#include "timer_crowd.h"
 #include "timers.h"
 #include "vm_event.h"
 
 #define BITS	20 /* a million entries */
 #define SLOTS	(1u << BITS)
 #define TRIES	32
+#define CROWDED 16	      /* entries of one key near each other */
 #define OVERDUE 60000000000LL /* ns */
-#define MS	1000000LL
+#define STALE                                                                                      \
+	1000000000LL /* ns: the same of a crowd, all of whose timers due before have expired */
+#define MS 1000000LL
 
 enum { FREE, BUSY }; /* keys that are none */
 
@@ -53,19 +61,25 @@ struct timer {
 };
 
 struct beam_timers {
+	struct beam_crowds *crowds;
 	struct timer slot[SLOTS + TRIES];
 };
 
 int beam_timers_init(struct beam_timers **t)
 {
 	*t = beam_pages(sizeof(**t));
-	return *t != NULL ? 0 : -1;
+	if (*t != NULL && ((*t)->crowds = beam_crowds_new()) != NULL)
+		return 0;
+	beam_timers_fini(t);
+	return -1;
 }
 
 void beam_timers_fini(struct beam_timers **t)
 {
-	if (*t != NULL)
+	if (*t != NULL) {
+		beam_crowds_free((*t)->crowds);
 		munmap(*t, sizeof(**t));
+	}
 	*t = NULL;
 }
 
@@ -113,32 +127,49 @@ static bool claim(struct timer *s, uint64_t key)
 	return atomic_compare_exchange_strong(&s->key, &key, BUSY);
 }
 
-/* A slot that is free or long overdue, claimed; NULL: there is none. */
-static struct timer *claim_unused(struct beam_timers *t, uint64_t key, int64_t now)
+/* Can this entry, which is not free, be used for another timer? */
+static bool is_over(struct beam_timers *t, const struct timer *s, int64_t now)
+{
+	int64_t due = atomic_load_explicit(&s->due, memory_order_relaxed);
+
+	return due < now - OVERDUE ||
+	       (due < now - STALE &&
+		       beam_crowd_is_past(t->crowds,
+			       atomic_load_explicit(&s->other, memory_order_relaxed), due));
+}
+
+/* A slot that is free or over, claimed; NULL: there is none. alike: entries that have the key. */
+static struct timer *claim_unused(struct beam_timers *t, uint64_t key, int64_t now, unsigned *alike)
 {
 	struct timer *s = first_of(t, key), *end = s + TRIES;
 
-	for (; s < end; s++) {
+	for (*alike = 0; s < end; s++) {
 		uint64_t had = atomic_load_explicit(&s->key, memory_order_relaxed);
-		int64_t due = atomic_load_explicit(&s->due, memory_order_relaxed);
 
-		if ((had == FREE || (had != BUSY && due < now - OVERDUE)) && claim(s, had))
+		*alike += had == key;
+		if ((had == FREE || (had != BUSY && is_over(t, s, now))) && claim(s, had))
 			return s;
 	}
 	return NULL;
 }
 
-static void put(struct beam_timers *t, uint64_t key, int64_t now, int64_t due, uint64_t other,
+/* due: when it is, and then when that is as it was kept, which a crowd rounds. */
+static bool put(struct beam_timers *t, uint64_t key, int64_t now, int64_t *due, uint64_t other,
 	ERL_NIF_TERM by)
 {
-	struct timer *s = claim_unused(t, key, now);
+	unsigned alike;
+	struct timer *s = claim_unused(t, key, now, &alike);
 
-	if (s == NULL) /* it will be one that is not known */
-		return;
-	atomic_store_explicit(&s->due, due, memory_order_relaxed);
+	if (s == NULL) {
+		if (*due != 0 && alike >= CROWDED)
+			*due = beam_crowd_put(t->crowds, key, now, *due, by);
+		return alike >= CROWDED && *due != 0;
+	}
+	atomic_store_explicit(&s->due, *due, memory_order_relaxed);
 	atomic_store_explicit(&s->other, other, memory_order_relaxed);
 	atomic_store_explicit(&s->by, by, memory_order_relaxed);
 	atomic_store_explicit(&s->key, key, memory_order_release);
+	return true;
 }
 
 /* Of the entries of a key the one that is due first; other: only one with that. */
@@ -206,11 +237,29 @@ static bool is_absolute(const struct beam_event *ev)
 	return false;
 }
 
+/* The entry of a timer by its message. */
+static void forget(struct beam_timers *t, uint64_t message, uint64_t ref, int64_t due)
+{
+	struct taken had;
+	uint64_t by;
+
+	if (!take(find(t, message, ref), message, &had))
+		beam_crowd_take(t->crowds, message, due, &by);
+}
+
+static void lose(const struct beam_event *ev)
+{
+	struct en_thread *slot = en_slot_get(ev->b->en);
+
+	if (slot != NULL)
+		drop(slot, DROP_TIMERS);
+}
+
 static void started(const struct beam_event *ev)
 {
 	const struct beam_kept *k = ev->kept;
 	struct beam_timers *t = ev->b->timers;
-	int64_t now = (int64_t)k->at, due = 0;
+	int64_t now = (int64_t)k->at, due = 0, kept;
 	ERL_NIF_TERM ref, time;
 	ErlNifSInt64 ms;
 	uint64_t key;
@@ -222,9 +271,16 @@ static void started(const struct beam_event *ev)
 		!is_absolute(ev))
 		due = now + ms * MS;
 	key = key_of(ev->env, ref);
-	if (k->note != 0)
-		put(t, k->note, now, due, key, ev->cur.key);
-	put(t, key, now, due, k->note, ev->cur.key);
+	kept = due;
+	if (k->note == 0 || put(t, k->note, now, &kept, key, ev->cur.key)) {
+		if (put(t, key, now, &kept, k->note, ev->cur.key))
+			return;
+		if (k->note != 0)
+			forget(t, k->note, key, kept);
+	}
+	/* how late one is whose time is absolute is not known anyway */
+	if (due != 0)
+		lose(ev);
 }
 
 /* One that had expired is none: its message is on its way. */
@@ -240,7 +296,7 @@ static void cancelled(const struct beam_event *ev)
 		return;
 	key = key_of(ev->env, ref);
 	if (take(find(t, key, 0), key, &had) && had.other != 0)
-		take(find(t, had.other, key), had.other, &had);
+		forget(t, had.other, key, had.due);
 }
 
 void beam_timer_noted(const struct beam_event *ev)
@@ -280,25 +336,51 @@ static bool by_reference(const struct beam_event *ev, ERL_NIF_TERM msg, struct t
 	       take(s, key, timer);
 }
 
-static bool by_message(const struct beam_event *ev, ERL_NIF_TERM msg, struct taken *timer)
+/* The first timer of a key, which is in the table or in a crowd. */
+struct first {
+	uint64_t key;
+	struct timer *slot; /* NULL: in the crowd */
+	int64_t due;	    /* -1: there is none */
+};
+
+static struct first first_timer(struct beam_timers *t, uint64_t key, int64_t now)
+{
+	struct first f = {.key = key, .slot = find(t, key, 0), .due = -1};
+	int64_t crowd = beam_crowd_first(t->crowds, key, now);
+
+	if (f.slot != NULL)
+		f.due = atomic_load_explicit(&f.slot->due, memory_order_relaxed);
+	if (crowd != 0 && (f.slot == NULL || crowd < f.due)) {
+		f.slot = NULL;
+		f.due = crowd;
+	}
+	return f;
+}
+
+static bool by_message(
+	const struct beam_event *ev, ERL_NIF_TERM msg, int64_t now, struct taken *timer)
 {
 	struct beam_timers *t = ev->b->timers;
 	ERL_NIF_TERM name = beam_name_of(&ev->b->names, ev->cur.key);
-	uint64_t key = message_key(ev->env, ev->cur.key, msg), other;
-	uint64_t by_name = name != 0 ? message_key(ev->env, name, msg) : 0;
-	struct timer *s = find(t, key, 0), *named = name != 0 ? find(t, by_name, 0) : NULL;
+	struct first f = first_timer(t, message_key(ev->env, ev->cur.key, msg), now), named;
 	struct taken ref;
+	uint64_t other;
 
-	if (named != NULL &&
-		(s == NULL || atomic_load_explicit(&named->due, memory_order_relaxed) <
-				      atomic_load_explicit(&s->due, memory_order_relaxed))) {
-		s = named;
-		key = by_name;
+	if (name != 0) {
+		named = first_timer(t, message_key(ev->env, name, msg), now);
+		if (named.due >= 0 && (f.due < 0 || named.due < f.due))
+			f = named;
 	}
-	if (!take(s, key, timer))
+	if (f.due < 0)
+		return false;
+	if (f.slot == NULL) {
+		timer->due = f.due < now ? f.due : now; /* at the end of its 64 ms, perhaps */
+		return beam_crowd_take(t->crowds, f.key, f.due, &timer->by);
+	}
+	if (!take(f.slot, f.key, timer))
 		return false;
 	other = timer->other;
-	take(find(t, other, key), other, &ref);
+	take(find(t, other, f.key), other, &ref);
 	return true;
 }
 
@@ -308,19 +390,20 @@ void beam_timer_message(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM op
 	struct taken timer = {.due = 0};
 	uint64_t arg[3] = {0};
 	int64_t now;
-	bool known;
 
 	if (!en_enabled(p) || !is_timers(ev, opts))
 		return;
 	now = (int64_t)en_now();
-	known = by_reference(ev, msg, &timer) || by_message(ev, msg, &timer);
+	if (!by_reference(ev, msg, &timer) && !by_message(ev, msg, now, &timer))
+		timer = (struct taken){.due = 0}; /* it is not known */
 	BEAM_MAKE_ARG(p, arg, TIMER_EXPIRE, process, beam_str(beam_term_text(ev->cur.key)));
 	/* one that expires before it is due is another one, started before the script */
 	BEAM_MAKE_ARG(p, arg, TIMER_EXPIRE, late,
 		(uint64_t)(timer.due != 0 && now >= timer.due ? now - timer.due : -1));
 	BEAM_MAKE_ARG(p, arg, TIMER_EXPIRE, starter,
-		known ? beam_str(beam_term_text(timer.by)) : (uint64_t)(uintptr_t) "\0");
-	ev->starter = known ? timer.by : 0;
-	en_fire(p, arg, known ? STRINGS(TIMER_EXPIRE) : ARG_BIT(TIMER_EXPIRE, process), &ev->cur);
+		timer.by != 0 ? beam_str(beam_term_text(timer.by)) : (uint64_t)(uintptr_t) "\0");
+	ev->starter = timer.by;
+	en_fire(p, arg, timer.by != 0 ? STRINGS(TIMER_EXPIRE) : ARG_BIT(TIMER_EXPIRE, process),
+		&ev->cur);
 	ev->starter = 0;
 }

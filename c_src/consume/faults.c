@@ -154,6 +154,7 @@ static const struct {
 		"-x flowhops=N allows more"},
 	[DROP_FLOWTOKENS] = {"FLOWTOKENS", "request",
 		" not followed: the process has a sequential trace token of its own", NULL},
+	[DROP_TIMERS] = {"TIMERS", "timer", " without room: how late they were is not known", NULL},
 	[DROP_SAMPLES] = {"SAMPLES", "sample drop", "", "fewer a second, as profile-97, fit"},
 	[DROP_RATE] = {"RATE", "drop", "",
 		"-x maxrate=N sets another bound"}, /* te_drops says how many are too many */

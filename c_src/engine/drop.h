@@ -19,6 +19,7 @@ enum en_drop {
 	DROP_FLOWS,	   /* flows, or messages of them, that found no room (beam/flows.c) */
 	DROP_FLOWHOPS,	   /* messages and spawns of a flow beyond flowhops */
 	DROP_FLOWTOKENS,   /* calls of follow() in processes that have a token of the application */
+	DROP_TIMERS,	   /* timers that found no room: when they were due is not known (beam/timers.c) */
 	DROP_KINDS
 };
 

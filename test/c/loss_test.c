@@ -40,6 +40,7 @@ static const char *const kinds[DROP_KINDS] = {
 	[DROP_FLOWS] = "FLOWS",
 	[DROP_FLOWHOPS] = "FLOWHOPS",
 	[DROP_FLOWTOKENS] = "FLOWTOKENS",
+	[DROP_TIMERS] = "TIMERS",
 };
 static unsigned seen; /* kinds that were dropped at all */
 
@@ -282,11 +283,11 @@ int main(int argc, char **argv)
 	test_kinds();
 	tests = passed + failed;
 	/*
-	 * Every kind there is but those that nothing here can have: sampler_tests, flow_tests have
-	 * them.
+	 * Every kind there is but those that nothing here can have: sampler_tests, flow_tests,
+	 * timer_tests have them.
 	 */
 	all &= ~(1U << DROP_STKSTROVERFLOW | 1U << DROP_SAMPLES | 1U << DROP_FLOWS |
-		 1U << DROP_FLOWHOPS | 1U << DROP_FLOWTOKENS);
+		 1U << DROP_FLOWHOPS | 1U << DROP_FLOWTOKENS | 1U << DROP_TIMERS);
 	for (unsigned k = 0; k < DROP_KINDS; k++)
 		if ((all & ~seen) >> k & 1)
 			printf("FAILED: nothing was dropped as %s\n", kinds[k]);

@@ -11,7 +11,10 @@ timers_test_() ->
      fun(Ways) -> [{lists:concat([Name, " ", Way]), {timeout, 60, fun() -> Test(Way) end}} ||
                       Way <- Ways, {Name, Test} <- [{expired, fun expired/1}, {before, fun before/1},
                                                     {late, fun late/1}, {alike, fun alike/1},
-                                                    {thirty_alike, fun thirty_alike/1}, {many, fun many/1}]]
+                                                    {thirty_alike, fun thirty_alike/1}, {many, fun many/1},
+                                                    {storm_alike, fun storm_alike/1},
+                                                    {long_alike, fun long_alike/1},
+                                                    {dropped, fun dropped/1}]]
      end}.
 
 ways() ->
@@ -179,6 +182,76 @@ many_timers(N) ->
     [receive {timeout, R, _} -> ok end || R <- Refs],
     [receive {many, _} -> ok end || _ <- Refs],
     ok.
+
+%% Far more of one message than were known of it once, of several processes, among others of it that are cancelled:
+%% of an instant, of minutes and of hours. All that expire are known, and none is later than it can be.
+storm_alike(Way) ->
+    P = receiver(),
+    H = start(Way, P, "{ @n[arg1 >= 0] = count(); @most = max(arg1); }"),
+    Began = ns(),
+    Starters = [spawn_monitor(fun() -> storm(P, 5000) end) || _ <- lists:seq(1, 4)],
+    [receive {'DOWN', M, _, _, Reason} -> ?assertEqual(normal, Reason) end || {_, M} <- Starters],
+    Taken = take(P, lists:duplicate(20000, same)),
+    #{{"most", []} := Most} = Got = aggregations(H),
+    Drops = [D || {drop, _, _, _} = D <- items(H)],
+    erltrace:close(H),
+    unlink(P), exit(P, kill),
+    ?assertEqual(#{{"n", [1]} => 20000}, maps:remove({"most", []}, Got)),
+    ?assert(Most =< Taken - Began + ?MS(1)),
+    ?assertEqual([], Drops).
+
+storm(P, N) ->
+    Long = [erlang:send_after(Ms, P, same) || Ms <- [60000, 600000, 36000000], _ <- lists:seq(1, 50)],
+    [erlang:send_after(I rem 10, P, same) || I <- lists:seq(1, N)],
+    [true = is_integer(erlang:cancel_timer(T)) || T <- Long].
+
+%% Those that are left of such a crowd are not taken for others that come after them.
+long_alike(Way) ->
+    P = receiver(),
+    H = start(Way, P, "{ @n[arg1 >= 0, copyinstr(arg2)] = count(); @most = max(arg1); }"),
+    Long = [erlang:send_after(600000, P, same) || _ <- lists:seq(1, 100)],
+    Began = ns(),
+    [begin _ = erlang:send_after(1, P, same), take(P, [same]) end || _ <- lists:seq(1, 50)],
+    #{{"most", []} := Most} = Got = aggregations(H),
+    Over = ns(),
+    [erlang:cancel_timer(T) || T <- Long],
+    erltrace:close(H),
+    unlink(P), exit(P, kill),
+    ?assertEqual(#{{"n", [1, pid_to_list(self())]} => 50}, maps:remove({"most", []}, Got)),
+    ?assert(Most =< Over - Began).
+
+%% What cannot be known is counted, and told: alike, and due in more days than there is room for. (Some more may
+%% be near the place of their key.)
+dropped(Way) ->
+    P = receiver(),
+    H = start(Way, P, "{ @ = count(); }"),
+    Days = [erlang:send_after(300000000, P, same) || _ <- lists:seq(1, 100)],
+    {N, Text} = drops(H, 68),
+    [erlang:cancel_timer(T) || T <- Days],
+    erltrace:close(H),
+    unlink(P), exit(P, kill),
+    ?assert(N < 75),
+    ?assertMatch({match, _}, re:run(Text, "timers without room: how late they were is not known")).
+
+items(H) ->
+    case erltrace:consume(H) of
+        ok -> [];
+        {ok, Items} -> Items
+    end.
+
+%% Until at least so many are told.
+drops(H, Least) ->
+    timer:sleep(20),
+    case [{Count, Text} || {drop, "TIMERS", Count, Text} <- items(H)] of
+        [] -> drops(H, Least);
+        Told ->
+            case lists:sum([Count || {Count, _} <- Told]) of
+                N when N >= Least -> {N, element(2, lists:last(Told))};
+                N ->
+                    {More, Text} = drops(H, Least - N),
+                    {N + More, Text}
+            end
+    end.
 
 %% Before OTP 27 there is one match specification in the node: it goes with the last script that needs it,
 %% and somebody else's stays.

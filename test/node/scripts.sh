@@ -457,14 +457,16 @@ row 'connections: how many' 'connect demo_client 3'
 ends demo_acceptor,demo_client
 
 # Three of start_timer and two of send_after for a process that is busy for longer than they take; one of each
-# that is cancelled; and a message like that of the latter.
-run late '{_, M} = spawn_monitor(fun() -> register(demo_late, self()), Busy = fun() -> T = erlang:monotonic_time(millisecond) + 60, (fun F() -> erlang:monotonic_time(millisecond) < T andalso F() end)() end, [begin R = erlang:start_timer(1, self(), x, O), Busy(), receive {timeout, R, x} -> ok end end || O <- [[], [], [{abs, false}]]], erlang:cancel_timer(erlang:start_timer(60000, self(), y)), [begin erlang:send_after(1, To, {z, 1}), Busy(), receive {z, 1} -> ok end end || To <- [self(), demo_late]], erlang:cancel_timer(erlang:send_after(60000, self(), z)), self() ! z, receive z -> ok end end), receive {_, M, _, _, _} -> ok end.' 50
+# that is cancelled; and a message like that of the latter. One for an absolute time.
+run late '{_, M} = spawn_monitor(fun() -> register(demo_late, self()), Busy = fun() -> T = erlang:monotonic_time(millisecond) + 60, (fun F() -> erlang:monotonic_time(millisecond) < T andalso F() end)() end, [begin R = erlang:start_timer(1, self(), x, O), Busy(), receive {timeout, R, x} -> ok end end || O <- [[], [], [{abs, false}]]], erlang:cancel_timer(erlang:start_timer(60000, self(), y)), [begin erlang:send_after(1, To, {z, 1}), Busy(), receive {z, 1} -> ok end end || To <- [self(), demo_late]], erlang:cancel_timer(erlang:send_after(60000, self(), z)), self() ! z, receive z -> ok end, erlang:send_after(erlang:monotonic_time(millisecond) + 1, self(), w, [{abs, true}]), receive w -> ok end end), receive {_, M, _, _, _} -> ok end.' 50
 if [ "$(at $node 'list_to_integer(erlang:system_info(otp_release)).')" -lt 27 ]; then
 	has 'late: how many, and the worst' '^demo_late +5 +5 +[0-9]{2,}$'
 	has 'late: by whom' '^demo_late +5$'
 else # a process takes its messages whenever it is scheduled in, and so in time
 	has 'late: how many' '^demo_late +5 +[0-5] +[0-9]+$'
 fi
+
+has 'late: one whose time is absolute' '^[1-9][0-9]* more fired: how late they were is not known$'
 
 run atoms '[binary_to_atom(<<"demo_atom_", (integer_to_binary(N rem 7))/binary, "_", (list_to_binary(os:getpid()))/binary>>) || N <- lists:seq(1, 21)], ok.'
 is 'atoms: each once' 7 "$(grep -c ' demo_atom_' o)"
