@@ -1,7 +1,8 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * msgs.d: messages: how large they are, and who sends how many, and how much, to which process.
+ * msgs.d: messages: how large they are, and who sends how many, and how much, to which process; and those that
+ * are not delivered, as the process has ended or nobody has the name. (Of messages to other nodes that is not known.)
  *
  *	erltrace -N NODE -qs msgs.d [for=SECONDS] [rows=N]
  *
@@ -22,6 +23,9 @@
  *
  *	FROM                         TO                                WORDS
  *	demo_store                   demo_order:run/1                     48
+ *
+ *	NOT DELIVERED: FROM          TO NOBODY                      MESSAGES
+ *	demo_store                   <0.212.0>                             3
  */
 #pragma D option quiet
 #pragma D option defaultargs
@@ -37,6 +41,11 @@ erlang*:::message-send
 	@words[erlproc, erlpeerproc] = sum(arg2);
 }
 
+erlang*:::message-undelivered
+{
+	@nobody[erlproc, erlpeer] = count();
+}
+
 tick-1s /--seconds == 0/ { exit(0); }
 
 END
@@ -48,5 +57,8 @@ END
 	trunc(@words, most);
 	printf("\n%-28s %-28s %10s\n", "FROM", "TO", "WORDS");
 	printa("%-28s %-28s %@10d\n", @words);
-	trunc(@size); trunc(@n); trunc(@words);
+	trunc(@nobody, most);
+	printf("\n%-28s %-28s %10s\n", "NOT DELIVERED: FROM", "TO NOBODY", "MESSAGES");
+	printa("%-28s %-28s %@10d\n", @nobody);
+	trunc(@size); trunc(@n); trunc(@words); trunc(@nobody);
 }

@@ -43,12 +43,12 @@ renew(Nif, #names{registered = Registered, asker = Asker}) ->
 
 add_name(Nif, Name) ->
     Pid = whereis(Name),
-    is_pid(Pid) andalso erltrace_nif:set_name(Nif, Pid, Name, true),
+    Pid =:= undefined orelse erltrace_nif:set_name(Nif, Pid, Name, true),
     {Name, Pid}.
 
 renew_registered(Nif, Names) ->
     [erltrace_nif:set_name(Nif, Pid, Name, false) ||
-        {Name, Pid} <- Names, is_pid(Pid), whereis(Name) =/= Pid],
+        {Name, Pid} <- Names, Pid =/= undefined, whereis(Name) =/= Pid],
     [add_name(Nif, Name) || Name <- registered()].
 
 %% ---- what processes are called ---------------------------------------------------------------

@@ -398,7 +398,7 @@ set_record(_, _, _) -> erlang:nif_error(not_loaded).
              (nif(), ets:tid(), Name :: atom()) -> ok | failure().
 vm_fact(_, _, _) -> erlang:nif_error(not_loaded).
 
--spec set_name(nif(), pid(), atom(), boolean()) -> ok | failure().
+-spec set_name(nif(), pid() | port(), atom(), boolean()) -> ok | failure().
 set_name(_, _, _, _) -> erlang:nif_error(not_loaded).
 -spec claim_names(nif(), [pid()]) -> [Token :: non_neg_integer()] | failure().
 claim_names(_, _) -> erlang:nif_error(not_loaded).

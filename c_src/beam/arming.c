@@ -39,6 +39,7 @@ struct needs {
 	unsigned traced; /* enum beam_traced */
 	bool nomem;
 	bool proc_names; /* what processes are called */
+	bool holders;	 /* which names nobody has */
 	bool timers;	 /* which timer a message is of */
 	bool local, values; /* a function armed by [local]; one whose value is read */
 };
@@ -362,6 +363,16 @@ static void look_at_user(struct beam_handle *b, struct needs *n)
 	need(n, "dyntrace");
 }
 
+#define HIBERNATE_0 28 /* the release of erlang:hibernate/0 */
+
+static int otp_release(void)
+{
+	ErlNifSysInfo sys;
+
+	enif_system_info(&sys, sizeof(sys));
+	return atoi(sys.otp_release);
+}
+
 /*
  * A process that goes out in erlang:hibernate/3 hibernates, or a signal woke it for a moment: only
  * a message ends it. Whom it wakes up in is known where proc_lib was used.
@@ -372,6 +383,7 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	struct beam_fn *fn;
 
 	b->hibernate = en_enabled(p);
+	b->hibernate_loops = otp_release() >= HIBERNATE_0;
 	if (!b->hibernate || !(p->argmask & ARG_BIT(PROCESS_HIBERNATE, function)))
 		return;
 	fn = beam_function_need(b, n->env, atom_proc_lib, atom_hibernate, 3);
@@ -395,7 +407,7 @@ static bool reads_pbi(const struct beam_handle *b, enum prog_pbi pbi)
 static bool reads_names(const struct needs *n)
 {
 	return READS_PBI(n->pbis, ERLNAME) || READS_PBI(n->pbis, ERLPEER) || n->proc_names ||
-	       n->timers; /* a timer may be for a name */
+	       n->holders || n->timers; /* a timer may be for a name */
 }
 
 /* Nothing is to be traced: its events are samples. */
@@ -418,14 +430,12 @@ static bool hides_labels(const struct beam_handle *b)
  */
 static void look_at_names(struct beam_handle *b, struct needs *n)
 {
-	ErlNifSysInfo sys;
 	struct beam_fn *fn;
 
 	if (!reads_pbi(b, PBI_ERLPROC) && !reads_pbi(b, PBI_ERLPEERPROC))
 		return;
 	n->proc_names = true;
-	enif_system_info(&sys, sizeof(sys));
-	if (atoi(sys.otp_release) < 27 || only_samples(b, n) || hides_labels(b))
+	if (otp_release() < 27 || only_samples(b, n) || hides_labels(b))
 		return;
 	fn = beam_function_need(b, n->env, atom_proc_lib, atom_set_label, 1);
 	n->nomem |= fn == NULL;
@@ -749,6 +759,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_hibernate(b, &n);
 	look_at_drivers(b, &n);
 	look_at_names(b, &n);
+	n.holders = en_enabled(b->probe[BP_MESSAGE_UNDELIVERED]);
 	look_at_tables(b, &n);
 	look_at_timers(b, &n);
 	look_at_functions(b, &n);
@@ -764,6 +775,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	n.nomem |= rc < 0;
 	n.nomem |= !n.nomem && b->exits && reads_names(&n) && b->names.tab == NULL &&
 		   beam_names_init(&b->names) < 0;
+	n.nomem |= !n.nomem && n.holders && b->holders.tab == NULL &&
+		   beam_names_init(&b->holders) < 0;
 	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
 		   beam_proc_names_init(&b->proc_names, process_limit) < 0;
 	if (n.nomem)

@@ -21,6 +21,7 @@
 	X(first) X(infinity) X(ets) X(new) X(whereis) X(normal) X(shutdown) X(permanent)          \
 	X(transient) X(atoms) X(top_words) X(run_state) X(global)              \
 	X(seq_trace) X(erltrace_flow) X(flow_tokens) X(spawn_request) X(spawn_reply) X(EXIT)    \
+	X(loop_hibernate) X(gen_statem) X(send_to_non_existing_process)                            \
 	X(send_after) X(start_timer) X(cancel_timer) X(clock_service) X(abs) X(job)          \
 	X(work) X(ticks) X(clean)
 extern ERL_NIF_TERM atom_dots; /* '...' */

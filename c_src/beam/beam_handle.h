@@ -67,6 +67,7 @@ struct beam_handle {
 	bool keeps;	   /* arguments of calls until they end */
 	bool vts;	   /* running times are kept */
 	bool hibernate;	   /* which processes hibernate is kept */
+	bool hibernate_loops; /* some do without erlang:hibernate/3 in this release */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */
 	bool self;	   /* a script has self-> variables */
 	uint8_t traced;	   /* which events of the VM it asks for: enum beam_traced */
@@ -83,6 +84,8 @@ struct beam_handle {
 	struct beam_procs procs;
 	struct beam_ports *ports; /* names and owners; NULL: no port probe is enabled */
 	struct beam_names names;
+	struct beam_names holders; /* the other way round, for message-undelivered */
+	_Atomic bool holders_lost; /* one found no room: which names nobody has is not known */
 	struct beam_proc_names proc_names;
 	struct beam_patterns patterns; /* of terms */
 	struct flow_table *flows; /* NULL: no clause follows */

@@ -122,7 +122,7 @@ static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 {
 	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
 
-	if (tag == atom_send)
+	if (tag == atom_send || tag == atom_send_to_non_existing_process)
 		*peer = beam_extra(ev->env, ev->argv[4]);
 	else if (tag == atom_spawned)
 		*peer = ev->argv[3];

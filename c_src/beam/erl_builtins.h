@@ -20,7 +20,8 @@ static inline bool beam_message(const struct beam_event *ev, ERL_NIF_TERM *msg)
 {
 	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
 
-	if (tag != atom_send && tag != atom_receive && (tag != atom_seq_trace || ev->argv[3] == 0))
+	if (tag != atom_send && tag != atom_send_to_non_existing_process && tag != atom_receive &&
+		(tag != atom_seq_trace || ev->argv[3] == 0))
 		return false;
 	*msg = ev->argv[3];
 	return true;

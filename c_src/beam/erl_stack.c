@@ -188,8 +188,9 @@ static bool has_function(ERL_NIF_TERM tag)
 
 static bool has_stack(ERL_NIF_TERM tag)
 {
-	return has_function(tag) || tag == atom_send || tag == atom_gc_minor_start ||
-	       tag == atom_gc_minor_end || tag == atom_gc_major_start || tag == atom_gc_major_end;
+	return has_function(tag) || tag == atom_send || tag == atom_send_to_non_existing_process ||
+	       tag == atom_gc_minor_start || tag == atom_gc_minor_end || tag == atom_gc_major_start ||
+	       tag == atom_gc_major_end;
 }
 
 static unsigned event_function(const struct beam_event *ev, uint64_t *pcs, unsigned max)

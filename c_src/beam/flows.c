@@ -715,7 +715,8 @@ uint64_t beam_flow_follow(const struct beam_event *ev)
 static bool is_own(ERL_NIF_TERM tag)
 {
 	return tag == atom_call || tag == atom_return_to || tag == atom_return_from ||
-	       tag == atom_exception_from || tag == atom_send || tag == atom_in ||
+	       tag == atom_exception_from || tag == atom_send ||
+	       tag == atom_send_to_non_existing_process || tag == atom_in ||
 	       tag == atom_out || tag == atom_exit || tag == atom_gc_minor_start ||
 	       tag == atom_gc_minor_end || tag == atom_gc_major_start || tag == atom_gc_major_end;
 }

@@ -134,6 +134,7 @@ static void close_handle(struct beam_handle *b)
 	free(b->clauses);
 	beam_procs_fini(&b->procs);
 	beam_names_fini(&b->names);
+	beam_names_fini(&b->holders);
 	beam_tables_fini(&b->tables);
 	beam_timers_fini(&b->timers);
 	beam_proc_names_fini(&b->proc_names);

@@ -8,11 +8,13 @@
 
 #include <erl_nif.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
 struct beam_event;
+struct beam_handle;
 
 #define BEAM_NAME_TRIES 16 /* slots that a process may have, from the one its pid says */
 
@@ -26,6 +28,8 @@ struct beam_names {
 
 int beam_names_init(struct beam_names *t);
 void beam_names_fini(struct beam_names *t);
+/* Does nobody have this name? false: somebody does, or it is not known. */
+bool beam_is_nobody(const struct beam_handle *b, ERL_NIF_TERM name);
 void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name);
 
 /* The process's slot, or NULL. unused: one that it may have. */

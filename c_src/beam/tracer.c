@@ -23,6 +23,7 @@
 #include "nif.h"
 #include "pid_node.h"
 #include "ports.h"
+#include "registered.h"
 #include "run_state.h"
 #include "sizes.h"
 #include "term_print.h"
@@ -172,6 +173,17 @@ static void on_in(struct beam_event *ev, ERL_NIF_TERM mfa)
 	on_pid_mfa(ev, BP_PROCESS_SCHEDULED, mfa);
 }
 
+/*
+ * From OTP 28 on the loops of gen_server and gen_statem have erlang:hibernate/0, an instruction, and
+ * functions of their own for it.
+ */
+static bool is_hibernation(const struct beam_handle *b, const ERL_NIF_TERM *t)
+{
+	return (t[0] == atom_erlang && t[1] == atom_hibernate) ||
+	       (b->hibernate_loops && t[1] == atom_loop_hibernate &&
+		       (t[0] == atom_gen_server || t[0] == atom_gen_statem));
+}
+
 static void on_hibernate(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	struct en_probe *p = ev->b->probe[BP_PROCESS_HIBERNATE];
@@ -180,14 +192,13 @@ static void on_hibernate(struct beam_event *ev, ERL_NIF_TERM mfa)
 	uint64_t arg[2];
 	int n;
 
-	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3 || t[0] != atom_erlang ||
-		t[1] != atom_hibernate ||
+	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3 || !is_hibernation(ev->b, t) ||
 		atomic_exchange_explicit(&proc->hibernating, 1, memory_order_relaxed))
 		return;
 	arg[ARG(PROCESS_HIBERNATE, process)] = pid_arg(ev);
 	arg[ARG(PROCESS_HIBERNATE, function)] = beam_str(
 		proc->hib_mod != 0 ? beam_mfa_text(proc->hib_mod, proc->hib_fun, proc->hib_arity)
-				   : beam_mfa_text(t[0], t[1], 3));
+				   : mfa_text(ev->env, mfa));
 	en_fire(p, arg, STRINGS(PROCESS_HIBERNATE), &ev->cur);
 	proc->hib_mod = 0;
 }
@@ -290,6 +301,21 @@ static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, const char *to_
 	en_fire(p, arg, strings, &ev->cur);
 }
 
+/* To a process that has ended, which the VM tells, or a name that nobody has. */
+static __attribute__((noinline)) void send_undelivered(
+	struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to)
+{
+	struct en_probe *p = ev->b->probe[BP_MESSAGE_UNDELIVERED];
+	uint64_t arg[3] = {0};
+
+	if (!en_enabled(p))
+		return;
+	BEAM_MAKE_ARG(p, arg, MESSAGE_UNDELIVERED, sender, pid_arg(ev));
+	BEAM_MAKE_ARG(p, arg, MESSAGE_UNDELIVERED, receiver, beam_str(beam_term_text(to)));
+	BEAM_MAKE_ARG(p, arg, MESSAGE_UNDELIVERED, words, beam_term_size(ev->env, msg));
+	en_fire(p, arg, STRINGS(MESSAGE_UNDELIVERED), &ev->cur);
+}
+
 /* To a name, an alias, a pid of another node, {Name, Node}. */
 static __attribute__((noinline)) void send_slow(
 	struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to, ERL_NIF_TERM opts)
@@ -305,6 +331,10 @@ static __attribute__((noinline)) void send_slow(
 		node = t[1];
 		if (node == ev->b->node)
 			to = t[0];
+	}
+	if (enif_is_atom(ev->env, to) && beam_is_nobody(ev->b, to)) {
+		send_undelivered(ev, msg, to);
+		return;
 	}
 	if (enif_is_atom(ev->env, to) || enif_get_local_pid(ev->env, to, &pid)) {
 		send_any(ev, msg, to, NULL, false, opts);
@@ -327,7 +357,9 @@ static void on_send(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
 {
 	ERL_NIF_TERM to = beam_extra(ev->env, opts);
 
-	if (likely((to & 15) == beam_vm.pid_tag))
+	if (unlikely(ev->argv[0] == atom_send_to_non_existing_process))
+		send_undelivered(ev, msg, to);
+	else if (likely((to & 15) == beam_vm.pid_tag))
 		send_any(ev, msg, to, NULL, false, opts);
 	else
 		send_slow(ev, msg, to, opts);
@@ -455,6 +487,11 @@ static inline void end(struct beam_event *ev)
 		beam_vts_end(ev->proc, ev->began);
 }
 
+static inline bool is_send(ERL_NIF_TERM tag)
+{
+	return tag == atom_send || tag == atom_send_to_non_existing_process;
+}
+
 /* One handle's. */
 static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 {
@@ -462,7 +499,7 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
 	ERL_NIF_TERM tag = argv[0];
 
 	ev->cur.vtimestamp = ev->b->vtimestamp;
-	if (tag == atom_send) { /* ports are not traced for what they send */
+	if (is_send(tag)) { /* ports are not traced for what they send */
 		begin(ev);
 		on_send(ev, argv[3], argv[4]);
 		end(ev);
@@ -515,7 +552,7 @@ static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const 
 /* Which handles an event is given to that the VM makes for all. */
 static inline unsigned kinds_of(ERL_NIF_TERM tag)
 {
-	if (tag == atom_send)
+	if (is_send(tag))
 		return TRACED_SEND | TRACED_PORTS;
 	if (tag == atom_receive)
 		return TRACED_RECEIVE | TRACED_PORTS;

@@ -4,6 +4,7 @@
 -module(erltrace_probe_tests).
 -include_lib("eunit/include/eunit.hrl").
 -import(script_run, [run/2, in_process/1, quoted/1]).
+-export([init/1, callback_mode/0, handle_call/3, handle_cast/2, handle_event/4]).
 -export([body/1, tail/1, even/1, odd/1, outer/1, inner/1, thrower/1, catcher/1, idle/0, loop/1,
          two/1, one/1, untraced/1, sleeper/1]).
 
@@ -107,6 +108,47 @@ spawn_exit_arguments_test() ->
     ?assertEqual(1, maps:get({"s", [get(pid), "erltrace_probe_tests:idle/0"]}, Got)),
     ?assertEqual(1, maps:get({"e", [get(pid), "{because,7}"]}, Got)).
 
+%% To processes that have ended, and to names that nobody has, or no longer has: they are not sent but undelivered.
+%% A name that was there before, one that is new, and a port's are somebody's.
+undelivered_test() ->
+    Old = spawn(fun() -> register(undelivered_old, self()), receive stop -> ok end end),
+    registered_as(undelivered_old, Old),
+    Port = open_port({spawn, "cat"}, []),
+    register(undelivered_port, Port),
+    {Gone, M} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', M, process, Gone, _} -> ok end,
+    Got = run("erlang*:::message-undelivered /erlpeer == \"undelivered_port\"/ { @port = count(); }"
+              "erlang*:::message-undelivered /erlmsg == \"{undelivered,7}\"/ { @u[erlpeer, copyinstr(arg1), arg2] = count(); }"
+              "erlang*:::message-send /erlmsg == \"{undelivered,7}\"/ { @s[copyinstr(arg1)] = count(); }",
+              fun() ->
+                      undelivered_port ! {self(), {command, "x"}},
+                      New = spawn(fun() -> register(undelivered_new, self()), receive stop -> ok end end),
+                      registered_as(undelivered_new, New),
+                      in_process(fun() -> undelivered(Gone, 3) end),
+                      [begin
+                           Mon = monitor(process, P),
+                           P ! stop,
+                           receive {'DOWN', Mon, process, P, _} -> ok end
+                       end || P <- [Old, New]],
+                      in_process(fun() -> undelivered(Gone, 4) end)
+              end),
+    port_close(Port),
+    Pid = pid_to_list(Gone),
+    ?assertEqual(#{{"u", [Pid, Pid, 3]} => 14, {"u", ["undelivered_no", "undelivered_no", 3]} => 7,
+                   {"u", ["undelivered_old", "undelivered_old", 3]} => 4,
+                   {"u", ["undelivered_new", "undelivered_new", 3]} => 4,
+                   {"s", ["undelivered_old"]} => 3, {"s", ["undelivered_new"]} => 3}, Got).
+
+undelivered(Gone, N) ->
+    Msg = {undelivered, 7},
+    [begin
+         Gone ! Msg,
+         erlang:send(Gone, Msg, [nosuspend]),
+         [{Name, node()} ! Msg || Name <- [undelivered_no, undelivered_old, undelivered_new]]
+     end || _ <- lists:seq(1, N)].
+
+registered_as(Name, Pid) -> whereis(Name) =:= Pid orelse begin erlang:yield(), registered_as(Name, Pid) end.
+
 %% Ten rounds: out at the receive, in again for the message. (To be asked for its status might let it in once
 %% more: so the script itself says when it is out.)
 scheduled_test() ->
@@ -157,6 +199,43 @@ hibernate_test() ->
     %% processes of OTP's own may hibernate too
     ?assertEqual([{"erltrace_probe_tests:sleeper/1", 3}],
                  [{F, N} || {{"_", [P, F]}, N} <- maps:to_list(Got), P =:= get(pid)]).
+
+%% Servers of both kinds: after each of ten requests, whatever signals wake them in between.
+hibernating_servers_test() ->
+    [begin
+         {ok, P} = Behaviour:start(?MODULE, Behaviour, []),
+         Got = run(["erlang*:::process-hibernate /copyinstr(arg0) == ", quoted(P), "/ { @[copyinstr(arg1)] = count(); }"],
+                   fun(H) ->
+                           [begin
+                                ok = Behaviour:call(P, sleep),
+                                hibernated(H, N),
+                                _ = process_info(P, dictionary), % a signal
+                                ok = sleeps(P)
+                            end || N <- lists:seq(1, 10)]
+                   end),
+         ok = Behaviour:stop(P),
+         ?assertMatch({_, [{{"_", [_]}, 10}]}, {Behaviour, maps:to_list(Got)})
+     end || Behaviour <- [gen_server, gen_statem]].
+
+hibernated(H, N) ->
+    lists:sum(maps:values(script_run:aggregations(H))) >= N orelse receive after 1 -> hibernated(H, N) end.
+
+sleeps(P) ->
+    case process_info(P, status) of
+        {status, waiting} -> ok;
+        _ -> erlang:yield(), sleeps(P)
+    end.
+
+init(gen_server) -> {ok, none};
+init(gen_statem) -> {ok, idle, none}.
+
+callback_mode() -> handle_event_function.
+
+handle_call(sleep, _, State) -> {reply, ok, State, hibernate}.
+
+handle_cast(_, State) -> {noreply, State}.
+
+handle_event({call, From}, sleep, _, _) -> {keep_state_and_data, [{reply, From, ok}, hibernate]}.
 
 sleeper(N) ->
     receive again -> ok end,

@@ -284,6 +284,11 @@ has 'msgs: to a process by its name' '^[^ ]+ +kernel_sup +30$'
 has 'msgs: a reply goes to a process' '^kernel_sup +[^ ]+ +30$'
 hasnt 'msgs: a reply goes to a reference' '#Ref<'
 
+run msgs '{P, M} = spawn_monitor(fun() -> ok end), receive {_, M, _, _, _} -> ok end, {Q, N} = spawn_monitor(fun() -> register(demo_sender, self()), [begin P ! x, {demo_nobody, node()} ! x end || _ <- lists:seq(1, 40)] end), receive {_, N, _, Q, R} -> {pid_to_list(P), R} end.'
+row 'msgs: to a process that has ended' "demo_sender $(sed 's/^{"//; s/",normal}$//' <<<"$value") 40"
+row 'msgs: to a name that nobody has' 'demo_sender demo_nobody 40'
+is 'msgs: they are not sent' 2 "$(grep -c '^demo_sender' o)"
+
 run queues 'demo_exact:queue(500).'
 row 'queues: messages' "demo_exact:worker/1 $value 501"
 row 'queues: longest' "demo_exact:worker/1 $value 501"
