@@ -2,13 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sysmon.d: what the VM's system monitor sees: long garbage collections, processes and ports that run
- * without a pause, large heaps, processes that wait for a port or for the connection to another node.
+ * without a pause, large heaps, processes that wait for a port or for the connection to another node. First
+ * those that are suspended already, and connections that are busy: their events are over.
  *
  *	erltrace -N NODE -qs sysmon.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C). Limits are options: -x longgc=50 (ms), longschedule=50
  * (ms), largeheap=10000000 (words).
- * Cost: none but for what is shown. Before OTP 28 it needs the node's system monitor: where somebody else
+ * Cost: a look at all processes when it begins; then none but for what is shown. Before OTP 28 it needs the node's system monitor: where somebody else
  * has that, the script does not start, and says who has it.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
@@ -24,6 +25,21 @@
 #pragma D option defaultargs
 
 BEGIN { seconds = $1; printf("%-24s %-28s %8s %12s\n", "WHAT", "PROCESS", "MS", "WORDS"); }
+
+state:::process
+/args[0]->suspended/
+{
+	printf("%-24s %-28s %8d %12d %s\n", "suspended already", args[0]->name, 0, 0, args[0]->within);
+	@["suspended already", args[0]->name] = count();
+}
+
+state:::node
+/args[0]->busy/
+{
+	printf("%-24s %-28s %8d %12d %d bytes wait\n", "connection busy already", args[0]->name, 0, 0,
+		args[0]->queue);
+	@["connection busy already", args[0]->name] = count();
+}
 
 erlang*:::process-long_gc
 {

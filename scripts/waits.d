@@ -11,7 +11,8 @@
  * how many seconds to run (until ^C).
  * LONGEST MS is since the script has first seen one of them in this call. The last of a chain is not in a
  * call: IN is where the first callee is, MAILBOX how many messages it has. A callee of another node is
- * shown by pid or {Name,Node}; what it waits for, only that node knows. What processes of another
+ * shown by pid or {Name,Node}; what it waits for, only that node knows. If the request cannot even be sent, as the
+ * connection to that node is busy, IN says so (dist.d tells more). What processes of another
  * kind, ports and tables wait for is not shown.
  * A deadlock is certain: its processes were asked twice, and none had run in between. It lasts until a
  * call has a timeout.
@@ -43,9 +44,10 @@ state:::wait-1s
 {
 	this->chain = substr(args[0]->chain, 0, 1) == "<" ?
 		strjoin("(a fun)", strstr(args[0]->chain, " -> ")) : args[0]->chain;
-	@callers[this->chain, args[0]->callee_function] = count();
-	@longest[this->chain, args[0]->callee_function] = max(args[0]->age / 1000000);
-	@mailbox[this->chain, args[0]->callee_function] = max(args[0]->mailbox);
+	this->in = args[0]->suspended ? "cannot send: connection busy" : args[0]->callee_function;
+	@callers[this->chain, this->in] = count();
+	@longest[this->chain, this->in] = max(args[0]->age / 1000000);
+	@mailbox[this->chain, this->in] = max(args[0]->mailbox);
 }
 
 state:::round-1s /!arg2/ { printf("%d of %d processes, the others in the next look:\n", arg4, arg5); }

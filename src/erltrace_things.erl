@@ -144,6 +144,7 @@ items(binaries) -> [binary];
 items(binary_bytes) -> [binary];
 items(suspended) -> [status];
 items(function) -> [current_function];
+items(within) -> [current_stacktrace];
 items(initial) -> [initial_call];
 items(offheap) -> [message_queue_data];
 items(Same) -> [Same]. % memory, reductions, links, monitors, monitored_by, status, parent, priority
@@ -152,7 +153,7 @@ items(Same) -> [Same]. % memory, reductions, links, monitors, monitored_by, stat
 %% microsecond; for these it sends a signal, and the process has to run to answer.
 is_dear({dictionary, _}) -> true;
 is_dear(Item) ->
-    lists:member(Item, [binary, current_function, links, memory, monitored_by, monitors,
+    lists:member(Item, [binary, current_function, current_stacktrace, links, memory, monitored_by, monitors,
                         total_heap_size]).
 
 %% From OTP 27 on a process is asked for single keys of its dictionary; before that for all of it, which
@@ -181,12 +182,19 @@ maker(memory_growth, Items) -> growth_maker(memory, #kept.memory, Items);
 maker(binaries, Items) -> fun_of(binary, Items, fun({N, _}) -> N end);
 maker(binary_bytes, Items) -> fun_of(binary, Items, fun({_, Bytes}) -> Bytes end);
 maker(suspended, Items) -> fun_of(status, Items, fun(S) -> one(S =:= suspended) end);
+maker(within, Items) -> fun_of(current_stacktrace, Items, fun within/1);
 maker(offheap, Items) -> fun_of(message_queue_data, Items, fun(D) -> one(D =:= off_heap) end);
 maker(parent, Items) -> fun_of(parent, Items, fun(undefined) -> <<>>; (P) -> P end);
 maker(M, Items) ->
     [Item] = items(M),
     I = position(Item, Items),
     fun(T) -> element(I, T) end.
+
+within(Stack) ->
+    case [{M, F, A} || {M, F, A, _} <- Stack, M =/= erlang, M =/= erts_internal] of
+        [MFA | _] -> MFA;
+        [] -> <<>>
+    end.
 
 fun_of(Item, Items, Fun) ->
     I = position(Item, Items),
@@ -310,7 +318,7 @@ rows(Pids, #plan{kind = process} = Plan, Kept) ->
     {Same ++ Asked, Silent + MoreSilent};
 rows(Pids, #plan{kind = wait, dear = [Where]} = Plan, Kept) ->
     {Rows, Silent} = rows(may_call(Pids, Plan), Where, Kept),
-    {[Row || {Pid, {gen, do_call, 4}} <- Rows, Row <- one_row(Pid, Plan, Kept)], Silent};
+    {[Row || {Pid, Function} <- Rows, erltrace_waits:may_call(Function), Row <- one_row(Pid, Plan, Kept)], Silent};
 rows(Things, Plan, Kept) ->
     {[Row || T <- Things, Row <- one_row(T, Plan, Kept)], 0}.
 

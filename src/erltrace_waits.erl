@@ -3,7 +3,7 @@
 %% @doc Who waits for whom: processes that wait for the answer to a call of gen_server, gen_statem or
 %% whatever else uses gen:call/4. For state:::wait (erltrace_things).
 %%
-%% Such a process is in gen:do_call/4, and has a monitor on the one that it has called. Where it has
+%% Such a process is in gen:do_call/4, or suspended in sending from there, and has a monitor on the one that it has called. Where it has
 %% other monitors as well, its stack says which: the callee, or its name, is a variable of the function that
 %% made the call. To see it, the process is traced for a moment (c_src/beam/top_words.c); before OTP 27
 %% that is not possible while somebody traces it, and the callee is not known then.
@@ -13,7 +13,7 @@
 %% run in between: there was an instant then when all of them waited. The VM counts a reduction for an
 %% answer, or none; to return from a call and make another takes many.
 -module(erltrace_waits).
--export([call/1, callee/1, is_same/2, members/4, new_pass/1]).
+-export([may_call/1, call/1, callee/1, is_same/2, members/4, new_pass/1]).
 -export([name/2, name_text/1]). % for erltrace_vm
 -export_type([call/0]).
 
@@ -27,13 +27,30 @@
 -opaque call() :: {Callee :: callee(), {Reductions :: non_neg_integer(), Mailbox :: non_neg_integer()}}.
 -type callee() :: pid() | {atom(), node()} | unknown.
 
+%% @doc Can a process that is in this function be in a call? While the connection to the callee's node is busy, the
+%% process is suspended in a function that the VM continues the sending in.
+-spec may_call(mfa() | term()) -> boolean().
+may_call({gen, do_call, 4}) -> true;
+may_call(Function) -> is_trap(Function).
+
+is_trap({erlang, F, _}) ->
+    lists:member(F, [bif_return_trap, dsend_continue_trap, send, monitor, dmonitor_p, '!']);
+is_trap({erts_internal, F, _}) -> lists:member(F, [dsend_continue_trap, await_result]);
+is_trap(_) -> false.
+
 %% @doc The call that a process waits for.
 -spec call(pid()) -> call() | none.
 call(Pid) ->
-    case erltrace_askers:info(Pid, current_function) of
-        {_, {gen, do_call, 4}} ->
+    case call_in(Pid) of
+        true ->
             call_of(Pid, erltrace_askers:info(Pid, [current_stacktrace, monitors, reductions, message_queue_len]));
-        _ -> none
+        false -> none
+    end.
+
+call_in(Pid) ->
+    case erltrace_askers:info(Pid, current_function) of
+        {_, Function} -> may_call(Function);
+        _ -> false
     end.
 
 call_of(Pid, [{_, [{gen, do_call, 4, _} | Stack]}, {_, Monitors}, {_, Reductions}, {_, Mailbox}]) ->
@@ -80,10 +97,10 @@ on_stack(Pid, Several) ->
     Words = erltrace_vm:locked(fun() -> words(Pid) end),
     Local = [P || W <- Words, P <- pids_of(W), lists:member(P, Several)],
     Others = [C || C <- Several, is_of_another_node(C)],
-    case {erltrace_askers:info(Pid, current_function), Local, Others} of
-        {{_, {gen, do_call, 4}}, [Callee | _], _} -> Callee;
-        {{_, {gen, do_call, 4}}, [], [Callee]} when Words =/= [] -> Callee;
-        {{_, {gen, do_call, 4}}, _, _} -> unknown;
+    case {call_in(Pid), Local, Others} of
+        {true, [Callee | _], _} -> Callee;
+        {true, [], [Callee]} when Words =/= [] -> Callee;
+        {true, _, _} -> unknown;
         _ -> none
     end.
 
@@ -145,6 +162,11 @@ member(mailbox, _, Callee, _, _) -> info(Callee, message_queue_len, 0);
 member(chain, _, _, {Names, _, _}, _) -> Names;
 member(calls, _, _, {_, N, _}, _) -> N;
 member(deadlock, _, _, {_, _, Deadlock}, _) -> Deadlock;
+member(suspended, Pid, _, _, _) ->
+    case erltrace_askers:info(Pid, status) of
+        {_, suspended} -> 1;
+        _ -> 0
+    end;
 member(age, _, _, _, Age) -> Age.
 
 text(unknown) -> <<>>;

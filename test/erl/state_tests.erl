@@ -123,6 +123,29 @@ suspended_test() ->
     true = erlang:resume_process(P),
     stop(Q).
 
+%% In a function of the VM's own, the one that has called it; else that.
+within_test() ->
+    Ref = make_ref(),
+    {P, M} = spawn_monitor(fun() -> held(Ref) end),
+    {Q, _} = Quiet = quiet(fun() -> ok end),
+    until_in({erts_internal, await_result, 1}, P),
+    A = run(1, ["state:::process /erlpid == ", script_run:quoted(P), " || erlpid == ", script_run:quoted(Q),
+                "/ { @[args[0]->pid, args[0]->within] = count(); }"]),
+    {_, {QM, QF, QA}} = process_info(Q, current_function),
+    ?assertEqual(#{{"_", [pid_to_list(P), "state_tests:held/1"]} => 1,
+                   {"_", [pid_to_list(Q), lists:flatten(io_lib:format("~w:~w/~w", [QM, QF, QA]))]} => 1}, A),
+    P ! {Ref, over},
+    receive {'DOWN', M, process, P, normal} -> ok end,
+    stop(Quiet).
+
+held(Ref) ->
+    over = erts_internal:await_result(Ref),
+    ok.
+
+until_in(Function, P) ->
+    process_info(P, [current_function, status]) =:= [{current_function, Function}, {status, waiting}] orelse
+        begin erlang:yield(), until_in(Function, P) end.
+
 %% The same as erlproc at other probes: registered name, label, first function, pid.
 names_test() ->
     {P1, _} = Q1 = quiet(fun() -> ok end),
