@@ -45,7 +45,7 @@ round() { # script
 		[ "$(at "$node" 'bench_stalls:loaded().')" = 0 ] && break
 		sleep 0.1
 	done
-	for i in 1 2 3 4 5 6; do at "$node" "bench_stalls:longest($i)."; done | paste -sd' ' | tee /dev/stderr
+	for i in 1 2 3 4 5 6; do at "$node" "bench_stalls:longest($i)."; done | paste -sd' '
 }
 
 for n in ${BENCH_PROCESSES:-10 100000}; do

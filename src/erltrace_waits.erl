@@ -31,12 +31,9 @@
 %% process is suspended in a function that the VM continues the sending in.
 -spec may_call(mfa() | term()) -> boolean().
 may_call({gen, do_call, 4}) -> true;
-may_call(Function) -> is_trap(Function).
-
-is_trap({erlang, F, _}) ->
-    lists:member(F, [bif_return_trap, dsend_continue_trap, send, monitor, dmonitor_p, '!']);
-is_trap({erts_internal, F, _}) -> lists:member(F, [dsend_continue_trap, await_result]);
-is_trap(_) -> false.
+may_call({erlang, bif_return_trap, 2}) -> true;
+may_call({erts_internal, dsend_continue_trap, 1}) -> true;
+may_call(_) -> false.
 
 %% @doc The call that a process waits for.
 -spec call(pid()) -> call() | none.
