@@ -364,6 +364,20 @@ typedef struct {
 	const char *error;	/* it is not written, for this reason; or NULL */
 } erltrace_snapshot_t;
 
+/*
+ * Option seen: the script has ended and has printed no row. rounds: of the provider state, of which
+ * `whole` were over all there is; the last of them saw `seen` things, or, if there was none, so many
+ * were seen of `there`.
+ */
+typedef struct {
+	const char *text; /* "nothing to show: 0 events of gc_minor-start in 5.0 s" */
+	double seconds;
+	unsigned nodes;
+	uint64_t events;
+	const char *things; /* "processes"; NULL: the script does not use the provider state */
+	uint64_t rounds, whole, seen, there;
+} erltrace_nothing_t;
+
 struct erltrace_agg;
 
 typedef struct {
@@ -395,6 +409,8 @@ typedef struct {
 	int (*flow)(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec);
 	/* A snapshot was written, or a part of one, or could not be. */
 	int (*snapshot)(void *arg, const erltrace_snapshot_t *s);
+	/* Instead of the line of text. */
+	int (*nothing)(void *arg, const erltrace_nothing_t *n);
 } erltrace_handlers_t;
 
 #define ERLTRACE_OK   0 /* work(): go on */

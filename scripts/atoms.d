@@ -27,6 +27,7 @@
  *	others, made otherwise: 0
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 

@@ -23,6 +23,7 @@
  *	      79 normal
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 inline string runs = copyinstr(arg1);

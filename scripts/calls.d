@@ -14,6 +14,7 @@
  *	demo_store:price/1                                       121
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 inline int most = $3 ? $3 : 30;

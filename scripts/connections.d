@@ -22,6 +22,7 @@
  *	accept   demo_acceptor                        1
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option zdefs
 

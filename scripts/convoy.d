@@ -23,6 +23,7 @@
  *	demo_store             demo_order:init/1      demo_store                1302        40233         2031
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option aggsortpos=1

@@ -21,6 +21,7 @@
  *	                           245               in all
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option stacktop=30
 

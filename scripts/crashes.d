@@ -29,6 +29,7 @@
  *	last: demo_order:run/1: cancelled
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option strsize=1k
 

@@ -24,6 +24,7 @@
  *	    4641 us         demo_desk takes it after 26 us
  */
 #pragma D option quiet
+#pragma D option seen
 
 inline string module = $$1, function = $$2;
 

@@ -31,6 +31,7 @@
  *	<0.127.0>                    demo_exact:worker/1                  4002
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 inline int most = $2 ? $2 : 20;

@@ -22,6 +22,7 @@
  *	demo_store                   demo_store                   242          545           31
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option aggsortpos=1

@@ -20,6 +20,7 @@
  *	       7 demo_web:handle/1                    throw   not_found
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option aggsortrev
 
 inline string module = $$1; /* it cannot be left out; what comes after this can */

@@ -18,6 +18,7 @@
  *	demo_store                   <0.92.0>                     41
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option dynvarsize=16m
 

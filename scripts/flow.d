@@ -34,6 +34,7 @@
  *	      41        410          0         11
  */
 #pragma D option quiet
+#pragma D option seen
 
 inline string module = $$1, function = $$2;
 

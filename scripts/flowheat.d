@@ -25,6 +25,7 @@
  *	   3  demo_desk                                 41         1066            0
  */
 #pragma D option quiet
+#pragma D option seen
 
 inline string module = $$1, function = $$2;
 

@@ -27,6 +27,7 @@
  *	demo_store                            4
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 inline int most = $2 ? $2 : 10;

@@ -31,6 +31,7 @@
  *	demo_store                         159        0       0       0        28        59     13012
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option aggtop=20

@@ -21,6 +21,7 @@
  *	demo_report                  <0.94.0>                21916
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 inline int most = $2 ? $2 : 20;

@@ -16,6 +16,7 @@
  *	  demo_store:reserve/2     256 :       ▁▅▇▂ : 65536 | 121
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option dynvarsize=16m
 #pragma D option aggpack

@@ -20,6 +20,7 @@
  *	             512 |                                         0
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 self uint64_t at;

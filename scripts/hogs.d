@@ -21,6 +21,7 @@
  *	demo_store:handle_call/3 (demo_store.erl:41)
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option ustackframes=8

@@ -32,6 +32,7 @@
  *	demo_late                             2
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option aggsortpos=2

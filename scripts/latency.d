@@ -22,6 +22,7 @@
  *	demo_store                   <0.92.0>                16
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 uint64_t sent[string]; /* to a pid or a name */

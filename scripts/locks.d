@@ -29,6 +29,7 @@
  *	              411
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option aggsortpos=2

@@ -17,6 +17,7 @@
  *	demo_store                   <0.92.0>               12       3500 gen:do_call/4
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 

@@ -30,6 +30,7 @@
  *	demo_store                   <0.92.0>               12    1200000
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 

@@ -28,6 +28,7 @@
  *	demo_store                   <0.212.0>                             3
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 inline int most = $2 ? $2 : 20;

@@ -18,6 +18,7 @@
  *	cat                  output                5         50
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 BEGIN { seconds = $1; }

@@ -22,6 +22,7 @@
  *	demo_store:interest/2                     402       402      13621      13621
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option dynvarsize=16m
 

@@ -21,6 +21,7 @@
  *	demo_store                   demo_store:handle_call/3                      14180
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option dynvarsize=16m
 

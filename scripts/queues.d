@@ -23,6 +23,7 @@
  *	demo_store                   <0.92.0>                2
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 inline int most = $2 ? $2 : 20;

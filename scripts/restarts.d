@@ -24,6 +24,7 @@
  *	       1 demo_price:init/1            error demo_price:price/2 line 31: badarith
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option strsize=100
 

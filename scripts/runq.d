@@ -16,6 +16,7 @@
  *	1 normal             0      31       22       3       2       1       4      68
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 BEGIN { seconds = $1; rounds = 0; }

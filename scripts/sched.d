@@ -21,6 +21,7 @@
  *	            8192 |                                         0
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 self uint64_t in;

@@ -22,6 +22,7 @@
  *	    2105        4 demo_report                  demo_store:reserve/2         [tea,3]
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option dynvarsize=16m
 #pragma D option calls=fast

@@ -17,6 +17,7 @@
  *	    1730 demo_logger                  demo_log:append/2                writev
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 self uint64_t in[int]; /* names as the node has them: their text is read where it is printed */

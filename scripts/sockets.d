@@ -17,6 +17,7 @@
  *	127.0.0.1:5672        127.0.0.1:41822       rabbit_reader:init/3                0       51200     1048576     1099776
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 

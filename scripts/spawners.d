@@ -14,6 +14,7 @@
  *	     121 demo_desk                    demo_order:run
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 inline int most = $2 ? $2 : 20;

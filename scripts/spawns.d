@@ -15,6 +15,7 @@
  *	      23 - <0.312.0>            normal                                   711
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 uint64_t born[string];

@@ -23,6 +23,7 @@
  *	waiting               321      4579293      915 gen_server:loop/7
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option processes=$$1
 #pragma D option aggsortkey

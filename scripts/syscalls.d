@@ -17,6 +17,7 @@
  *	demo_logger              writev                500       3755
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 

@@ -22,6 +22,7 @@
  *	long schedule            demo_store                          1
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 BEGIN { seconds = $1; printf("%-24s %-28s %8s %12s\n", "WHAT", "PROCESS", "MS", "WORDS"); }

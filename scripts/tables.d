@@ -19,6 +19,7 @@
  *	demo_log                     demo_log                   412       37
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 

@@ -38,6 +38,7 @@
  *	               41
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option aggtop=20

@@ -23,6 +23,7 @@
  *	demo_store                       <0.92.0>     gen_server:loop/7                     21544        0      98311
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 

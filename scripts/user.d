@@ -15,6 +15,7 @@
  *	s1                                     hello
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 
 inline string number = $$1;

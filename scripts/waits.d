@@ -25,6 +25,7 @@
  *	       3           0          2 demo_order:init/1 -> demo_store (demo_store:handle_call/3)
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option aggsortrev
 #pragma D option strsize=512

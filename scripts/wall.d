@@ -20,6 +20,7 @@
  *	                         15047               in all
  */
 #pragma D option quiet
+#pragma D option seen
 #pragma D option defaultargs
 #pragma D option stacktop=30
 

@@ -316,6 +316,12 @@ gate(_, _, _) -> erlang:nif_error(not_loaded).
 -spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean() | [tuple()].
 state(_, _, _) -> erlang:nif_error(not_loaded).
 
+%% @doc How far the provider state has come: rounds that are over, those of them that were over all there is,
+%% what the last of these saw; of one that is not whole what it has seen so far, and of how many.
+-spec looked(pos_integer(), {Rounds :: non_neg_integer(), Whole :: non_neg_integer(), Things :: non_neg_integer(),
+                             Now :: non_neg_integer(), There :: non_neg_integer()}) -> ok.
+looked(_, _) -> erlang:nif_error(not_loaded).
+
 %% @doc The CPU time of the scheduler that this process runs on, in nanoseconds.
 -spec thread_time() -> non_neg_integer().
 thread_time() -> erlang:nif_error(not_loaded).

@@ -56,6 +56,8 @@
 -define(LONGEST, 5). % ns: turn
 -define(SILENT, 6). % processes that did not answer in time
 -define(FIRST, 7). % ns: what the first passes cost
+-define(LAST, 8). % things in the last whole round; in the largest that was not
+-define(LARGEST, 9).
 
 -record(probe, {number :: non_neg_integer(), % in the library
                 kind :: erltrace_things:kind(),
@@ -107,7 +109,7 @@ start(Number, Needs) ->
             undefined;
         Probes ->
             [Percent] = [P || {state_budget, P} <- Needs],
-            Counters = counters:new(7, []),
+            Counters = counters:new(9, []),
             NoLabels = lists:member(no_labels, Needs),
             {ok, Pid} = gen_server:start(?MODULE, {Number, self(), Probes, Percent, Counters, NoLabels}, []),
             {Pid, Counters, now_ns()}
@@ -244,6 +246,7 @@ slice(#st{groups = Groups, number = Number} = St0) ->
             Slice = case is_hurried(G, Now) of true -> ?HURRIED_SLICE; false -> St#st.slice end,
             {IsOn, N, G0} = work(Now + Slice, 0, reductions(), Now, G, St),
             erltrace_askers:clock_out(),
+            looked(G0, St),
             G1 = in_time(last(G0, St), St),
             Pause = node_stamp(),
             {Spent, Longest} = erltrace_askers:worked(),
@@ -408,9 +411,21 @@ end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fre
     Whole = case Fresh of true -> Over; false -> 0 end,
     counters:add(St#st.counters, ?ROUNDS, 1),
     counters:add(St#st.counters, ?PARTIAL, 1 - Whole),
+    _ = Whole =:= 1 andalso counters:put(St#st.counters, ?LAST, things(G)),
+    looked(G, St), % before the probe fires: it may end the script
     Row = {self(), Round, Seen, Whole, Over, G#group.looked, there(G), G#group.silent},
     [erltrace_nif:state(St#st.number, R, [Row]) || R <- Rounds],
     ok.
+
+%% For a script that ends with nothing to show: what it has seen.
+looked(G, #st{number = Number, counters = C}) ->
+    counters:put(C, ?LARGEST, max(things(G), counters:get(C, ?LARGEST))),
+    Rounds = counters:get(C, ?ROUNDS),
+    erltrace_nif:looked(Number, {Rounds, Rounds - counters:get(C, ?PARTIAL), counters:get(C, ?LAST),
+                                 counters:get(C, ?LARGEST), there(G)}).
+
+things(#group{looked = 0, seen = Seen}) -> Seen;
+things(#group{looked = Looked}) -> Looked.
 
 %% Processes that are to be asked: none of them may have been listed yet.
 there(#group{probes = Probes, there = There}) ->

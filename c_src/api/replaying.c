@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/seen.h"
 #include "handle.h"
 #include "replay/replay.h"
 
@@ -16,6 +17,7 @@ static int finish(erltrace_t *h, const erltrace_handlers_t *handlers)
 {
 	int rc;
 
+	en_ran(h->en, rp_now(h->en));
 	if (en_state(h->en) == EN_RUNNING)
 		en_stop(h->en);
 	rc = co_work(h->co, handlers, true);

@@ -18,6 +18,7 @@
 #include "api/in_node.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
+#include "engine/seen.h"
 #include "engine/state.h"
 #include "prog/builtins.h"
 #include "prog/prog.h"
@@ -443,7 +444,7 @@ static void fire(struct thing *t, ERL_NIF_TERM row)
 	else if (n != t->layout->size)
 		return;
 	t->cur.key = t->row[0];
-	en_fire(t->probe->probe, arg, 0, &t->cur);
+	en_fire_apart(t->probe->probe, arg, &t->cur);
 }
 
 static uint64_t monotonic(void)
@@ -479,7 +480,7 @@ static bool enter(struct thing *t, const ERL_NIF_TERM argv[])
 	if (!enif_get_uint(t->env, argv[0], &number) || !enif_get_uint(t->env, argv[1], &probe))
 		return false;
 	b = beam_enter_live(number);
-	if (b == NULL || probe >= b->nstates) {
+	if (b == NULL || probe >= b->nstates || en_exited(b->en, NULL)) {
 		beam_leave();
 		return false;
 	}
@@ -537,6 +538,33 @@ ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	en_own_end(en, from);
 	beam_leave();
 	return list;
+}
+
+/*
+ * looked(Number of a handle, {Rounds, Whole, Things, Now, There}): how far the walker has come, for
+ * the end of a script that has nothing to show (struct en_looks).
+ */
+ERL_NIF_TERM nif_looked(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	const ERL_NIF_TERM *at;
+	struct en_looks looks;
+	struct beam_handle *b;
+	unsigned number;
+	int n;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &number) || !enif_get_tuple(env, argv[1], &n, &at) ||
+		n != 5 || !enif_get_uint64(env, at[0], &looks.rounds) ||
+		!enif_get_uint64(env, at[1], &looks.whole) ||
+		!enif_get_uint64(env, at[2], &looks.things) ||
+		!enif_get_uint64(env, at[3], &looks.now) ||
+		!enif_get_uint64(env, at[4], &looks.there))
+		return enif_make_badarg(env);
+	b = beam_enter_slot(number % BEAM_HANDLES); /* also if the last row has called exit() */
+	if (b != NULL && b->number == number)
+		en_looked(b->en, &looks);
+	beam_leave();
+	return atom_ok;
 }
 
 static ERL_NIF_TERM cpu_time(ErlNifEnv *env, clockid_t clock)

@@ -117,15 +117,17 @@ static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, in
 	ns->ending = true;
 }
 
-/* The node that a JSON object is about; aggregations are of all nodes. */
+/* The node that a JSON object is about; aggregations, and that there are none, are of all nodes. */
 static void write_json(struct nodes *ns, const struct target *t, const char *text, long len)
 {
-	static const char merged[] = "{\"type\":\"aggregation\"", drop[] = "{\"type\":\"drop\"";
+	static const char merged[] = "{\"type\":\"aggregation\"", drop[] = "{\"type\":\"drop\"",
+			  nothing[] = "{\"type\":\"nothing\"";
 
 	if (len > (long)sizeof(drop) && memcmp(text, drop, sizeof(drop) - 1) == 0)
 		cli_flows_dropped(ns->c);
 	if (ns->n > 1 && len > 1 && text[0] == '{' &&
-		strncmp(text, merged, sizeof(merged) - 1) != 0) {
+		strncmp(text, merged, sizeof(merged) - 1) != 0 &&
+		strncmp(text, nothing, sizeof(nothing) - 1) != 0) {
 		cli_printf(ns->c, "{\"node\":\"%s\",", t->nd->name);
 		text++;
 		len--;

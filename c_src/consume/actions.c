@@ -25,6 +25,7 @@
 #include "faults.h"
 #include "format.h"
 #include "join.h"
+#include "nothing.h"
 #include "print_value.h"
 #include "printa.h"
 
@@ -347,6 +348,7 @@ int ac_perform(struct co_rec *r)
 
 		if (v == NULL)
 			continue;
+		no_action(r, a, v);
 		if (a->act == ACT_FLOWTRACE && co->h.flow != NULL) {
 			tell_record(r, a, start, flushes, co->h.flow);
 			co_tmp_free(co);

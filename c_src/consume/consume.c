@@ -19,6 +19,7 @@
 #include "aggs.h"
 #include "faults.h"
 #include "join.h"
+#include "nothing.h"
 #include "printa.h"
 
 /* ---- life ----------------------------------------------------------------------------- */
@@ -243,6 +244,7 @@ static int row_put(struct co_rec *r)
 	if (co->h.event != NULL)
 		co->rv = co->h.event(co->h.arg, &r->ev);
 	row_header(co);
+	co->shown |= rows_shown(co);
 	if (rows_shown(co) && indents)
 		row_flow(r, t->indent);
 	else if (rows_shown(co))
@@ -377,8 +379,11 @@ int co_work(struct co *co, const erltrace_handlers_t *h, bool final)
 		en_consume(co->en, rec_one, co);
 	if (co->rv == 0)
 		te_drops(co, final);
-	if (co->rv == 0 && final && co->role != CO_OTHER && (!co->mute || co->fd >= 0))
+	if (co->rv == 0 && final && co->role != CO_OTHER && (!co->mute || co->fd >= 0)) {
 		pa_final(co);
+		no_final(co);
+	}
+	co->ended |= final;
 	co_flush(co);
 	check_file(co);
 	return co->rv;
@@ -391,6 +396,8 @@ void co_mute(struct co *co)
 
 int co_preview(struct co *co, const erltrace_handlers_t *h)
 {
+	bool shown;
+
 	if (co->prog->naggs == 0)
 		return 0;
 	ag_take(co);
@@ -398,7 +405,9 @@ int co_preview(struct co *co, const erltrace_handlers_t *h)
 		return 0;
 	co_begin_call(co, h);
 	co->previewed = ag_changes(co->ag);
+	shown = co->shown;
 	pa_final(co);
+	co->shown = shown;
 	co_flush(co);
 	return 1;
 }

@@ -15,6 +15,7 @@
  *   printa.c       aggregations printed: printa(), and what is left at the end
  *   dist.c         distributions: bars, aggpack, agghist, aggzoom
  *   stack_table.c  stacktop: aggregations by stack as a table of functions
+ *   nothing.c      a script without rows: what it has seen
  *   flight.c       bufpolicy=ring: alerts and snapshots while the buffers go on
  *   join.c         one script in several engines, one result
  *   textbuf.c      text that grows; the filter for terminals

@@ -8,6 +8,7 @@
 
 #include "consume.h"
 #include "engine/probe.h"
+#include "engine/seen.h"
 #include "flight.h"
 #include "textbuf.h"
 #include "value.h"
@@ -53,6 +54,10 @@ struct co {
 	enum co_role role;
 	struct co_buf wishes, incoming; /* join.c */
 	uint64_t previewed;
+	bool shown;   /* a row was printed: nothing.c */
+	bool ended;   /* join.c: the end has been, and what was seen is not handed on yet */
+	unsigned nothers; /* engines that have told what they saw: */
+	struct en_seen others;
 	bool mute;    /* nobody reads what actions print: co_mute() */
 	bool telling; /* the text of an action stays whole: its record shows it */
 	enum co_mode mode;

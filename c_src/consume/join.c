@@ -18,6 +18,7 @@
  *   'A'  u16 aggregation, u32 bytes of key, u32 pairs; the key; pairs of u32 word, u64 value
  *        (of percentile(): min, max, then its buckets)
  *   'D'  u16 clause, u16 action, i64 argument: printa(), clear(), trunc() and such
+ *   'S'  u8 whether a row was printed, then the numbers of struct en_seen: at the end (nothing.c)
  *
  * They come from another machine's engine: whatever they say is checked.
  */
@@ -30,10 +31,11 @@
 #include "actions.h"
 #include "aggs.h"
 #include "join.h"
+#include "nothing.h"
 #include "percentile.h"
 #include "printa.h"
 
-#define JO_MAGIC 0x326a7465u /* "etj2" */
+#define JO_MAGIC 0x336a7465u /* "etj3" */
 
 /* ---- who does what -------------------------------------------------------------------- */
 
@@ -221,6 +223,22 @@ static int put_entry(struct co *co, const struct ag_ent *e, void *arg)
 	return 0;
 }
 
+static void put_seen(struct co *co, struct co_buf *b)
+{
+	struct en_seen seen;
+	uint8_t shown = co->shown;
+
+	en_seen(co->en, &seen);
+	cb_put(b, "S", 1);
+	cb_put(b, &shown, 1);
+	put64(b, seen.events);
+	put64(b, seen.looks.rounds);
+	put64(b, seen.looks.whole);
+	put64(b, seen.looks.things);
+	put64(b, seen.looks.now);
+	put64(b, seen.looks.there);
+}
+
 int co_export(struct co *co, bool keep, char **bytes, size_t *len)
 {
 	struct out out = {.co = co};
@@ -239,6 +257,8 @@ int co_export(struct co *co, bool keep, char **bytes, size_t *len)
 		if (co->wishes.len > 0)
 			cb_put(b, co->wishes.p, co->wishes.len);
 		b->nomem |= co->wishes.nomem;
+		if (co->ended && co_opt(co, OPT_SEEN))
+			put_seen(co, b);
 	}
 	if (b->nomem) {
 		cb_free(b);
@@ -247,6 +267,7 @@ int co_export(struct co *co, bool keep, char **bytes, size_t *len)
 	if (!keep) {
 		ag_forget(co);
 		co->wishes.len = 0;
+		co->ended = false;
 	}
 	*bytes = b->p;
 	*len = b->len == head ? 0 : b->len;
@@ -382,6 +403,20 @@ static void get_wish(struct co *co, struct in *in)
 		ac_agg(co, a, &v);
 }
 
+static void get_seen(struct co *co, struct in *in)
+{
+	bool shown = get8(in) != 0;
+	struct en_seen seen = {.events = get64(in)};
+
+	seen.looks.rounds = get64(in);
+	seen.looks.whole = get64(in);
+	seen.looks.things = get64(in);
+	seen.looks.now = get64(in);
+	seen.looks.there = get64(in);
+	if (!in->bad)
+		no_add(co, &seen, shown);
+}
+
 int co_import(struct co *co, const void *bytes, size_t len)
 {
 	struct in in = {.p = bytes, .left = len};
@@ -412,6 +447,8 @@ void jo_take(struct co *co)
 				get_name(co, &in);
 			else if (kind == 'D')
 				get_wish(co, &in);
+			else if (kind == 'S')
+				get_seen(co, &in);
 			else
 				in.bad = true;
 		}

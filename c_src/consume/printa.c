@@ -197,6 +197,7 @@ static int put_rows(struct co *co, struct layout *l, bool mark)
 		co->out.nomem = true;
 		return -1;
 	}
+	co->shown |= n > 0;
 	table = is_stack_table(co, l);
 	rows = table ? all : top_rows(co, all, &n);
 	if (table)

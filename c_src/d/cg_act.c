@@ -203,6 +203,14 @@ static void put_bytes(struct cg *g, struct d_node *n, const struct prog_val *pv)
 	cg_lval_free(g, &p);
 }
 
+/* Printed alone it is a heading: a constant, or the time. */
+static bool is_fixed(const struct d_node *n)
+{
+	return n->kind == N_STR || n->kind == N_INT ||
+	       (n->kind == N_VAR && n->ident->kind == ID_BUILTIN &&
+		       n->ident->id == BI_WALLTIMESTAMP);
+}
+
 /* Evaluate n into the record and describe it in the action. */
 static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 {
@@ -219,6 +227,7 @@ static void put(struct cg *g, struct cg_act *a, struct d_node *n)
 		return;
 	}
 	pv = &a->vals[a->act.nvals++];
+	a->act.varies |= !is_fixed(n);
 	cg_val_type(g, n, pv);
 	pv->off = rec_room(g, n, pv->size);
 	switch (pv->kind) {

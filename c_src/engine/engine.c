@@ -20,6 +20,7 @@
 #include "provider.h"
 #include "region.h"
 #include "safe.h"
+#include "seen.h"
 #include "slot.h"
 #include "spec.h"
 #include "state.h"
@@ -168,10 +169,11 @@ static void fire_own(struct en *en, const char *name, unsigned phase)
 {
 	static const uint64_t none[10];
 	struct en_probe *p = en_probe_find(en, "dtrace", "", "", name);
-	uint64_t from = en_own_begin(en);
+	uint64_t from = en_own_begin(en), fired = en_fired(en);
 
 	if (p != NULL)
 		en_fire_in(p, none, phase);
+	en_apart(en, (int64_t)(en_fired(en) - fired)); /* nothing else fires in these phases */
 	en_own_end(en, from);
 }
 
@@ -187,8 +189,10 @@ void en_uncount(struct en *en)
 {
 	struct en_thread *t = en_slot_get(en);
 
-	if (t != NULL)
+	if (t != NULL) {
 		count_add(&t->fired, -(uint64_t)1);
+		en_apart(en, -1);
+	}
 }
 
 uint64_t en_own_cost(const struct en *en)
@@ -224,6 +228,7 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e)
 	if (en->error_probe == NULL)
 		en->error_probe = en_probe_find(en, "dtrace", "", "", "ERROR");
 	en->state = EN_RUNNING;
+	atomic_store(&en->run.from, en_now());
 	set_phase(en, PHASE_BEGIN);
 	fire_own(en, "BEGIN", PHASE_BEGIN);
 	/* BEGIN is over before anything else fires; if it called exit(), nothing else will. */
@@ -241,6 +246,7 @@ int en_go(struct en *en, const struct prog *prog, struct et_error *e)
 
 void en_armed(struct en *en)
 {
+	atomic_store(&en->run.from, en_now());
 	for (unsigned i = 0; i < en->providers.n; i++)
 		if (en->providers.started[i] && et_providers[i]->armed != NULL)
 			et_providers[i]->armed(en, en->providers.data[i]);
@@ -251,6 +257,8 @@ int en_stop(struct en *en)
 	if (en->state != EN_RUNNING)
 		return 0;
 	atomic_store(&en->phase, PHASE_DRAIN);
+	if (atomic_load(&en->run.until) == 0)
+		atomic_store(&en->run.until, en_now());
 	stop_providers(en);
 	en_grace(en, 5000);
 	set_phase(en, PHASE_END);

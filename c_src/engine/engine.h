@@ -20,6 +20,7 @@
  *   safe.c      reading memory that may not be mapped (probe path)
  *   stack.c     user stacks
  *   rt_*.c      the other runtime functions of rt.def (probe path)
+ *   seen.c      what a run has seen, for a script that has nothing to show
  *   clock.c     the time stamp counter, calibrated
  *   region.c    memory of the probe path, which may be shared with the kernel
  *

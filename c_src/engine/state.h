@@ -68,6 +68,13 @@ struct en_shared {
 	uint64_t window, used;
 };
 
+/* What the run has seen: seen.h. */
+struct en_run {
+	_Atomic(uint64_t) from, until; /* ns; until 0: it goes on */
+	_Atomic(uint64_t) apart;       /* firings that are no events */
+	_Atomic(uint64_t) rounds, whole, things, now, there; /* struct en_looks */
+};
+
 /* All probes: probe.c. */
 struct en_registry {
 	struct en_probe **probes;
@@ -127,6 +134,7 @@ struct en {
 	_Atomic(uint32_t) notices; /* RT_notice */
 	struct en_rate rate;
 	_Atomic(uint64_t) own_cost;  /* en_own_cost */
+	struct en_run run;
 	struct kernel *kernel; /* its state in kernel/, or NULL */
 	struct en_shared shared;
 	/* the rest: life cycle, registry, consumer */

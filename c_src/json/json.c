@@ -249,6 +249,25 @@ static int js_on_fault(void *arg, const erltrace_fault_t *f)
 	return js_end(j);
 }
 
+static int js_on_nothing(void *arg, const erltrace_nothing_t *n)
+{
+	struct co_json *j = arg;
+
+	js_begin(j->buf, "nothing");
+	cb_fmt(j->buf, ",\"seconds\":%.3f,\"nodes\":%u,\"events\":%llu", n->seconds, n->nodes,
+		(unsigned long long)n->events);
+	if (n->things != NULL) {
+		js_text(j->buf, "things", n->things);
+		cb_fmt(j->buf, ",\"rounds\":%llu,\"whole\":%llu,\"seen\":%llu",
+			(unsigned long long)n->rounds, (unsigned long long)n->whole,
+			(unsigned long long)n->seen);
+		if (n->whole == 0)
+			cb_fmt(j->buf, ",\"there\":%llu", (unsigned long long)n->there);
+	}
+	js_text(j->buf, "text", n->text);
+	return js_end(j);
+}
+
 static void js_bound(struct co_buf *b, const char *key, int64_t v, int64_t none)
 {
 	if (v == none)
@@ -462,6 +481,7 @@ int co_json_handlers(struct co_json *j, erltrace_handlers_t *h)
 	h->drop = js_on_drop;
 	h->fault = js_on_fault;
 	h->aggregation = js_on_aggregation;
+	h->nothing = js_on_nothing;
 	h->terminal = 0;
 	return 0;
 }

@@ -74,6 +74,7 @@ struct prog_action {
 	uint64_t param;		    /* tracemem: its size */
 	int32_t present;	    /* inside an if: offset of a byte of the fixed part that is 1
 				       if the action was reached; -1: always */
+	bool varies; /* it has a value that is no constant and not the time: consume/nothing.c */
 	int line;
 };
 

@@ -29,6 +29,7 @@
 #include "engine/in_kernel.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
+#include "engine/seen.h"
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "prog/builtins.h"
@@ -202,7 +203,13 @@ static void fire_due(struct due *d, uint64_t now)
 {
 	static const uint64_t args[10]; /* no task was interrupted: both pcs are 0 */
 
-	en_fire_own(d->timer->probe, args, NULL);
+	uint64_t from = en_own_begin(d->timer->probe->en);
+
+	if (d->timer->tick)
+		en_fire_apart(d->timer->probe, args, NULL);
+	else
+		en_fire(d->timer->probe, args, 0, NULL);
+	en_own_end(d->timer->probe->en, from);
 	d->at += d->timer->period;
 	if (d->at <= now) /* late by more than a period: continue with the next deadline */
 		d->at += (now - d->at) / d->timer->period * d->timer->period + d->timer->period;

@@ -18,6 +18,7 @@
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
+#include "engine/seen.h"
 #include "engine/state.h"
 #include "period.h"
 #include "prog/builtins.h"
@@ -477,6 +478,23 @@ static void fire_phase(struct en *en, unsigned phase)
 	en_fire_at(p, none, 0, NULL, r->file->start + r->now, phase);
 }
 
+/* A row of the provider state, or the end of a round, for struct en_looks. */
+static void note_thing(struct replay *r, const struct en_probe *p, const uint64_t *arg)
+{
+	bool whole = (p->argmask >> 2 & 1) == 0 || arg[2] != 0; /* where the script reads that */
+
+	en_apart(r->en, 1);
+	if (strncmp(p->name->text, "round", 5) != 0) {
+		r->looks.now += strcmp(p->name->text, "key") != 0;
+	} else {
+		r->looks.rounds++;
+		r->looks.whole += whole;
+		r->looks.things = whole ? r->looks.now : r->looks.things;
+		r->looks.now = 0;
+	}
+	en_looked(r->en, &r->looks);
+}
+
 static void fire_event(struct replay *r, const struct rp_event *ev)
 {
 	struct en_probe *p = ev->probe->probe;
@@ -499,6 +517,8 @@ static void fire_event(struct replay *r, const struct rp_event *ev)
 		strings |= (unsigned)f->is_text << f->n;
 	}
 	rp_slots_clear(r);
+	if (strcmp(p->prov->text, "state") == 0)
+		note_thing(r, p, arg);
 	en_fire_at(p, arg, strings, &c.cur, r->file->start + ev->at, PHASE_RUN);
 	if (ev->key != 0 && strcmp(p->name->text, "process-exit") == 0)
 		en_self_free(r->en, ev->key);
@@ -526,6 +546,8 @@ bool rp_step(struct en *en)
 		r->now = t->due;
 		t->due += t->period;
 		en_fire_at(t->probe, none, 0, NULL, r->file->start + r->now, PHASE_RUN);
+		if (strncmp(t->probe->name->text, "tick-", 5) == 0)
+			en_apart(en, 1);
 		return true;
 	}
 	r->now = ev != NULL ? ev->at : r->file->end;

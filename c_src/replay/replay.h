@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "engine/current.h"
+#include "engine/seen.h"
 #include "error.h"
 #include "events.h"
 
@@ -37,6 +38,7 @@ struct replay {
 	char prov[32]; /* the node's provider */
 	char **names;  /* of probes, to be freed */
 	unsigned nnames;
+	struct en_looks looks; /* so far: engine/seen.h */
 	struct rp_slots *slots; /* replay_terms.c */
 };
 

@@ -457,6 +457,8 @@ export class Run {
 				return this.calls(line);
 			case "drop":
 				return this.drop(line);
+			case "nothing":
+				return this.log.note("nothing", line.text);
 			case "error":
 				return this.error(line);
 			case "aggregation":

@@ -37,6 +37,14 @@ function heat(r, name = "t", setup = {}) {
 	map.update(r.lastSlot, 0);
 	return map;
 }
+test("nothing to show is a line of the log", () => {
+	const r = run();
+	r.line({ type: "nothing", events: 0, text: "nothing to show: 0 events of gc_minor-end in 5.0 s" });
+	assert.deepEqual(
+		r.log.entries.map((e) => [e.kind, e.text]),
+		[["nothing", "nothing to show: 0 events of gc_minor-end in 5.0 s"]],
+	);
+});
 const columns = (map) =>
 	Array.from({ length: map.cols }, (_, i) => [
 		...map.cell(map.head - map.cols + 1 + i, 0).counts,
