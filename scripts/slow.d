@@ -15,11 +15,14 @@
  * '-lists/1-lc$^0/1-0-'; '*': these too).
  * Cost: every call of the named functions fires twice, and its arguments are kept until it returns: about 1 us
  * each, by hooks where the node allows it (option calls=fast). A call takes longer by that for each call of
- * these functions inside it: of CALLS of them, that many. Name few functions where a loop calls them.
+ * these functions inside it, of which there are CALLS. US is the time without that, TRACING what was taken off:
+ * an estimate, events times what one takes (erlcost). By hooks it is near; where the VM traces the calls it is
+ * too low, by a multiple on some machines: a row with many CALLS there is mostly tracing. Name few functions
+ * where a loop calls them.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
- *	      US    CALLS PROCESS                      FUNCTION                     ARGUMENTS
- *	    2105        4 demo_report                  demo_store:reserve/2         [tea,3]
+ *	      US  TRACING    CALLS PROCESS                      FUNCTION                     ARGUMENTS
+ *	    2105        1        4 demo_report                  demo_store:reserve/2         [tea,3]
  */
 #pragma D option quiet
 #pragma D option seen
@@ -30,29 +33,50 @@
 inline uint64_t limit = $2 ? $2 : 1000;
 self uint64_t at[int];
 self uint64_t n, from[int]; /* calls so far; by the beginning of this one */
+self uint64_t took, by[int]; /* ns that events have taken so far; by then */
 self int in[int];
 
 BEGIN
 {
 	seconds = $3;
-	printf("%8s %8s %-28s %-28s %s\n", "US", "CALLS", "PROCESS", "FUNCTION", "ARGUMENTS");
+	printf("%8s %8s %8s %-28s %-28s %s\n", "US", "TRACING", "CALLS", "PROCESS", "FUNCTION", "ARGUMENTS");
 }
 
 /* A tail call goes on with the time of the call that it takes the place of. */
-erlang*:$$1:$$4:function-entry /!arg3/ { self->from[arg2] = self->n; self->at[arg2] = timestamp; }
+erlang*:$$1:$$4:function-entry
+/!arg3/
+{
+	self->from[arg2] = self->n;
+	self->by[arg2] = self->took;
+	self->at[arg2] = timestamp;
+}
 
-erlang*:$$1:$$4:function-entry { self->n++; self->in[arg2] = id; }
+erlang*:$$1:$$4:function-entry { self->n++; self->in[arg2] = id; self->took += erlcost; }
 
 erlang*:$$1:$$4:function-return
-/self->at[arg2] && timestamp - self->at[arg2] >= limit * 1000 &&
+{
+	this->ns = self->at[arg2] ? timestamp - self->at[arg2] : 0;
+	this->traced = self->took - self->by[arg2];
+	this->traced = this->traced < this->ns ? this->traced : this->ns;
+}
+
+erlang*:$$1:$$4:function-return
+/self->at[arg2] && this->ns - this->traced >= limit * 1000 &&
  (!self->at[arg2 - 1] || self->in[arg2 - 1] != self->in[arg2])/
 {
-	printf("%8d %8d %-28s %-28s %s\n", (timestamp - self->at[arg2]) / 1000,
+	printf("%8d %8d %8d %-28s %-28s %s\n", (this->ns - this->traced) / 1000, this->traced / 1000,
 	    self->n - self->from[arg2] - 1, erlproc, copyinstr(arg1), erlargs);
 	@n = count();
 }
 
-erlang*:$$1:$$4:function-return { self->at[arg2] = 0; self->from[arg2] = 0; self->in[arg2] = 0; }
+erlang*:$$1:$$4:function-return
+{
+	self->at[arg2] = 0;
+	self->from[arg2] = 0;
+	self->by[arg2] = 0;
+	self->in[arg2] = 0;
+	self->took += erlcost;
+}
 
 tick-1s /--seconds == 0/ { exit(0); }
 

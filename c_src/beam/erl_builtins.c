@@ -24,6 +24,7 @@
 #include "tracer.h"
 #include "usdt_fire.h"
 #include "vm_facts.h"
+#include "watchdog.h"
 
 static const struct beam_event *event_of(const struct en_current *cur)
 {
@@ -197,6 +198,7 @@ static uint64_t answer_num(
 
 	switch (pbi) {
 	case PBI_ERLSCHED: return scheduler();
+	case PBI_ERLCOST: return beam_cost_each(ev->b);
 	case PBI_USDT: return beam_usdt(f);
 	case PBI_FLOWID: return beam_flow_id(ev, false);
 	case PBI_FLOWDEPTH: return beam_flow_id(ev, true);

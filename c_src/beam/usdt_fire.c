@@ -133,7 +133,7 @@ static void answer(const struct fire *f, uint64_t *answers, char texts[TEXTS][TE
 		char *buf = texts[n < TEXTS - PBI_ARGS ? n : TEXTS - PBI_ARGS - 1];
 		const struct et_str *s;
 
-		if (ask == PBI_ERLSCHED) {
+		if (ask == PBI_ERLSCHED || ask == PBI_ERLCOST) {
 			answers[ask] = cur->ops->num(cur, ask, 0, f);
 			continue;
 		}

@@ -68,6 +68,6 @@ hasnt 'slow: functions of the compiler' "demo_exact:'?-"
 run slow 'demo_exact:timers(3).' module=demo_exact over=1us 'function=*'
 has 'slow: those of the compiler, if asked for' "demo_exact:'?-"
 run slow 'demo_exact:naps(1, 3, 20).' module=demo_exact over=2ms
-has 'slow: how many calls were traced inside' '^ +[0-9]+ +21 demo_exact:worker/1 +demo_exact:deep/2 +\[20,3\]$'
+has 'slow: how many calls were traced inside' '^ +[0-9]+ +[0-9]+ +21 demo_exact:worker/1 +demo_exact:deep/2 +\[20,3\]$'
 
 finish

@@ -101,7 +101,7 @@ row 'crashes: an atom' '7 demo_exact:child/1 exit killed'
 row 'crashes: the last reason' 'last: demo_exact:child/1: killed'
 hasnt 'crashes: normal ends' 'normal|shutdown'
 run crashes '{demo_exact:exits(5, {bad, thing}), demo_exact:sends(1, 1)}.' 0 other:name/1
-hasnt 'crashes: of one process' thing
+hasnt 'crashes: of one process' '{bad,thing}'
 run crashes '[begin {P, M} = spawn_monitor(demo_exact, F, As), receive {_, M, _, P, _} -> ok end end || {F, As} <- [{leaf, [a, b]}, {nap, [a]}, {round, [a]}]].'
 row 'crashes: a call of what there is not has no line' '1 demo_exact:leaf/2 error undef demo_exact:leaf/2'
 row 'crashes: where' "1 demo_exact:nap/1 error timeout_value demo_exact:nap/1 line $(sed -n '/^nap(Ms) ->/=' "$root/demo/demo_exact.erl")"
@@ -353,16 +353,19 @@ row 'calls: inner' 'demo_exact:inner/1 100'
 row 'calls: tail calls' 'demo_exact:round/1 100'
 
 run slow 'demo_exact:naps(12, 2).' demo_exact 2000 0 nap
-is 'slow: naps' 12 "$(grep -cE "^ +[0-9]+ +[0-9]+ demo_exact:worker/1 +demo_exact:nap/1 +\[2\]$" o)"
+is 'slow: naps' 12 "$(grep -cE "^ +[0-9]+ +[0-9]+ +[0-9]+ demo_exact:worker/1 +demo_exact:nap/1 +\[2\]$" o)"
 row 'slow: number' '12 calls'
 run slow 'demo_exact:naps(3, 2, 20).' demo_exact 2000 0 deep
-is 'slow: the outermost of a recursion' 3 "$(grep -cE "^ +[0-9]+ +[0-9]+ demo_exact:worker/1 +demo_exact:deep/2 +\[20,2\]$" o)"
+is 'slow: the outermost of a recursion' 3 "$(grep -cE "^ +[0-9]+ +[0-9]+ +[0-9]+ demo_exact:worker/1 +demo_exact:deep/2 +\[20,2\]$" o)"
 row 'slow: number of recursions' '3 calls'
 run slow 'demo_exact:calls(1000).' demo_exact 60000000
-hasnt 'slow: none' 'demo_exact'
+hasnt 'slow: none' '^ .*demo_exact'
+has 'slow: what was looked at' '^nothing to show: [0-9]+ events of demo_exact:'
+run slow 'demo_exact:calls(3000).' demo_exact 0
+ok 'slow: what tracing took is taken off' [ "$(awk '$2 > 0 && $3 >= 3000 && $5 ~ /demo_exact:times/ { n++ } END { print n + 0 }' o)" -gt 0 ]
 # raiser/2 takes much longer than leaf/1.
 run slow 'demo_exact:raises(1, 300, [throw, error, exit]).' demo_exact 250000
-is 'slow: who catches it' 3 "$(grep -cE "^ +[0-9]+ +[0-9]+ demo_exact:worker/1 +demo_exact:catcher/2 +\[.*,(throw|error|exit)\]$" o)"
+is 'slow: who catches it' 3 "$(grep -cE "^ +[0-9]+ +[0-9]+ +[0-9]+ demo_exact:worker/1 +demo_exact:catcher/2 +\[.*,(throw|error|exit)\]$" o)"
 hasnt 'slow: what an exception ends is not told' 'raiser'
 hasnt 'slow: nor does the next call take its time' 'leaf'
 
@@ -379,7 +382,7 @@ row 'exceptions: an empty tuple' '1 demo_exact:thrower/1 throw {}'
 row 'exceptions: a tag that is a tuple' '1 demo_exact:thrower/1 throw {a,1}'
 row 'exceptions: a text' '1 demo_exact:thrower/1 throw "text"'
 run exceptions 'demo_exact:calls(100).' demo_exact
-hasnt 'exceptions: none' 'demo_exact'
+hasnt 'exceptions: none' '^ .*demo_exact'
 run exceptions '[catch demo_exact:thrower(X) || X <- [a, b, b]].' demo_exact 0 1
 row 'exceptions: as many as it is told' '2 demo_exact:thrower/1 throw b'
 hasnt 'exceptions: and no more' 'throw +a'
