@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu.d: where the CPU time goes, by function, from samples. OWN is how many found the function
- * itself at work, ALL how many found it or what it had called. Of a node, BIFs, NIFs, garbage
+ * itself at work, ALL how many found it or what it had called; a third of the rows are those with most of ALL. Of a node, BIFs, NIFs, garbage
  * collections and the scheduler are among the functions.
  *
  *	erltrace -N NODE -qs cpu.d [for=SECONDS] [rows=N]
@@ -12,16 +12,17 @@
  * (flamegraph.pl); or the button of erltrace web.
  * Cost: 97 samples a second of each scheduler that works, some 10 us each. No function is traced,
  * and no privileges are needed. With -p PID, as root, the kernel takes the samples.
- * Sample (the busiest last):
+ * Sample:
  *	   OWN %    ALL %          OWN          ALL  FUNCTION
- *	     1.2      7.8            3           19  gen_server2:drain/1
- *	     7.3      7.3           18           18  erts_internal:port_command/3
- *	    12.2     12.2           30           30  erlang:send/2
  *	    12.7     12.7           31           31  (garbage collection)
+ *	    12.2     12.2           30           30  erlang:send/2
+ *	     7.3      7.3           18           18  erts_internal:port_command/3
+ *	     1.2      7.8            3           19  gen_server2:drain/1
  *	                           245               in all
  */
 #pragma D option quiet
 #pragma D option seen
+#pragma D option aggsortrev
 #pragma D option defaultargs
 #pragma D option stacktop=30
 

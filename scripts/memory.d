@@ -17,17 +17,17 @@
  * processes, and say so.
  * Sample:
  *	KIND                          COUNT      LIMIT        BYTES
- *	total                             -          -     39845888
- *	atom                          14127    1048576       442553
+ *	total                             -          -      38.0 MB
+ *	atom                          14127    1048576     432.2 KB
  *
  *	ALLOCATOR                  CARRIERS      BYTES USED %      IN USE
- *	binary_alloc                      3     196608     31       61720
+ *	binary_alloc                      3   192.0 KB     31     60.3 KB
  *
  *	PROCESS                      PID                MEMORY
- *	demo_store                   <0.92.0>            21544
+ *	demo_store                   <0.92.0>          21.0 KB
  *
  *	PROCESS                      PID              BINARIES      BYTES
- *	demo_store                   <0.92.0>               12    1200000
+ *	demo_store                   <0.92.0>               12     1.1 MB
  */
 #pragma D option quiet
 #pragma D option seen
@@ -80,15 +80,15 @@ state:::round-5s
 state:::round-5s
 {
 	printf("\n%-24s %10s %10s %12s\n", "KIND", "COUNT", "LIMIT", "BYTES");
-	printa("%-24s %10s %10s %@12d\n", @kinds);
+	printa("%-24s %10s %10s %@12B\n", @kinds);
 	printf("\n%-24s %10s %12s %6s %12s\n", "ALLOCATOR", "CARRIERS", "BYTES", "USED %", "IN USE");
-	printa("%-24s %10d %12d %6d %@12d\n", @allocators);
+	printa("%-24s %10d %12B %6d %@12B\n", @allocators);
 	printf("\n%-28s %-14s %12s\n", "PROCESS", "PID", "MEMORY");
 	trunc(@processes, most);
-	printa("%-28s %-14s %@12d\n", @processes);
+	printa("%-28s %-14s %@12B\n", @processes);
 	printf("\n%-28s %-14s %10s %12s\n", "PROCESS", "PID", "BINARIES", "BYTES");
 	trunc(@holders, most);
-	printa("%-28s %-14s %10s %@12d\n", @holders);
+	printa("%-28s %-14s %10s %@12B\n", @holders);
 	looks++;
 	trunc(@kinds); trunc(@allocators); trunc(@processes); trunc(@holders);
 }

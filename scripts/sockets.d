@@ -14,7 +14,7 @@
  * says so.
  * Sample:
  *	LOCAL                 REMOTE                OWNER                           QUEUE          IN         OUT       BYTES
- *	127.0.0.1:5672        127.0.0.1:41822       rabbit_reader:init/3                0       51200     1048576     1099776
+ *	127.0.0.1:5672        127.0.0.1:41822       rabbit_reader:init/3                0 B     50.0 KB      1.0 MB      1.0 MB
  */
 #pragma D option quiet
 #pragma D option seen
@@ -51,7 +51,7 @@ state:::round-5s
 	printf("\n%-21s %-21s %-28s %8s %11s %11s %11s\n", "LOCAL", "REMOTE", "OWNER", "QUEUE", "IN",
 		"OUT", "BYTES");
 	trunc(@s, most);
-	printa("%-21s %-21s %-28.28s %8d %11d %11d %@11d\n", @s);
+	printa("%-21s %-21s %-28.28s %8B %11B %11B %@11B\n", @s);
 	trunc(@s);
 	rounds++;
 }
@@ -61,7 +61,7 @@ state:::round-5s
 {
 	printf("\n%-21s %-21s %-28s %8s\n", "LOCAL", "REMOTE", "OWNER", "QUEUE");
 	trunc(@waits, most);
-	printa("%-21s %-21s %-28.28s %@8d\n", @waits);
+	printa("%-21s %-21s %-28.28s %@8B\n", @waits);
 	trunc(@waits);
 	waiting = 0;
 }

@@ -13,7 +13,7 @@
  * says so.
  * Sample:
  *	TABLE                        OWNER                  OBJECTS     MORE       BYTES
- *	demo_stock                   demo_store                1000        0       93896
+ *	demo_stock                   demo_store                1000        0     91.7 KB
  *
  *	TABLE                        OWNER                  OBJECTS     MORE
  *	demo_log                     demo_log                   412       37
@@ -46,7 +46,7 @@ state:::round-5s
 	looks++;
 	printf("\n%-28s %-20s %9s %8s %11s\n", "TABLE", "OWNER", "OBJECTS", "MORE", "BYTES");
 	trunc(@large, most);
-	printa("%-28s %-20s %9d %8d %@11d %s\n", @large);
+	printa("%-28s %-20s %9d %8d %@11B %s\n", @large);
 	trunc(@large);
 }
 

@@ -20,7 +20,7 @@
  *	up 412 s   97 processes   12 ports   0 ready to run   2 schedulers 31 % busy
  *	memory 38 MB: processes 14, binaries 2, tables 3, code 9, atoms 0 MB; 14127 of 1048576 atoms
  *	PROCESS                          PID          FUNCTION                             MEMORY  MAILBOX REDUCTIONS
- *	demo_store                       <0.92.0>     gen_server:loop/7                     21544        0      98311
+ *	demo_store                       <0.92.0>     gen_server:loop/7                   21.0 KB        0      98311
  */
 #pragma D option quiet
 #pragma D option seen
@@ -174,7 +174,7 @@ state:::round-2s
 	printf("%-32s %-12s %-32s %10s %8s %10s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
 		"MAILBOX", "REDUCTIONS");
 	trunc(@top, most);
-	printa("%-32.32s %-12s %-32.32s %10d %8d %@10d\n", @top);
+	printa("%-32.32s %-12s %-32.32s %10B %8d %@10d\n", @top);
 }
 
 state:::round-2s
@@ -183,7 +183,7 @@ state:::round-2s
 	printf("%-32s %-12s %-32s %10s %10s %8s\n", "PROCESS", "PID", "FUNCTION", "MEMORY",
 		"REDUCTIONS", "MAILBOX");
 	trunc(@mail, most);
-	printa("%-32.32s %-12s %-32.32s %10d %10d %@8d\n", @mail);
+	printa("%-32.32s %-12s %-32.32s %10B %10d %@8d\n", @mail);
 }
 
 state:::round-2s
@@ -192,7 +192,7 @@ state:::round-2s
 	printf("%-32s %-12s %-32s %8s %10s %10s\n", "PROCESS", "PID", "FUNCTION", "MAILBOX",
 		"REDUCTIONS", "MEMORY");
 	trunc(@mem, most);
-	printa("%-32.32s %-12s %-32.32s %8d %10d %@10d\n", @mem);
+	printa("%-32.32s %-12s %-32.32s %8d %10d %@10B\n", @mem);
 }
 
 state:::round-2s

@@ -12,15 +12,16 @@
  * this name: registered, label or first function.
  * As a flame graph: --speedscope FILE, --pprof FILE, --folded FILE.
  * Cost: asking takes a hundredth of a scheduler's time at most. No function is traced.
- * Sample (the most last):
+ * Sample:
  *	   OWN %    ALL %          OWN          ALL  FUNCTION
- *	     3.1      3.1          468          468  global:loop_the_registrar/0
- *	     3.4      3.4          508          508  standard_error:server_loop/1
  *	    41.1     41.1         6179         6179  gen_server:loop/7
+ *	     3.4      3.4          508          508  standard_error:server_loop/1
+ *	     3.1      3.1          468          468  global:loop_the_registrar/0
  *	                         15047               in all
  */
 #pragma D option quiet
 #pragma D option seen
+#pragma D option aggsortrev
 #pragma D option defaultargs
 #pragma D option stacktop=30
 

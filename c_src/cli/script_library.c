@@ -210,6 +210,7 @@ static const struct {
 	{"it is slow", "slow module=MODULE over=10ms for=10s"},
 	{"requests time out", "gencall over=100ms for=10s"},
 	{"everything waits", "waits for=5s"},
+	{"what is this process at?", "info process=NAME for=2s"},
 	{"CPU high", "cpu for=10s"},
 	{"memory grows", "memory for=10s"},
 	{"mailbox long", "mailbox length=1000 for=5s"},

@@ -11,6 +11,7 @@
  */
 #include "consumer.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -173,6 +174,21 @@ static void conv_time(struct co_buf *b, const struct conv *cv, const struct co_v
 	conv_text(b, cv, text, n);
 }
 
+/* %B: so many bytes, as people say it: 512 B, 21.0 KB, 38.2 MB; each is 1024 of the one before. */
+static void conv_bytes(struct co_buf *b, const struct conv *cv, const struct co_val *v)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+	double n = v->v->is_signed ? (double)as_signed(v) : (double)masked(v);
+	char text[48];
+	unsigned i = 0;
+
+	for (; i < 6 && (n >= 1023.95 || n <= -1023.95 || (i == 0 && (n >= 1000 || n <= -1000)));
+		i++)
+		n /= 1024;
+	snprintf(text, sizeof(text), i == 0 ? "%.0f %s" : "%.1f %s", n, units[i]);
+	conv_text(b, cv, text, strlen(text));
+}
+
 static void conv_addr(
 	struct co *co, struct co_buf *b, const struct conv *cv, const struct co_val *v)
 {
@@ -190,7 +206,7 @@ static char fitting(char c, const struct d_fmtpart *part, const struct co_val *v
 
 	switch (v->v->kind) {
 	case V_INT:
-		if (strchr("aAcCdiouxXpYT", c) == NULL)
+		if (strchr("aABcCdiouxXpYT", c) == NULL)
 			return v->v->is_signed ? 'd' : 'u';
 		return c == 'c' && wide ? 'w' : c;
 	case V_STR: return c == 'S' ? 'S' : 's';
@@ -207,6 +223,7 @@ static void convert(struct co *co, struct co_buf *b, struct conv *cv, const stru
 	switch (cv->c) {
 	case 'a':
 	case 'A': conv_addr(co, b, cv, v); break;
+	case 'B': conv_bytes(b, cv, v); break;
 	case 'c':
 	case 'C': conv_char(b, cv, v); break;
 	case 's':

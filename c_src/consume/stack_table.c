@@ -153,13 +153,36 @@ static int by_own(const void *x, const void *y)
 	return -strcmp(a->name, b->name);
 }
 
+static int by_all(const void *x, const void *y)
+{
+	const struct function *a = x, *b = y;
+
+	return a->all != b->all ? (a->all < b->all ? -1 : 1) : by_own(x, y);
+}
+
+/*
+ * Of more functions than are shown, the last ones: two thirds that are innermost most often, then
+ * those that are in most stacks. Else who calls all of them would be missing.
+ */
+static void pick(struct table *t, size_t most)
+{
+	size_t own = most - most / 3;
+
+	qsort(t->v, t->n, sizeof(*t->v), by_own);
+	if (t->n <= most)
+		return;
+	qsort(t->v, t->n - own, sizeof(*t->v), by_all);
+	qsort(t->v + t->n - most, most, sizeof(*t->v), by_own);
+}
+
 static void print(struct co *co, const struct table *t)
 {
-	size_t most = (size_t)co_opt(co, OPT_STACKTOP);
+	size_t most = (size_t)co_opt(co, OPT_STACKTOP), n = t->n > most ? most : t->n;
+	bool rev = co_opt(co, OPT_AGGSORTREV);
 
 	cb_fmt(&co->out, "%8s %8s %12s %12s  %s\n", "OWN %", "ALL %", "OWN", "ALL", "FUNCTION");
-	for (size_t i = t->n > most ? t->n - most : 0; i < t->n; i++) {
-		const struct function *f = &t->v[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct function *f = &t->v[rev ? t->n - 1 - i : t->n - n + i];
 
 		cb_fmt(&co->out, "%8.1f %8.1f %12.0f %12.0f  %s\n",
 			t->sum > 0 ? (double)(100 * f->own / t->sum) : 0,
@@ -179,7 +202,7 @@ int sn_print(struct co *co, const struct ag_row *rows, size_t n)
 		add_row(co, &t, rows[i].ent, i + 1);
 	if (!t.nomem && n > 0) {
 		if (t.n > 0)
-			qsort(t.v, t.n, sizeof(*t.v), by_own);
+			pick(&t, (size_t)co_opt(co, OPT_STACKTOP));
 		print(co, &t);
 	}
 	for (size_t i = 0; i < t.n; i++)

@@ -12,7 +12,7 @@
 
 #include <ctype.h>
 
-#define CONVERSIONS "aAcCdioeEfgGkpsSuxXYT"
+#define CONVERSIONS "aABcCdioeEfgGkpsSuxXYT"
 #define MAX_WIDTH   4096
 
 static int bad_format(struct d_comp *c, const struct d_node *str, const char *at, const char *why)
@@ -309,10 +309,10 @@ int d_fmt_check_printa(struct d_comp *c, const struct d_fmt *f, const struct d_n
 	for (const struct d_fmtpart *p = f->parts; p; p = p->next) {
 		if (!p->conv)
 			continue;
-		if (p->agg && !strchr("dioxXuaAfegEG", p->conv))
+		if (p->agg && !strchr("BdioxXuaAfegEG", p->conv))
 			return CHK_ERR(c, D_PRINTF_ARG_TYPE, call,
-				"%%@%c in the format of printa(): a value is printed by %%@d, %%@u "
-				"or %%@x",
+				"%%@%c in the format of printa(): a value is printed by %%@d, "
+				"%%@u, %%@x or %%@B",
 				p->conv);
 		if (printa_key(c, p, call, agg, &key))
 			return -1;

@@ -174,7 +174,7 @@ has 'mailbox: growth' "^demo_stuck +$stuck +[1-9][0-9]* +3600 "
 # (a round may fall between them)
 is 'mailbox: growth, in all' 93 "$(awk '/^demo_stuck .* 3507 / { on = 1 } on && /^demo_stuck / && $4 > 3507 { n += $3 } $4 == 3600 { exit } END { print n + 0 }' o)"
 ok 'mailbox: a line between two seconds' awk '/^demo_stuck .* 3507 / { on = 1 } on && /^demo_stuck .* 3600 / { exit !n } on && NF == 0 { n++ }' o
-look top "^demo_stuck +$stuck +prim_eval:'receive'/2 +[0-9]+ +[0-9]+ +3600\$" mailbox 0 5
+look top "^demo_stuck +$stuck +prim_eval:'receive'/2 +[0-9.]+ [KM]*B +[0-9]+ +3600\$" mailbox 0 5
 has 'top: the node' '^up [0-9]+ s +[0-9]+ processes +[0-9]+ ports +[0-9]+ ready to run +[0-9]+ schedulers +[0-9]+ % busy$'
 has 'top: memory' '^memory [0-9]+ MB: .* of [0-9]+ atoms$'
 look top '^PROCESS +PID +FUNCTION +MEMORY +MAILBOX +REDUCTIONS$'
@@ -182,13 +182,26 @@ run top 'ok.' 1
 hasnt 'top: the first argument may be that of seconds' 'top.d'
 is 'top: for a second: one screen' 1 "$(timeout 60 erltrace -N $node -qs "$lib/top.d" 1 2>&1 | grep -c '^PROCESS')"
 look top '^PROCESS +PID +FUNCTION +MAILBOX +REDUCTIONS +MEMORY$' memory 0 1
-is 'top: as many as it is told' 1 "$(awk '/^PROCESS/ { on = 1; n = 0; next } on && NF == 6 { n++ } /^$/ && n { exit } END { print n }' o)"
-look memory "^demo_stuck +$stuck +1 +12345678\$" 0 3
-has 'memory: what has no number' '^total +- +- +[0-9]+$'
-row 'memory: atoms' "$(at $node 'lists:flatten(io_lib:format("atom ~b ~b ~b", [erlang:system_info(atom_count), erlang:system_info(atom_limit), erlang:memory(atom)])).')"
-has 'memory: an allocator' '^binary_alloc +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
+is 'top: as many as it is told' 1 "$(awk '/^PROCESS/ { on = 1; n = 0; next } on && NF == 7 { n++ } /^$/ && n { exit } END { print n }' o)"
+at $node 'P = spawn(fun() -> register(demo_info, self()), put(b, binary:copy(<<1>>, 2000000)), (fun F() -> receive stop -> ok; {ok, M} -> F() end end)() end), (fun W() -> whereis(demo_info) =:= undefined andalso W() end)(), [P ! N || N <- lists:seq(1, 7)], M = monitor(process, P), link(P), put(info, {P, M}), ok.' >/dev/null
+done_[info]=1
+timeout 60 erltrace -N $node -qs "$lib/info.d" demo_info 1 >o 2>e
+is 'info: it ends by itself' 0 $?
+has 'info: who' "^demo_info <0\.[0-9]+\.0>: waiting in prim_eval:'receive'/2\$"
+has 'info: mailbox' '^mailbox +7 messages, 0 more$'
+has 'info: binaries' '^binaries +[1-9][0-9]* references to [12]\.[0-9] MB$'
+has 'info: links' '^links +1; it monitors 0, 1 monitor it$'
+has 'info: work' '^work +[0-9]+ reductions a second; ran [0-9]+ times, [0-9]{1,2}\.[0-9] % of the time$'
+has 'info: for whom' '^waits for +nobody$'
+has 'info: where' '^of [1-9][0-9]* looks it was most often in$'
+has 'info: its stack' '^ +erl_eval:'
+at $node '{P, _} = get(info), unlink(P), exit(P, kill), ok.' >/dev/null
+look memory "^demo_stuck +$stuck +1 +11.8 MB\$" 0 3
+has 'memory: what has no number' '^total +- +- +[0-9.]+ [KMG]B$'
+row 'memory: atoms' "$(at $node 'lists:flatten(io_lib:format("atom ~b ~b ~.1f KB", [erlang:system_info(atom_count), erlang:system_info(atom_limit), erlang:memory(atom) / 1024])).')"
+has 'memory: an allocator' '^binary_alloc +[0-9]+ +[0-9.]+ [KMG]*B +[0-9]+ +[0-9.]+ [KMG]*B$'
 at $node 'exit(whereis(demo_stuck), kill), ets:new(demo_exact_table, [named_table, bag]), [ets:insert(demo_exact_table, {1, N}) || N <- lists:seq(1, 5000)], ok.' >/dev/null
-look tables "^demo_exact_table +[^ ]+ +5000 +0 +$(at $node "8 * ets:info(demo_exact_table, memory).") *\$" 0 3
+look tables "^demo_exact_table +[^ ]+ +5000 +0 +$(at $node 'lists:flatten(io_lib:format("~.1f KB", [ets:info(demo_exact_table, memory) / 128])).') *\$" 0 3
 is 'tables: the lines of those that have a name of their own fit' '' "$(grep '^demo_exact_table ' o | sed 's/ *$//' | awk 'length > 80')"
 trace $node -qs "$lib/tables.d" 0 3
 for ((i = 0; i < 2400; i++)); do
@@ -204,7 +217,7 @@ untrace
 has 'tables: growth' '^demo_exact_table +[^ ]+ +5321 +321 *$'
 at $node 'ets:delete(demo_exact_table).' >/dev/null
 ends=$(at $node '{ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), {ok, C} = gen_tcp:connect({127, 0, 0, 1}, No, [binary, {active, false}]), {ok, S} = gen_tcp:accept(L), ok = gen_tcp:send(C, binary:copy(<<1>>, 54321)), {ok, _} = gen_tcp:recv(S, 54321), {ok, Mine} = inet:port(C), put(sockets, [L, C, S]), lists:flatten(io_lib:format("127.0.0.1:~b +127.0.0.1:~b", [Mine, No])).')
-look sockets "^$ends +[^ ]+ +0 +0 +54321 +54321\$" 0 5
+look sockets "^$ends +[^ ]+ +0 B +0 B +53.0 KB +53.0 KB\$" 0 5
 at $node '[gen_tcp:close(S) || S <- get(sockets)], ok.' >/dev/null
 look runq '^ +1 normal +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$'
 
@@ -309,8 +322,8 @@ has 'dist: by node' "^'?$host'? +[0-9]+ +[0-9]+ +[0-9]+\$"
 run gencall 'demo_exact:slow_server(9, 3).' 2000
 has 'gencall: calls' '^demo_exact:worker/1 +demo_exact:init/1 +9 +[0-9]{4,}$'
 is 'gencall: slow ones' 9 "$(grep -cE '^ +[0-9]+ demo_exact:worker/1 +demo_exact:init/1 +ok +[^ ]' o)"
-# nine calls of one server, which takes 3 ms for each
-has 'gencall: percentiles of the server' '^demo_exact:init/1 +9 +0 +0 +0 +[0-9]{4,} +[0-9]{4,} +[0-9]{4,}$'
+# nine calls of one server, which takes 3 ms for each, and gen_server:stop/1, which is one
+has 'gencall: percentiles of the server' '^demo_exact:init/1 +10 +0 +0 +0 +[0-9]{4,} +[0-9]{4,} +[0-9]{4,}$'
 run gencall 'demo_exact:server(50).' 60000000
 has 'gencall: more calls' '^demo_exact:worker/1 +demo_exact:init/1 +50 +[0-9]+$'
 hasnt 'gencall: none slow' '^ +[0-9]+ demo'
