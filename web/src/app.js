@@ -13,6 +13,7 @@ import { load, loadHere, loadTab, store, storeHere, storeTab, theme } from "./th
 import { readMessage } from "./wire.js";
 
 const SLOW = 500; // ms between refreshes of texts
+const GONE = "has gone away";
 const SETTLED = 500; // ms after the last key that the address is written anew
 
 export const WINDOWS = [30, 60, 120, 300, 600];
@@ -68,6 +69,9 @@ profile-97
 	@cpu[ustack(), erlstate] = count();
 }
 `;
+
+// Of slots, in seconds: one at least.
+const spanOf = (run, from, to) => Math.max(1, to - from) / run.hz;
 
 export class App {
 	constructor() {
@@ -262,8 +266,36 @@ export class App {
 		this.changed();
 	}
 
+	// Somebody wants to know: what they said before is asked anew too.
+	lookAgain() {
+		this.notFast = new Map();
+		this.askNodes();
+	}
+
 	askNodes() {
 		this.connection?.send({ type: "nodes" });
+	}
+
+	// What a node said of fast calls does not hold for one that was started since.
+	forgetNotFast(found) {
+		const was = new Map((this.nodes ?? []).map((n) => [n.name, n.ospid]));
+		for (const n of found) if (n.ok && was.get(n.name) !== n.ospid) this.notFast.delete(n.name);
+	}
+
+	// A node that is gone is not found any more: if it is wanted, or was traced, that is shown.
+	withMissing(found) {
+		const names = new Set(found.map((n) => n.name));
+		const wanted = new Set([...(this.chosen ?? []), ...(this.run?.nodeNames ?? [])]);
+		const missing = (this.nodes ?? []).filter((n) => wanted.has(n.name) && !names.has(n.name));
+		return [...found, ...missing.map((n) => ({ ...n, ok: false, error: GONE }))];
+	}
+
+	// A run has lost nodes: the list need not be asked for to know.
+	lostNodes() {
+		const { nodeNames, nodeInfo } = this.run;
+		const gone = (n) => n.ok && nodeInfo[nodeNames.indexOf(n.name)]?.gone;
+		if (this.nodes?.some(gone))
+			this.nodes = this.nodes.map((n) => (gone(n) ? { ...n, ok: false, error: GONE } : n));
 	}
 
 	message(m) {
@@ -272,8 +304,8 @@ export class App {
 				this.hello = m;
 				break;
 			case "nodes":
-				this.nodes = m.nodes;
-				this.notFast = new Map(); // they may have been started again
+				this.forgetNotFast(m.nodes);
+				this.nodes = this.withMissing(m.nodes);
 				break;
 			case "scripts":
 				this.library = m.scripts;
@@ -322,6 +354,7 @@ export class App {
 		if (run.phase === "starting") run.phase = "running";
 		run.line(line);
 		if (line.type === "calls") this.heardOfCalls(line);
+		if (line.type === "warning") this.lostNodes();
 		if (shape !== run.shapeVersion) this.changed();
 		if (errors !== count()) {
 			this.showErrors();
@@ -347,6 +380,7 @@ export class App {
 
 	ended(m) {
 		this.run.finish(m);
+		if (m.reason === "lost") this.askNodes();
 		this.paint();
 	}
 
@@ -374,26 +408,32 @@ export class App {
 		return !!this.run && this.run.phase !== "ended";
 	}
 
+	// Whether it was started.
 	execute() {
-		if (this.link !== "up") return;
+		if (this.link !== "up") return false;
 		const script = this.editor ? this.editor.text() : this.text;
-		if (this.asksFor(script)) return;
-		if (this.running) {
-			this.connection.send({ type: "stop", id: this.run.id });
-			if (this.kept === this.run)
-				this.run.finish({ reason: "stopped", code: null, message: "" });
-		}
+		if (this.asksFor(script)) return false;
 		const limit = this.hello?.limits?.script;
 		const size = new TextEncoder().encode(script).length;
 		this.problem = "";
 		if (limit && size > limit) {
-			this.problem = `The script has ${size} bytes; the server takes ${limit} at most.`;
-			return this.changed();
+			this.say(`The script has ${size} bytes; the server takes ${limit} at most.`);
+			return false;
 		}
 		// None named means all; nodes that do not answer are left out.
 		const up = (this.nodes ?? []).filter((n) => n.ok).map((n) => n.name);
 		let nodes = this.chosen ? up.filter((n) => this.chosen.has(n)) : [];
 		if (!this.chosen && up.length < (this.nodes ?? []).length) nodes = up;
+		if (this.chosen && !nodes.length) {
+			this.askNodes(); // it may be there again
+			this.say("None of the chosen nodes answers. Try again, or choose others.");
+			return false;
+		}
+		if (this.running) {
+			this.connection.send({ type: "stop", id: this.run.id });
+			if (this.kept === this.run)
+				this.run.finish({ reason: "stopped", code: null, message: "" });
+		}
 		this.run = new Run({
 			id: this.nextId++,
 			script,
@@ -401,6 +441,8 @@ export class App {
 			hz: this.hz,
 			args: splitArgs(this.args),
 		});
+		this.run.oldestShown = () =>
+			Math.min(this.last - this.window * this.run.hz, this.range?.from ?? Infinity);
 		this.paused = null;
 		this.range = null;
 		this.onlyNode = TOGETHER;
@@ -418,6 +460,7 @@ export class App {
 		this.run.fast = this.fast && !this.whyNotFast;
 		this.sendRun();
 		this.changed();
+		return true;
 	}
 
 	sendRun() {
@@ -459,8 +502,7 @@ export class App {
 		this.form = form;
 		store("erltrace.follow", formText(form));
 		this.load({ text: followScript(form) });
-		this.execute();
-		this.run.form = form;
+		if (this.execute()) this.run.form = form;
 	}
 
 	stop() {
@@ -493,6 +535,21 @@ export class App {
 	get other() {
 		const { kept } = this;
 		return kept && kept !== this.run ? { run: kept, last: kept.lastSlot } : null;
+	}
+
+	// Seconds that numbers are of: those of the zoom, as far as the script ran then, or all since its start.
+	get seconds() {
+		const { run, range, last } = this;
+		return spanOf(run, Math.max(range?.from ?? 0, run.firstSlot), Math.min(range?.to ?? Infinity, last + 1));
+	}
+
+	// What counts and sums are divided by. Runs that are compared were not as long as each other: what adds up is
+	// shown per second then.
+	get per() {
+		return this.other ? this.seconds : 1;
+	}
+	get otherPer() {
+		return this.other ? spanOf(this.other.run, this.other.run.firstSlot, this.other.last + 1) : 1;
 	}
 
 	// The same aggregation of that run.

@@ -2,12 +2,13 @@
 // The frame of every view: title, tools, the picture, and the table behind it.
 import { html } from "htm/preact";
 import { Component } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { csvParts, fileName, jsonParts, save, toBlob } from "./export.js";
 import { Menu, Toggle } from "./menu.js";
 
 const HIDDEN_EVERY = 5000; // ms between refreshes of a table only screen readers see
 const OPEN_EVERY = 1000;
+const HOLD = 4000; // ms that rows hold still after the pointer has moved over them
 
 // Draws again at most every `ms` while frames come.
 export function useEvery(app, ms) {
@@ -36,6 +37,24 @@ export function useSlowly(app, ms) {
 	}, [ms]);
 }
 
+// Rows do not move under a pointer that is about to click; one that only rests there does not hold them for ever.
+export function useHold() {
+	const moved = useRef(-Infinity);
+	return {
+		get on() {
+			return performance.now() - moved.current < HOLD;
+		},
+		listen: {
+			onPointerMove: () => {
+				moved.current = performance.now();
+			},
+			onPointerLeave: () => {
+				moved.current = -Infinity;
+			},
+		},
+	};
+}
+
 // What is left as it is, whatever happens around it, until something in `when` is another.
 export class Still extends Component {
 	shouldComponentUpdate({ when }) {
@@ -49,6 +68,11 @@ export class Still extends Component {
 // beside: what comes and goes; there is room for it beside the title, and nothing else moves.
 export function Card({ title, note, beside, tools, table, children, class: cls = "" }) {
 	const [open, setOpen] = useState(false);
+	const behind = useRef(null);
+	// Who asks for the table sees it, however high the picture is.
+	useLayoutEffect(() => {
+		if (open) behind.current?.scrollIntoView({ block: "nearest" });
+	}, [open]);
 	return html`<article class=${`card ${cls}`} aria-label=${title}>
 		<header><h2>${title}</h2><span class="note">${note}</span>${beside}<span
 			class="grow"></span>
@@ -56,7 +80,7 @@ export function Card({ title, note, beside, tools, table, children, class: cls =
 				${table && html`<${Toggle} on=${open} onChange=${setOpen}
 					title="Show the numbers as a table">table<//>`}</div></header>
 		${children}
-		${table && html`<div class=${open ? "behind" : "unseen"}><${Slow}
+		${table && html`<div ref=${behind} class=${open ? "behind" : "unseen"}><${Slow}
 			ms=${open ? OPEN_EVERY : HIDDEN_EVERY} of=${() => table(open)} /></div>`}
 	</article>`;
 }

@@ -31,8 +31,7 @@ export function* records(run, agg, range) {
 					r = {
 						time,
 						node: run.nodeNames[agg.series.node[series]],
-						keys: agg.series.keys[agg.series.key[series]]
-							.values,
+						keys: agg.series.keys[agg.series.key[series]].raw,
 					};
 					made.set(series, r);
 				}

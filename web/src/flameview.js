@@ -137,7 +137,7 @@ export function FlameView({ app, view, where }) {
 	}, [find, zoomed, rows]);
 	// Stacks may be higher than the window: their feet are what one sees first.
 	useEffect(() => {
-		plot.current.scrollTop = plot.current.scrollHeight;
+		if (plot.current) plot.current.scrollTop = plot.current.scrollHeight;
 	}, [rows]);
 
 	const boxAt = (e) => {

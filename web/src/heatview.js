@@ -3,11 +3,12 @@
 import { html } from "htm/preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { percentile, valueText } from "./buckets.js";
-import { Card, ExportMenu, Still, useEvery, useSlowly } from "./card.js";
+import { Card, ExportMenu, Still, useEvery, useHold, useSlowly } from "./card.js";
 import { KEY_HUES, swatch } from "./colour.js";
 import { UNITS, UNIT_NAMES, clock, exact, number, percent, range, readNumber } from "./format.js";
 import { HeatCanvas } from "./heatcanvas.js";
 import { Choice, Toggle } from "./menu.js";
+import { RELEASED } from "./series.js";
 import { theme } from "./theme.js";
 
 const SCALES = [
@@ -50,7 +51,7 @@ function useSeries(app, agg, { choice, byKey, hues }) {
 		() => ({
 			shown: new Uint8Array(64),
 			hueOf: byKey ? new Uint8Array(64) : null,
-			filled: 0,
+			filled: 0, // the series' version
 		}),
 		[agg, choice, byKey, hues, node],
 	);
@@ -66,40 +67,29 @@ function useSeries(app, agg, { choice, byKey, hues }) {
 				sets.shown = bigger(sets.shown);
 				if (sets.hueOf) sets.hueOf = bigger(sets.hueOf);
 			}
-			for (; sets.filled < series.size; sets.filled++) {
-				const { text } = series.keys[series.key[sets.filled]];
-				sets.shown[sets.filled] =
-					app.nodeShown(series.node[sets.filled]) &&
-					keyShown(choice, text)
-						? 1
-						: 0;
+			if (sets.filled === series.version) return sets;
+			for (let id = 0; id < series.size; id++) {
+				if (series.given[id] <= sets.filled) continue;
+				const { text } = series.keys[series.key[id]];
+				sets.shown[id] = app.nodeShown(series.node[id]) && keyShown(choice, text) ? 1 : 0;
 				if (!sets.hueOf) continue;
 				if (!hues.has(text) && hues.size < KEY_HUES)
 					hues.set(text, hues.size);
-				sets.hueOf[sets.filled] = hues.get(text) ?? KEY_HUES;
+				sets.hueOf[id] = hues.get(text) ?? KEY_HUES;
 			}
+			sets.filled = series.version;
 			return sets;
 		},
 	};
-}
-
-// By key index, normalized.
-function keyTotals(agg, nodeShown = () => true) {
-	const totals = new Map();
-	agg.totals.forEach((n, series) => {
-		if (!nodeShown(agg.series.node[series])) return;
-		const key = agg.series.key[series];
-		totals.set(key, (totals.get(key) ?? 0) + n / agg.normal);
-	});
-	return totals;
 }
 
 // A hue each for the greatest keys of aggregations that are shown beside each other, by their texts.
 export function huesOf(aggs) {
 	const sums = new Map();
 	for (const agg of aggs)
-		for (const [key, n] of keyTotals(agg)) {
-			const { text } = agg.series.keys[key];
+		for (const [key, n] of agg.countsSinceStart()) {
+			const { text, rest } = agg.series.keys[key];
+			if (rest) continue;
 			sums.set(text, (sums.get(text) ?? 0) + n);
 		}
 	const greatest = [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a));
@@ -335,7 +325,7 @@ export function HeatView({ app, view, where }) {
 						close=${() => setPinned(null)} />`
 					: html`<${Keys} app=${app} agg=${agg} choice=${choice}
 						setChoice=${setChoice} byKey=${byKey}
-						setByKey=${setByKey} hues=${set.hues} />`
+						setByKey=${setByKey} hues=${set.hues} rowZoom=${rowZoom} />`
 			}
 		</div>
 	<//>`;
@@ -401,31 +391,46 @@ function Hover({ app, agg, heat, at, unit, choice }) {
 		</div>`;
 }
 
-function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
-	const over = useRef(false);
+// What the list of keys counts: in a zoom what is in there, else all since the start. Of what is over, or paused, it
+// is counted once.
+function useTotals(app, agg, rowZoom) {
+	const { range } = app;
+	const zoom = { from: range?.from, to: Math.min(range?.to ?? Infinity, app.last + 1), band: rowZoom };
+	const zoomed = range || rowZoom;
+	const goesOn = !zoomed && app.paused === null;
+	return useMemo(
+		() => (zoomed ? agg.countsIn(zoom, app.nodeShown) : agg.countsSinceStart(app.nodeShown)),
+		[agg, range, rowZoom, app.onlyNode, agg.normal, agg.series.released, goesOn ? {} : Math.min(zoom.to, agg.timeline.last)],
+	);
+}
+
+function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues, rowZoom }) {
+	const hold = useHold();
 	const order = useRef([]);
-	const sortedAt = useRef(0);
+	const sorted = useRef({ at: -Infinity });
 	useSlowly(app, KEYS_EVERY);
+	const totals = useTotals(app, agg, rowZoom);
 	if (!(agg.nkeys > 0)) return null;
-	const totals = keyTotals(agg, app.nodeShown);
-	// Rows do not move under the pointer, and not all the time elsewhere.
+	// Rows do not move under the pointer, and not all the time elsewhere; but another zoom has its own order.
 	const now = performance.now();
-	if ((!over.current && now - sortedAt.current > RESORT) || order.current.length === 0) {
-		order.current = [...totals.keys()].sort((a, b) => totals.get(b) - totals.get(a));
-		sortedAt.current = now;
-	} else if (order.current.length < totals.size) {
+	const of = `${app.range?.from} ${app.range?.to} ${rowZoom?.lo} ${rowZoom?.hi} ${app.onlyNode}`;
+	const isKey = (key) => !agg.series.keys[key].rest;
+	if (sorted.current.of !== of || (!hold.on && now - sorted.current.at > RESORT) || order.current.length === 0) {
+		order.current = [...totals.keys()].filter(isKey).sort((a, b) => totals.get(b) - totals.get(a));
+		sorted.current = { at: now, of };
+	} else {
 		const have = new Set(order.current);
-		for (const key of totals.keys()) if (!have.has(key)) order.current.push(key);
+		order.current = order.current.filter((key) => totals.has(key) && isKey(key));
+		for (const key of totals.keys()) if (!have.has(key) && isKey(key)) order.current.push(key);
 	}
+	const many = order.current.length;
+	const zoomed = app.range || rowZoom;
+	const { released } = agg.series;
 	let all = 0;
 	for (const n of totals.values()) all += n;
 	const click = (e, text) => setChoice(pickKey(choice, text, howOf(e)));
-	return html`<aside class="keys" aria-label="Keys" onPointerEnter=${() => {
-		over.current = true;
-	}} onPointerLeave=${() => {
-		over.current = false;
-	}}>
-		<header><span>${totals.size} ${totals.size === 1 ? "key" : "keys"}</span>
+	return html`<aside class="keys" aria-label="Keys" ...${hold.listen}>
+		<header><span title=${zoomed ? "Counts of the zoom" : "Counts since the start"}>${many} ${many === 1 ? "key" : "keys"}${zoomed ? " in the zoom" : ""}${app.other ? ", per second" : ""}</span>
 			${choice.mode !== "all" && html`<button class="small"
 				onClick=${() => setChoice(ALL)}>Show all</button>`}
 			<${Toggle} on=${byKey} onChange=${setByKey}
@@ -435,7 +440,7 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 			const { text } = agg.series.keys[key];
 			const row = {
 				text,
-				count: number(n),
+				count: number(n / app.per),
 				// In half percents: most rows stay as they are most of the time.
 				share: all ? Math.round((200 * n) / all) / 2 : 0,
 				on: keyShown(choice, text),
@@ -446,8 +451,9 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues }) {
 				leaveOut=${() => setChoice(pickKey(choice, text, "except"))} />`;
 			return html`<${Still} key=${key} of=${made} when=${[...Object.values(row), choice]} />`;
 		})}</ul>
-		${order.current.length > MOST_KEYS && html`<p class="dim">
-			${order.current.length - MOST_KEYS} more keys, with less</p>`}
+		${many > MOST_KEYS && html`<p class="dim">
+			${exact(many - MOST_KEYS)} more keys, with less</p>`}
+		${released > 0 && !zoomed && html`<p class="dim" title=${RELEASED}>+ ${exact(released)} more that were released</p>`}
 	</aside>`;
 }
 

@@ -2,12 +2,13 @@
 // The rows of a list: keys with their values in several aggregations, sorted.
 import { adds } from "./model.js";
 
-// rows: [{name, values (keys), cells: [{value, change, spark(), series} | null]}]
+// rows: [{name, values (keys), cells: [{value, change, spark(), series} | null], rest}]; rest: what keys had that
+// were released, all of them together.
 export function listRows(aggs, { nodeShown = () => true, range = null } = {}) {
 	const rows = new Map();
 	aggs.forEach((agg, column) => {
 		for (const [key, got] of agg.byKey(nodeShown, range)) {
-			const { values, text } = agg.series.keys[key];
+			const { values, text, rest } = agg.series.keys[key];
 			let row = rows.get(text);
 			if (!row)
 				rows.set(
@@ -15,6 +16,7 @@ export function listRows(aggs, { nodeShown = () => true, range = null } = {}) {
 					(row = {
 						name: text,
 						values,
+						rest,
 						cells: new Array(aggs.length).fill(null),
 					}),
 				);

@@ -2,11 +2,12 @@
 // A list: keys with their values, changes and spark lines, several aggregations side by side.
 import { html } from "htm/preact";
 import { useRef, useState } from "preact/hooks";
-import { Card, ExportMenu } from "./card.js";
+import { Card, ExportMenu, useHold } from "./card.js";
 import { UNITS, UNIT_NAMES, exact, keyText, number } from "./format.js";
 import { filterRows, listRows, sortRows, sparkPath } from "./list.js";
 import { Choice } from "./menu.js";
 import { adds } from "./model.js";
+import { RELEASED } from "./series.js";
 
 const FEW = 40;
 const SOME = 60; // rows in the DOM, of as many as there are: those that are seen, and some around
@@ -19,11 +20,14 @@ export function ListView({ app, view, where }) {
 	const [by, setBy] = useState({ column: 0, what: "value", down: true });
 	const [filter, setFilter] = useState("");
 	const [all, setAll] = useState(false);
-	const over = useRef(false);
+	const hold = useHold();
 	const order = useRef(null);
 	const snap = useRef(null);
 	const body = useRef(null);
 	const [first, setFirst] = useState(0);
+	// What adds up, of runs that are compared, is shown per second.
+	const rate = app.other !== null;
+	const per = (agg) => (adds(agg.fn) ? app.per : 1);
 	const unitOf = (agg) => app.lookOf(agg).unit ?? agg.unit;
 	// Paused, the rows are those of that moment.
 	const held = app.paused !== null && !app.range;
@@ -33,10 +37,12 @@ export function ListView({ app, view, where }) {
 			moment: held ? moment : "",
 			rows: listRows(aggs, { nodeShown: app.nodeShown, range: app.range }),
 		};
-	const rows = sortRows(filterRows(snap.current.rows, filter), by);
+	const keyed = snap.current.rows.filter((r) => !r.rest);
+	const rest = snap.current.rows.find((r) => r.rest);
+	const rows = sortRows(filterRows(keyed, filter), by);
 	// Rows hold still under the pointer: the order is kept, the numbers go on.
-	const asked = `${by.column} ${by.what} ${by.down} ${filter}`;
-	if (over.current && order.current?.asked === asked) {
+	const asked = `${by.column} ${by.what} ${by.down} ${filter} ${app.onlyNode} ${app.range?.from} ${app.range?.to}`;
+	if (hold.on && order.current?.asked === asked) {
 		const place = new Map(order.current.names.map((n, i) => [n, i]));
 		rows.sort((a, b) => (place.get(a.name) ?? 1e9) - (place.get(b.name) ?? 1e9));
 	}
@@ -55,8 +61,9 @@ export function ListView({ app, view, where }) {
 	// What the longest bar stands for: of all rows, and of those of a run that is compared.
 	const most = aggs.map((a, i) => {
 		const beside = app.partner(a)?.byKey(() => true, null).values() ?? [];
-		const values = [...rows.map((r) => r.cells[i]), ...beside];
-		return values.reduce((m, cell) => Math.max(m, Math.abs(cell?.value ?? 0)), 0);
+		const greatest = (cells) => cells.reduce((m, cell) => Math.max(m, Math.abs(cell?.value ?? 0)), 0);
+		const other = greatest([...beside]) / (adds(a.fn) ? app.otherPer : 1);
+		return Math.max(greatest(rows.map((r) => r.cells[i])) / per(a), other);
 	});
 
 	const head = (column, what, text, title, cls = "") => {
@@ -70,7 +77,7 @@ export function ListView({ app, view, where }) {
 	};
 
 	return html`<${Card} title=${aggs.map((a) => a.title).join("  ")}
-		note=${where + (app.range ? "in the time shown" : "since the start")} class="list"
+		note=${`${where}${app.range ? "in the time shown" : "since the start"}${rate && aggs.some((a) => adds(a.fn)) ? `, per second of ${number(app.seconds)} s` : ""}`} class="list"
 		tools=${html`
 			${aggs
 				.filter((a) => a.fn !== "count")
@@ -88,17 +95,13 @@ export function ListView({ app, view, where }) {
 				placeholder="Filter" aria-label="Filter keys" value=${filter}
 				onInput=${(e) => setFilter(e.target.value)} />`}
 			<${ExportMenu} app=${app} aggs=${aggs} name=${aggs[0].name} />`}>
-		<div class="scroll" onScroll=${scrolled} onPointerEnter=${() => {
-			over.current = true;
-		}} onPointerLeave=${() => {
-			over.current = false;
-		}}>
+		<div class="scroll" onScroll=${scrolled} ...${hold.listen}>
 		<table class=${nkeys > 0 ? "rows" : "rows single"} aria-rowcount=${many + 1}>
 			<thead><tr>
 				${nkeys > 0 && head(-1, "name", keyNames.length ? keyNames.join(", ") : "key", "Sort by name", "name")}
 				${aggs.map(
 					(a, i) => html`
-					${head(i, "value", `${a.title} ${a.fn}`, `Sort by ${a.fn}`, "num")}
+					${head(i, "value", `${a.title} ${a.fn}${rate && adds(a.fn) ? " / s" : ""}`, `Sort by ${a.fn}`, "num")}
 					${head(i, "change", adds(a.fn) ? "last second" : "change", adds(a.fn) ? "Sort by what came in the last second" : "Sort by the last second compared to the one before", "num change")}
 					<th class="spark"><span
 						title=${adds(a.fn) ? "By second, the last minute" : "Value by second, the last minute"}>last minute</span></th>`,
@@ -115,8 +118,8 @@ export function ListView({ app, view, where }) {
 						? html`
 					<td class="num value" title=${exact(cell.value)}><span
 						class="bar"
-						style=${{ width: `${most[i] ? (100 * Math.abs(cell.value)) / most[i] : 0}%` }}></span>
-						<span>${valueText(cell.value, unitOf(aggs[i]))}</span></td>
+						style=${{ width: `${most[i] ? (100 * Math.abs(cell.value / per(aggs[i]))) / most[i] : 0}%` }}></span>
+						<span>${valueText(cell.value / per(aggs[i]), unitOf(aggs[i]))}</span></td>
 					<td class=${`num change ${cell.change ? "" : "zero"}`}>
 						${changeText(cell.change, aggs[i], unitOf(aggs[i]))}</td>
 					<td class="spark"><${Spark} agg=${cell.agg}
@@ -131,10 +134,13 @@ export function ListView({ app, view, where }) {
 		${rows.length === 0 && html`<p class="dim pad">
 			${filter ? "No key has this in its name." : "Nothing yet."}</p>`}
 		${
-			rows.length > FEW &&
-			html`<footer><span class="dim">${many} of ${rows.length} keys</span>
+			(rows.length > FEW || rest) &&
+			html`<footer>${rows.length > FEW && html`<span class="dim">${many} of ${rows.length} keys</span>
 			<button class="small" onClick=${() => setAll(!all)}>
-				${all ? "Fewer" : "All"}</button></footer>`
+				${all ? "Fewer" : "All"}</button>`}
+			${rest && html`<span class="dim" title=${RELEASED}>+ ${app.range ? "" : `${exact(Math.max(...aggs.map((a) => a.series.released)))} `}more${rest.cells.map((cell, i) =>
+				cell && adds(aggs[i].fn) ? `; ${aggs[i].title} ${valueText(cell.value / per(aggs[i]), unitOf(aggs[i]))}` : "",
+			)}</span>`}</footer>`
 		}
 	<//>`;
 }

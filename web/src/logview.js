@@ -52,6 +52,7 @@ export function LogView({ app, run }) {
 
 	const scrolled = () => {
 		const el = box.current;
+		if (!el) return; // the view went between the scrolling and the word of it
 		follow.current = el.scrollHeight - el.scrollTop - el.clientHeight < 8;
 		if (away === follow.current) setAway(!follow.current);
 	};

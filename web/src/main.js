@@ -3,6 +3,7 @@
 //	connection.js	log in, web socket		wire.js		messages as objects, ticks from bytes
 //	model.js	a run: its lines become aggregations
 //	history.js	600 s of slots in bytes		buckets.js	edges, rows, percentiles
+//	series.js	keys, by node, and which are released
 //	app.js		state and actions		format.js	numbers, units, keys as text
 //	heatmap.js	cells and pixels		heatcanvas.js	axes, lines		heatview.js	controls, keys
 //	colour.js	ramps and scales		legend.js	what colours mean
@@ -19,7 +20,7 @@ import { NO_KERNEL, argumentsOf, needsKernel, parametersOf, withArgument } from 
 import { createEditor } from "./editor.js";
 import { FlameView } from "./flameview.js";
 import { FlowView, FollowMenu } from "./flowview.js";
-import { clock, splitArgs } from "./format.js";
+import { clock, duration, splitArgs } from "./format.js";
 import { HeatView, heatDepends } from "./heatview.js";
 import { Help, listenKeys } from "./keys.js";
 import { Library } from "./library.js";
@@ -266,16 +267,18 @@ function Views({ app }) {
 	}
 	if (!app.kept || app.kept === run) return html`<div class="cards"><${RunViews} app=${app} /></div>`;
 	return html`<div class="cards pair">
-		<section aria-label="Run that is kept"><${RunTitle} run=${app.kept} name="Kept" />
+		<section aria-label="Run that is kept"><${RunTitle} app=${app.forKept} name="Kept" />
 			<${RunViews} app=${app.forKept} /></section>
-		<section aria-label="This run"><${RunTitle} run=${run} name="This run" />
+		<section aria-label="This run"><${RunTitle} app=${app} name="This run" />
 			<${RunViews} app=${app} /></section>
 	</div>`;
 }
 
-function RunTitle({ run, name }) {
+function RunTitle({ app, name }) {
+	const { run } = app;
 	const nodes = run.nodeNames.join(", ");
-	return html`<h2 class="which">${name}<span>${clock(run.startedAt)}${nodes && ` · ${nodes}`}</span></h2>`;
+	const long = run.lastSlot < 0 ? "" : `, ${duration(app.seconds)} long`;
+	return html`<h2 class="which">${name}<span>${clock(run.startedAt)}${long}${nodes && ` · ${nodes}`}</span></h2>`;
 }
 
 // All views of a run.

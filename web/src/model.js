@@ -12,6 +12,7 @@ import {
 	writer,
 } from "./history.js";
 import { Log } from "./log.js";
+import { Series } from "./series.js";
 import { scratch } from "./wire.js";
 
 const BUDGET = 64 << 20; // bytes of history for a run, all aggregations together
@@ -22,46 +23,10 @@ const RESUME = 60e3;
 const RESUMES = 3;
 const RESUMES_IN = 300e3;
 const QUIET = 4000; // ms without a tick: the node does not answer
+const RELEASE = 5; // seconds between looks whether keys can be released
+const SHOWN = 60; // seconds that are shown, if nobody says otherwise
 
 export const isDistribution = (fn) => fn.endsWith("quantize") || fn === "percentile";
-
-// Series are pairs of node and key; each has a number.
-class Series {
-	constructor() {
-		this.ids = []; // node index -> Map of key name -> series
-		this.node = []; // series -> node index
-		this.key = []; // series -> key index
-		this.keyIds = new Map();
-		this.keys = []; // key index -> {values, text}
-		this.version = 0;
-	}
-
-	get size() {
-		return this.node.length;
-	}
-
-	id(node, values) {
-		const name =
-			values.length === 1 && typeof values[0] === "string"
-				? values[0]
-				: `\0${JSON.stringify(values)}`;
-		const map = (this.ids[node] ??= new Map());
-		let id = map.get(name);
-		if (id !== undefined) return id;
-		let key = this.keyIds.get(name);
-		if (key === undefined) {
-			key = this.keys.length;
-			this.keyIds.set(name, key);
-			this.keys.push({ values, text: keyText(values) });
-		}
-		id = this.node.length;
-		map.set(name, id);
-		this.node.push(node);
-		this.key.push(key);
-		this.version++;
-		return id;
-	}
-}
 
 class Aggregation {
 	constructor(run, shape) {
@@ -70,7 +35,7 @@ class Aggregation {
 		this.fn = shape.function;
 		this.params = shape.params ?? [];
 		this.nkeys = shape.keys ?? null;
-		this.series = new Series();
+		this.series = new Series(run.nodeNames);
 		this.rawUnit = guessUnit(run.script, this.name); // of values as they come
 		this.normal = 1; // what normalize() divides what is shown by
 		this.hasStacks = false;
@@ -125,7 +90,7 @@ export class Distribution extends Aggregation {
 		const { buckets } = this;
 		for (const item of items) {
 			this.lookAt(item.keys);
-			const series = this.series.id(node, item.keys);
+			const series = this.series.id(node, item.keys, slot, this.timeline.first);
 			const { from, to } = Array.isArray(item.buckets)
 				? scratch.load(item.buckets)
 				: item.buckets;
@@ -137,11 +102,46 @@ export class Distribution extends Aggregation {
 				writer.cell(id, count[i]);
 				sum += count[i];
 			}
-			this.totals[series] = (this.totals[series] ?? 0) + sum;
+			this.count(series, sum);
 			this.total += sum;
 		}
 		this.timeline.add(slot, writer.take());
 		for (const w of this.watchers) w(slot);
+	}
+
+	count(series, n) {
+		this.totals[series] = (this.totals[series] ?? 0) + n;
+	}
+
+	release(since) {
+		this.series.release(
+			since,
+			(id) => this.totals[id] ?? 0,
+			(from, to) => {
+				this.count(to, this.totals[from] ?? 0);
+				this.totals[from] = 0;
+			},
+		);
+	}
+
+	// By key index, normalized.
+	countsSinceStart(nodeShown = () => true) {
+		const sums = new Map();
+		this.totals.forEach((n, series) => {
+			if (!n || !nodeShown(this.series.node[series])) return;
+			const key = this.series.key[series];
+			sums.set(key, (sums.get(key) ?? 0) + n / this.normal);
+		});
+		return sums;
+	}
+
+	// Likewise of a part of the picture: of slots, and of a band of values {lo, hi}; without them, of all there is.
+	countsIn({ from = 0, to, band }, nodeShown) {
+		const inside = ({ lo, hi }) =>
+			(lo ?? -Infinity) >= (band.lo ?? -Infinity) && (hi ?? Infinity) <= (band.hi ?? Infinity);
+		const ids = band && new Set(this.buckets.all.flatMap((b, id) => (inside(b) ? [id] : [])));
+		const first = Math.max(from, this.timeline.first);
+		return this.countsByKey(first, Math.min(to, this.timeline.last + 1), ids, nodeShown);
 	}
 
 	// Counts by key index of the slots from..to-1, those in `rows` (a Set of bucket ids; null: all).
@@ -211,23 +211,38 @@ export class Scalar extends Aggregation {
 			if (typeof item.value !== "number") continue;
 			this.lookAt(item.keys);
 			const entry = {
-				series: this.series.id(node, item.keys),
+				series: this.series.id(node, item.keys, slot, this.timeline.first),
 				value: item.value,
 				weight: item.count ?? 1,
 			};
-			const s = (this.state[entry.series] ??= {
-				value: null,
-				weight: 0,
-				now: null,
-				nowWeight: 0,
-				spark: new Float32Array(SPARK).fill(NaN),
-				born: this.second,
-			});
+			const s = this.stateOf(entry.series);
 			this.into(s, "value", "weight", entry);
 			this.into(s, "now", "nowWeight", entry);
 			entries.push(entry);
 		}
 		this.timeline.add(slot, encodeValues(entries));
+	}
+
+	stateOf(series) {
+		return (this.state[series] ??= {
+			value: null,
+			weight: 0,
+			now: null,
+			nowWeight: 0,
+			spark: new Float32Array(SPARK).fill(NaN),
+		});
+	}
+
+	release(since) {
+		this.series.release(
+			since,
+			(id) => Math.abs(this.state[id]?.value ?? 0),
+			(from, to) => {
+				const { value, weight } = this.state[from];
+				this.into(this.stateOf(to), "value", "weight", { value, weight });
+				this.state[from] = null;
+			},
+		);
 	}
 
 	into(s, value, weight, entry) {
@@ -285,7 +300,7 @@ export class Scalar extends Aggregation {
 			const nodes = this.run.nodeNames
 				.map((_, i) => (nodeShown(i) ? 1 : 0))
 				.join("");
-			const name = `${range.from} ${range.to} ${nodes} ${Math.min(range.to, this.timeline.last)} ${this.normal}`;
+			const name = `${range.from} ${range.to} ${nodes} ${Math.min(range.to, this.timeline.last)} ${this.normal} ${this.series.released}`;
 			this.kept ??= new Map();
 			if (!this.kept.has(name)) {
 				if (this.kept.size > 16) this.kept.clear();
@@ -348,6 +363,8 @@ export class Run {
 		this.faults = new Map(); // "what in line n" -> {count, line, fault, message}
 		this.faultCount = 0;
 		this.warning = ""; // the last
+		this.oldestShown = () => this.lastSlot - SHOWN * this.hz; // a slot: keys not seen since may be released
+		this.releasedAt = -1; // slot
 	}
 
 	get dropTotal() {
@@ -547,6 +564,10 @@ export class Run {
 		for (const a of this.aggregations.values())
 			if (!groups.has(a.name)) a.add(node, slot, []);
 		if (line.normals || info.normals.size) this.normalize(info, line.normals ?? {});
+		if (this.lastSlot - this.releasedAt >= RELEASE * this.hz) {
+			this.releasedAt = this.lastSlot;
+			for (const a of this.aggregations.values()) a.release(this.oldestShown());
+		}
 	}
 
 	// What normalize() divides by is for showing only: what came before is divided too. Of several nodes

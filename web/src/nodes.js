@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which nodes a script runs on.
 import { html } from "htm/preact";
+import { useEffect } from "preact/hooks";
 import { Menu } from "./menu.js";
+
+const EVERY = 5000; // ms between looks while the list is open
 
 export function nodesLabel(nodes, chosen) {
 	if (!nodes) return "Nodes…";
@@ -12,10 +15,20 @@ export function nodesLabel(nodes, chosen) {
 	return chosen ? `${names.length} of ${nodes.length} nodes` : `All ${nodes.length} nodes`;
 }
 
+// The list is of now: a node may have come or gone since the page was opened.
+function Fresh({ app }) {
+	useEffect(() => {
+		app.askNodes();
+		const t = setInterval(() => app.askNodes(), EVERY);
+		return () => clearInterval(t);
+	}, []);
+	return null;
+}
+
 export function NodePicker({ app }) {
 	const { nodes, chosen } = app;
 	return html`<${Menu} label=${nodesLabel(nodes, chosen)} title="Nodes to trace" wide>
-		${() => html`
+		${() => html`<${Fresh} app=${app} />
 			${!nodes?.length && html`<p
 				class="dim pad">No Erlang node found. Start one with a name (-sname or -name) as the same user, or give -N to erltrace web.</p>`}
 			<ul>${(nodes ?? []).map(
@@ -26,12 +39,11 @@ export function NodePicker({ app }) {
 						onChange=${(e) => app.choose(n.name, e.target.checked)} />
 					<span class="grow"><b>${n.name}</b>
 						<span>${n.ok ? `OTP ${n.otp}, process ${n.ospid}` : n.error || "does not answer"}</span></span>
-					<i class=${n.ok ? "dot good" : "dot bad"}
-						aria-hidden="true"></i>
+					<i class=${n.ok ? "dot good" : "dot bad"} aria-hidden="true"></i>
 				</label></li>`,
 			)}</ul>
 			<div class="menu-row"><button
-				onClick=${() => app.askNodes()}>Look again</button>
+				onClick=${() => app.lookAgain()}>Look again</button>
 				${
 					chosen &&
 					html`<button onClick=${() => {

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { Run, keyNames } from "../src/model.js";
 import { csvParts, jsonParts } from "../src/export.js";
 import { HeatMap } from "../src/heatmap.js";
+import { listRows } from "../src/list.js";
 
 const T0 = 1700000000000;
 const run = (script = "", hz = 10) =>
@@ -504,4 +505,118 @@ test("descriptions that match nothing are noted once for each node", () => {
 			["warning", "x matches nothing yet", "b@h"],
 		],
 	);
+});
+
+test("equal pids of two nodes are two processes; names are one", () => {
+	const r = run();
+	const n = (...keys) => ({ aggregation: "n", function: "count", keys, value: 1, normal: 1 });
+	const send = (node) => r.line(tick(0, [n("<0.91.0>", "ets"), n("lists", "ets"), n("port #Port<0.4>", 3)], { node }));
+	const texts = () =>
+		listRows([r.aggregations.get("n")])
+			.map((x) => `${x.name}: ${x.cells[0].value}`)
+			.sort();
+	send("a@h");
+	assert.deepEqual(texts(), ["<0.91.0>, ets: 1", "lists, ets: 1", "port #Port<0.4>, 3: 1"]); // one node: as it is
+	send("b@h");
+	assert.deepEqual(texts(), [
+		"<0.91.0> · a@h, ets: 1",
+		"<0.91.0> · b@h, ets: 1",
+		"lists, ets: 2",
+		"port #Port<0.4> · a@h, 3: 1",
+		"port #Port<0.4> · b@h, 3: 1",
+	]);
+	// saved as it came, with the node beside it
+	const csv = [...csvParts(r, [r.aggregations.get("n")])].join("");
+	assert.match(csv, /,b@h,n,count,<0\.91\.0>,ets,1\r\n/);
+	assert.doesNotMatch(csv, /·/);
+});
+
+test("a zoom's keys are those in it, in time and in values", () => {
+	const r = run();
+	r.line(tick(0, [q(["early"], [b(1, 2, 5)]), q(["both"], [b(1, 2, 1), b(64, 128, 7)])]));
+	r.line(tick(1, [q(["late"], [b(1, 2, 3)]), q(["both"], [b(64, 128, 2)])]));
+	const t = r.aggregations.get("t");
+	const by = (sums) => Object.fromEntries([...sums].map(([key, n]) => [t.series.keys[key].text, n]));
+	const all = () => true;
+	const at = r.firstSlot;
+	assert.deepEqual(by(t.countsSinceStart(all)), { early: 5, both: 10, late: 3 });
+	assert.deepEqual(by(t.countsIn({ from: at, to: at + 1 }, all)), { early: 5, both: 8 });
+	assert.deepEqual(by(t.countsIn({ from: at + 1, to: Infinity }, all)), { late: 3, both: 2 });
+	assert.deepEqual(by(t.countsIn({ to: Infinity, band: { lo: 32, hi: 128 } }, all)), { both: 9 });
+	assert.deepEqual(by(t.countsIn({ from: at, to: at + 1, band: { lo: 1, hi: 2 } }, () => false)), {});
+});
+
+// A pid each request: 140 keys a second, as a busy node has them.
+function churn(r, from, to, more = () => []) {
+	for (let n = from; n < to; n++) {
+		const keys = Array.from({ length: 14 }, (_, i) => [`<0.${14 * n + i}.0>`]);
+		r.line(
+			tick(n, [
+				...keys.map((k) => ({ aggregation: "n", function: "count", keys: k, value: 2, normal: 1 })),
+				...keys.map((k) => q(k, [b(1, 2, 3)])),
+				...more(n),
+			]),
+		);
+	}
+}
+
+test("keys that are not seen any more are released, and nothing of what they had is lost", () => {
+	const r = run();
+	const often = { aggregation: "n", function: "count", keys: ["often"], value: 1, normal: 1 };
+	const once = { aggregation: "n", function: "count", keys: ["once, but much"], value: 1e6, normal: 1 };
+	churn(r, 0, 3000, (n) => (n === 0 ? [often, once] : [often])); // 300 s: 42,000 keys
+	const [n, t] = ["n", "t"].map((name) => r.aggregations.get(name));
+	const all = (agg) => agg.series.keys.filter(Boolean).length;
+	assert.ok(all(n) < 11000 && all(t) < 11000, `${all(n)} ${all(t)}`); // a minute's and the greatest
+	assert.equal(n.series.released + n.series.count, 42002);
+	const rows = listRows([n]);
+	const value = (name) => rows.find((x) => x.name === name)?.cells[0].value;
+	assert.deepEqual([value("often"), value("once, but much")], [3000, 1e6]);
+	const rest = rows.find((x) => x.rest);
+	assert.equal(rest.cells[0].value, 2 * n.series.released);
+	assert.equal(rows.reduce((sum, x) => sum + x.cells[0].value, 0), 2 * 42000 + 3000 + 1e6);
+	assert.equal([...t.countsSinceStart().values()].reduce((x, y) => x + y, 0), 3 * 42000);
+	// the history has all of it, under that name
+	const part = { from: r.firstSlot, to: r.firstSlot + 10 };
+	assert.equal([...n.byKey(() => true, part).values()].reduce((sum, g) => sum + g.value, 0), 2 * 140 + 10 + 1e6);
+	assert.equal(columns(heat(r, "t", { live: false, from: part.from, shown: new Uint8Array(1e5).fill(1) }))[0][0], 3 * 14);
+	// a released key that comes again is a key again
+	r.line(tick(3000, [{ ...often, keys: ["<0.1.0>"] }]));
+	assert.equal(listRows([n]).find((x) => x.name === "<0.1.0>").cells[0].value, 1);
+});
+
+test("hours of new keys take the room of ten minutes of them", () => {
+	const r = run("", 1);
+	const second = (n) => ({ ...tick(0, []), time: T0 + n * 1000 });
+	let most = 0;
+	for (let n = 0; n < 7200; n++) {
+		const keys = Array.from({ length: 30 }, (_, i) => [`<0.${30 * n + i}.0>`]);
+		r.line({
+			...second(n),
+			aggregations: keys.map((k) => ({ aggregation: "n", function: "count", keys: k, value: 1, normal: 1 })),
+		});
+		if (n === 1500) most = r.aggregations.get("n").series.size;
+	}
+	const { series } = r.aggregations.get("n");
+	assert.ok(series.size <= 1.05 * most, `${series.size} ${most}`);
+	assert.ok(most < 30 * 900, `${most}`);
+	assert.ok(series.keys.length < 10000 && series.noKeys.length < 10000);
+	// numbers that were given again are of their new keys only
+	const last = r.aggregations.get("n").byKey(() => true, { from: r.lastSlot, to: r.lastSlot + 1 });
+	assert.deepEqual(
+		[...last].map(([key, got]) => [series.keys[key].text, got.value]),
+		Array.from({ length: 30 }, (_, i) => [`<0.${30 * 7199 + i}.0>`, 1]),
+	);
+});
+
+test("however many keys come within the time shown, there is a bound", () => {
+	const r = run();
+	const keys = (n) => Array.from({ length: 5000 }, (_, i) => [`k${5000 * n + i}`]);
+	for (let n = 0; n < 100; n += 10)
+		r.line(tick(n, keys(n).map((k) => ({ aggregation: "n", function: "count", keys: k, value: 1, normal: 1 }))));
+	const { series } = r.aggregations.get("n");
+	assert.ok(series.count <= 45000, `${series.count}`);
+	r.line(tick(160, []));
+	assert.equal(series.count, 20000);
+	assert.equal(series.released, 30000);
 });

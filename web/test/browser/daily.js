@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of page.js: what daily use found, a step each.
 import { scriptFragment } from "../../src/connection.js";
-import { open, ready, run } from "./drive.js";
+import { hasTotal, open, ready, run } from "./drive.js";
 
 // Only this node is to be traced.
 const only = (page, node) =>
@@ -148,6 +148,113 @@ export const daily = {
 			taken.push(/^ \* (\w+)\.d:/m.exec(text)?.[1]);
 		}
 		is("all of them", taken, names);
+		return page;
+	},
+
+	async "all together: equal pids of two nodes are two processes"({ browser, url, is }) {
+		const page = await open(browser, url);
+		await run(page, 'tick-10ms { @n["<0.1.0>"] = count(); @all["init"] = count(); }', {
+			nodes: ["page_demo", "page_more"],
+		});
+		const names = () => page.locator(".list .rows tbody .name").evaluateAll((l) => l.map((e) => e.textContent.trim().replace(/@.*/, "")).sort());
+		await page.waitForFunction(() => document.querySelectorAll(".list .rows tbody .name").length === 3);
+		is("pids have their node, names are merged", await names(), ["<0.1.0> · page_demo", "<0.1.0> · page_more", "init"]);
+		return page;
+	},
+
+	async "a zoom reaches the list of keys"({ browser, url, demo, is, ok }) {
+		const page = await open(browser, url);
+		await run(page, "erlang*:::message-send /arg2 == 206 || arg2 == 240/ { @words[arg2] = lquantize(arg2, 200, 264, 4); }", {
+			nodes: ["page_demo"],
+		});
+		await demo.ask("demo_exact:sends(30, 206).");
+		await hasTotal(page, "206", 30);
+		const slot = await page.evaluate(() => globalThis.erltrace.run.lastSlot);
+		await page.waitForFunction((n) => globalThis.erltrace.run.lastSlot > n + 3, slot);
+		await demo.ask("demo_exact:sends(20, 240).");
+		await hasTotal(page, "240", 20);
+		const keys = () => page.locator(".keys li").evaluateAll((l) => l.map((e) => [e.querySelector(".text").textContent, e.querySelector(".n").textContent]));
+		const show = async (text) => {
+			await page.locator(".keys header").getByText(text).waitFor();
+			return keys();
+		};
+		is("all of them", await show("2 keys"), [["206", "30"], ["240", "20"]]);
+		// the pointer is on them: a zoom has its own order all the same
+		await page.locator(".keys li").first().hover();
+		await page.evaluate((from) => globalThis.erltrace.zoom({ from, to: from + 1000 }), slot + 1);
+		is("of the time zoomed to", await show("1 key in the zoom"), [["240", "20"]]);
+		await page.evaluate((to) => globalThis.erltrace.zoom({ from: to - 1000, to }), slot + 1);
+		is("of another one", await show("1 key in the zoom"), [["206", "30"]]);
+		await page.evaluate(() => globalThis.erltrace.zoom(null));
+		is("all again", (await show("2 keys")).length, 2);
+		await demo.ask("demo_exact:sends(90, 240).");
+		await page.waitForFunction(() => document.querySelector(".keys .text").textContent === "240");
+		ok("a pointer that rests does not hold the order for ever", true);
+		return page;
+	},
+
+	async "runs that are compared: what adds up is per second"({ browser, url, is, ok }) {
+		const page = await open(browser, url);
+		const script = 'tick-10ms { @n["k"] = count(); @m["k"] = max(7); }';
+		await run(page, script, { nodes: ["page_demo"], ticks: 40 });
+		await page.getByRole("button", { name: "Keep", exact: true }).click();
+		await run(page, `${script} `, { nodes: ["page_demo"], ticks: 10 });
+		await page.locator(".pair .list").nth(1).waitFor();
+		const heads = await page.locator(".pair .list thead .sort").allInnerTexts();
+		is("their heads say so", heads.filter((t) => /^@/.test(t)), ["@n count / s", "@m max", "@n count / s", "@m max"]);
+		const values = await page.locator(".pair .list .value").allInnerTexts();
+		const [a, , b, m] = values.map((t) => Number(t.replace(/\s/g, "")));
+		ok("four times as long, and the same", a > 0 && b > 0 && a / b < 2 && b / a < 2, `${a} ${b}`);
+		is("a maximum is not divided", m, 7);
+		const long = await page.locator(".pair .which").allInnerTexts();
+		ok("how long each was", long.every((t) => /\d\d:\d\d long/.test(t)), long.join("; "));
+		return page;
+	},
+
+	async "the table of a flame graph opens where one sees it"({ browser, url, demo, ok }) {
+		const page = await open(browser, url);
+		await page.setViewportSize({ width: 1200, height: 480 });
+		await run(page, "erlang*:demo_exact:inner/1:function-entry { @[ustack()] = count(); }", { nodes: ["page_demo"] });
+		await demo.ask("demo_exact:nested(40).");
+		await page.locator(".flame canvas").waitFor();
+		await page.locator(".flame").getByRole("button", { name: "table", exact: true }).click();
+		await page.locator(".flame .behind caption").waitFor();
+		const seen = await page.locator(".flame .behind").evaluate((e) => {
+			const { top, bottom } = e.getBoundingClientRect();
+			return Math.min(bottom, innerHeight) - Math.max(top, 0);
+		});
+		await page.setViewportSize({ width: 1440, height: 900 });
+		ok("its rows are on the screen", seen > 150, `${seen} px`);
+		return page;
+	},
+
+	async "a log that goes while it scrolls"({ browser, url, is }) {
+		const page = await open(browser, url);
+		await run(page, 'tick-5ms { printf("%d\\n", n++); }', { nodes: ["page_demo"] });
+		await page.waitForFunction(() => document.querySelector(".lines")?.childElementCount > 60);
+		await page.evaluate(() => {
+			document.querySelector(".lines").scrollTop = 5;
+			globalThis.erltrace.editor.set("tick-10ms { @ = count(); }");
+			globalThis.erltrace.execute();
+		});
+		await page.locator(".list").waitFor();
+		is("nothing is thrown", page.faults, []);
+		return page;
+	},
+
+	async "keys without end are released"({ browser, url, demo, is, ok }) {
+		const page = await open(browser, url);
+		await run(page, "erlang*:demo_exact:leaf/1:function-return { @n[n++] = count(); }", { nodes: ["page_demo"] });
+		await demo.ask("demo_exact:calls(6000).");
+		await page.waitForFunction(() => [...globalThis.erltrace.run.aggregations.values()][0].series.count === 6000);
+		// as long as they are shown they stay: as if that were over
+		await page.evaluate(() => {
+			globalThis.erltrace.run.oldestShown = () => globalThis.erltrace.run.lastSlot;
+		});
+		await page.waitForFunction(() => [...globalThis.erltrace.run.aggregations.values()][0].series.released > 0);
+		await page.locator(".list footer").getByText("+ 5 000 more; @n 5 000").waitFor();
+		ok("what is left out is said", true);
+		is("the rest is there", await page.evaluate(() => [...globalThis.erltrace.run.aggregations.values()][0].series.count), 1000);
 		return page;
 	},
 };

@@ -19,6 +19,12 @@ export const lost = {
 		ok("is said", true);
 		await page.locator(".log .lines").getByText(/page_gone@\S+ has gone away/).waitFor();
 		ok("is in the log", true);
+		const dot = (node) => page.locator(".item.node", { hasText: node }).locator(".dot").getAttribute("class");
+		is("its dot is not green", await page.evaluate(() => globalThis.erltrace.nodes.find((n) => n.name.startsWith("page_gone")).ok), false);
+		await page.locator("header .menu button").first().click();
+		is("nor in the list", await dot("page_gone"), "dot bad");
+		is("the other's is", await dot("page_still"), "dot good");
+		await page.keyboard.press("Escape");
 		is("the other one goes on", await page.evaluate(() => globalThis.erltrace.run.phase), "running");
 		const pid = Number(await demo.ask("list_to_integer(os:getpid())."));
 		process.kill(pid, "SIGSTOP");
