@@ -178,8 +178,8 @@ stop(H) ->
 %% (`none': there are none), how many `functions' do, how many are `counted' by the VM and have no
 %% events, which are `traced' although the others are not, as reason, number and example, `why' the
 %% fast way is not possible, or `<<>>', and whether the script has `warned' of that; `cost', the
-%% percentage of the schedulers' busy time that the script takes; `aborted', why the watchdog ended
-%% the script. After that, what was gathered can be read once more; then the calls that read results
+%% percentage of the schedulers' busy time that the script takes, with rounds and samples;
+%% `aborted', why the watchdog ended the script. After that, what was gathered can be read once more; then the calls that read results
 %% return the reason as an error.
 -spec status(handle()) -> {ok, #{state := state(), running := boolean(),
                                  fired := non_neg_integer(),

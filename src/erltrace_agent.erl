@@ -552,7 +552,7 @@ cost_lines(#data{spec = Spec} = Data) ->
         {ok, Counts} ->
             lines([{"probes fired ~b time~s", [N, plural(N, "s")]} ||
                       Verbose, N <- [maps:get(fired, Counts, 0)]] ++
-                  [{"events took ~.1f % of the schedulers' busy time", [float(C)]} ||
+                  [{"it took ~.1f % of the schedulers' busy time", [float(C)]} ||
                       Verbose, C <- [maps:get(cost, Counts, 0)]] ++
                   [{"~b frame~s of stacks shown as addresses: their code was being loaded or removed",
                     [N, plural(N, "s")]} ||

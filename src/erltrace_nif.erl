@@ -232,6 +232,9 @@ ticks(Nif, Form) -> unless_at_rest(ticks, Nif, [Nif, Form]).
 
 %% ns of processor time: of the script, with the VM's part of its events; of the whole node. How many
 %% probes have fired.
+-spec took(non_neg_integer(), Ns :: non_neg_integer()) -> ok.
+took(_, _) -> erlang:nif_error(not_loaded).
+
 -spec spent(nif() | none) ->
           {Spent :: non_neg_integer(), Node :: non_neg_integer(), Fired :: non_neg_integer()} | closed.
 spent(_) -> erlang:nif_error(not_loaded).

@@ -480,8 +480,9 @@ longest(Ns, #st{counters = C}) ->
 
 %% What is spent has to be earned. To wake up, to be scheduled, and what the consumer does with the results
 %% is more, by 5 to 20 % as measured, but where slices are short, or waking threads is dear, by 40.
-spend(Took, G, #st{until = Until, budget = Budget, counters = C} = St) ->
+spend(Took, G, #st{number = Number, until = Until, budget = Budget, counters = C} = St) ->
     Cost = Took + 2 * Took div 5,
+    ok = erltrace_nif:took(Number, Cost),
     Now = now_ns(),
     case is_hurried(G, Now) of
         true ->

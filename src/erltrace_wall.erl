@@ -62,6 +62,8 @@ ask(#wall{period = Period, last = Last, monitor = M} = W) ->
             case erltrace_nif:wall(W1#wall.number, Now - Last, Samples) of
                 true ->
                     Costs = costs(Cost, length(Samples), W1#wall.costs),
+                    Costs =:= [] orelse
+                        erltrace_nif:took(W1#wall.number, lists:min(Costs) * length(Samples)),
                     ask(W1#wall{last = Now, costs = Costs, few = few(Period, W1#wall.few, Costs)});
                 false -> ok
             end

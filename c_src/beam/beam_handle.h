@@ -123,6 +123,8 @@ struct beam_handle {
 	char file[256], source[256]; /* where the last script failed to compile */
 	_Atomic uint64_t counted_calls; /* by the VM (counters.c) */
 	_Atomic uint64_t reading;	/* ns of processor time that it took to read results */
+	/* ns of processor time around its firings: asking for things, taking samples */
+	_Atomic int64_t around;
 	uint64_t read_from; /* ns: when reading the VM's counters began */
 	bool new_wants; /* a description has named functions that were not looked for yet */
 };

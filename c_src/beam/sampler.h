@@ -122,8 +122,10 @@ struct sampler_thread {
 	/* the handler writes head, the reader tail */
 	_Alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t drops; /* samples that found the ring full */
+	_Atomic uint64_t took;	/* ns that the handler has run */
 	_Alignas(64) _Atomic uint64_t tail;
 	uint64_t told; /* of the drops */
+	uint64_t paid; /* of what it took */
 	_Alignas(64) uintptr_t ring[SAMPLER_RING];
 	/* the handler's */
 	uintptr_t proc[SAMPLER_PROC], stack[SAMPLER_STACK];

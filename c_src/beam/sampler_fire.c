@@ -179,6 +179,24 @@ static void tell_drops(void)
 			count_drops(w, n * period / w->period);
 }
 
+/* What the handler took: the scripts that sample share it. */
+static void share_cost(void)
+{
+	uint64_t ns = 0, n = 0;
+
+	for (unsigned i = 0; i < atomic_load(&sampler_nthreads); i++) {
+		uint64_t took = atomic_load(&sampler_threads[i]->took);
+
+		ns += took - sampler_threads[i]->paid;
+		sampler_threads[i]->paid = took;
+	}
+	for (const struct watcher *w = watchers; w != NULL; w = w->next)
+		n += w->running;
+	for (const struct watcher *w = watchers; w != NULL; w = w->next)
+		if (w->running)
+			atomic_fetch_add(&w->b->around, (int64_t)(ns / n));
+}
+
 /* Under the lock, on a thread that has a beam_thread. */
 static void read_and_fire(void)
 {
@@ -189,6 +207,7 @@ static void read_and_fire(void)
 	beam_thread_enter(t);
 	read_all(fire_all, NULL);
 	tell_drops();
+	share_cost();
 	beam_thread_leave(t);
 }
 

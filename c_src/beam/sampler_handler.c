@@ -29,6 +29,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "engine/clock.h"
 #include "prog/stack_marks.h"
 #include "own_name.h"
 #include "sampler.h"
@@ -36,6 +37,7 @@
 #define NEAR	32	     /* words below the registers where C code may have saved some */
 #define AHEAD	64	     /* bytes of code in which the stack pointer is restored */
 #define C_STACK (64UL << 20) /* no C stack is larger */
+#define LONGEST 1000000	     /* ns that a sample may take */
 
 _Atomic(struct sampler_thread *) sampler_threads[SAMPLER_THREADS];
 _Atomic unsigned sampler_nthreads;
@@ -407,6 +409,19 @@ static void take(struct sampler_thread *t, const siginfo_t *si, const void *cont
 	put(t, &h, head);
 }
 
+/* The thread may have been off its processor meanwhile: no sample takes that long. */
+static void take_timed(struct sampler_thread *t, const siginfo_t *si, const void *context)
+{
+	uint64_t from = en_now(), ns;
+
+	take(t, si, context);
+	ns = en_now() - from;
+	atomic_store_explicit(&t->took,
+		atomic_load_explicit(&t->took, memory_order_relaxed) +
+			(ns < LONGEST ? ns : LONGEST),
+		memory_order_relaxed);
+}
+
 /*
  * The value of a timer is the number of its thread, no pointer: whoever sends a signal like ours
  * can have a sample taken, at most.
@@ -423,7 +438,7 @@ void sampler_on_signal(int sig, siginfo_t *si, void *context)
 	if (t != NULL && t->tid == (pid_t)syscall(SYS_gettid)) {
 		atomic_store(&t->inside, true);
 		if (atomic_load(&t->live))
-			take(t, si, context);
+			take_timed(t, si, context);
 		atomic_store_explicit(&t->inside, false, memory_order_release);
 	}
 	errno = err;

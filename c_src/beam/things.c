@@ -455,6 +455,12 @@ static uint64_t monotonic(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/* The walker reports what a slice took with its firings, which are counted by themselves. */
+static void took_within(struct beam_handle *b, uint64_t ns)
+{
+	atomic_fetch_sub(&b->around, (int64_t)ns);
+}
+
 /* Fires for rows until its time is over; the list of those that are left. */
 static ERL_NIF_TERM fire_some(struct thing *t, ERL_NIF_TERM rows)
 {
@@ -467,7 +473,7 @@ static ERL_NIF_TERM fire_some(struct thing *t, ERL_NIF_TERM rows)
 		if (n % ROWS_A_LOOK == 0 && monotonic() >= end)
 			break;
 	}
-	en_own_end(en, from);
+	took_within(t->b, en_own_end(en, from));
 	return rows;
 }
 
@@ -535,7 +541,7 @@ ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		en_uncount(en);
 		list = enif_make_list_cell(env, t.row[0], list);
 	}
-	en_own_end(en, from);
+	took_within(t.b, en_own_end(en, from));
 	beam_leave();
 	return list;
 }

@@ -198,7 +198,10 @@ void beam_watchdog_go(struct beam_handle *b)
 
 	measure_looks();
 	b->watchdog = (struct beam_watchdog){
-		.window[0] = {now, cost, cpu_time()}, .n = 1, .read = now, .looked = now};
+		.window[0] = {now, cost, cpu_time(), atomic_load(&b->around)},
+		.n = 1,
+		.read = now,
+		.looked = now};
 	b->patience = api_option(b->h, OPT_WATCHTIME);
 	atomic_store(&b->beat, 0);
 	atomic_store(&b->stale, 0);
@@ -218,18 +221,25 @@ static struct beam_window *window(struct beam_watchdog *w, unsigned n)
 }
 
 /* How much of the time that the schedulers were busy since then was the script's? */
-static unsigned permille(
-	const struct beam_window *then, const struct beam_window *now, unsigned schedulers)
+static unsigned permille(const struct beam_window *then, const struct beam_window *now,
+	unsigned schedulers, bool all)
 {
 	uint64_t ns = now->at - then->at, busy = now->cpu - then->cpu;
+	int64_t cost = (int64_t)(now->cost - then->cost);
 
+	if (all)
+		cost += now->around - then->around;
 	if (busy > ns * schedulers) /* others than schedulers use processor time too */
 		busy = ns * schedulers;
 	if (busy < ns / IDLE)
 		busy = ns / IDLE;
-	return busy == 0 ? 0 : (unsigned)((now->cost - then->cost) * 1000 / busy);
+	return busy == 0 || cost < 0 ? 0 : (unsigned)((uint64_t)cost * 1000 / busy);
 }
 
+/*
+ * What is shown is all that the script takes. It is not ended for what it takes besides its
+ * firings: rounds of the provider state and samples have bounds of their own.
+ */
 static void look_at_cost(struct beam_handle *b, uint64_t now, unsigned schedulers)
 {
 	uint64_t limit = api_option(b->h, OPT_WATCHDOG);
@@ -238,10 +248,10 @@ static void look_at_cost(struct beam_handle *b, uint64_t now, unsigned scheduler
 
 	if (now - window(w, w->n - 1)->at < api_option(b->h, OPT_WATCHTIME) / BEAM_WINDOWS)
 		return; /* this window is not over */
-	here = (struct beam_window){now, cost_of(b), cpu_time()};
-	w->permille = permille(window(w, w->n - 1), &here, schedulers);
+	here = (struct beam_window){now, cost_of(b), cpu_time(), atomic_load(&b->around)};
+	w->permille = permille(window(w, w->n - 1), &here, schedulers, true);
 	if (w->n > BEAM_WINDOWS) {
-		w->mean = permille(window(w, w->n), &here, schedulers); /* the oldest */
+		w->mean = permille(window(w, w->n), &here, schedulers, false); /* the oldest */
 		if (limit != 0 && w->mean > 10 * limit)
 			atomic_store(&b->ended, ENDED_COST);
 	}
@@ -385,6 +395,23 @@ ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 			enif_make_uint64(env, cpu_time()), enif_make_uint64(env, en_fired(b->en)));
 	beam_leave();
 	return ret;
+}
+
+/* took(Number, Ns) -> ok: processor time of the handle's rounds, with their firings, or samples */
+ERL_NIF_TERM nif_took(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct beam_handle *b;
+	ErlNifUInt64 ns;
+	unsigned number;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &number) || !enif_get_uint64(env, argv[1], &ns))
+		return enif_make_badarg(env);
+	b = beam_enter_live(number);
+	if (b != NULL)
+		atomic_fetch_add(&b->around, (int64_t)ns);
+	beam_leave();
+	return atom_ok;
 }
 
 /*

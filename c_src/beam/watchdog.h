@@ -24,6 +24,7 @@ enum { ENDED_NOT, ENDED_COST, ENDED_STALL, ENDED_SILENCE };
 #define BEAM_WINDOWS 10 /* of a watchtime */
 struct beam_window {
 	uint64_t at, cost, cpu; /* ns: when; by then: what the script took, what the node did */
+	int64_t around;		/* what the script took besides (beam_handle.h) */
 };
 struct beam_watchdog {
 	struct beam_window window[BEAM_WINDOWS + 1]; /* the last ones, in a ring */

@@ -159,10 +159,12 @@ uint64_t en_own_begin(const struct en *en)
 	return en->opts->inside ? clock_thread() : 0;
 }
 
-void en_own_end(struct en *en, uint64_t from)
+uint64_t en_own_end(struct en *en, uint64_t from)
 {
-	if (en->opts->inside)
-		atomic_fetch_add(&en->own_cost, clock_thread() - from);
+	uint64_t ns = en->opts->inside ? clock_thread() - from : 0;
+
+	atomic_fetch_add(&en->own_cost, ns);
+	return ns;
 }
 
 static void fire_own(struct en *en, const char *name, unsigned phase)

@@ -151,7 +151,7 @@ uint64_t en_own_cost(const struct en *en);
 /* en_fire, and add its time to that; or these around many */
 void en_fire_own(struct en_probe *p, const uint64_t *arg, const struct en_current *cur);
 uint64_t en_own_begin(const struct en *en);
-void en_own_end(struct en *en, uint64_t from);
+uint64_t en_own_end(struct en *en, uint64_t from); /* what it added */
 void en_uncount(struct en *en); /* the last firing of this thread was for its predicates only */
 /* Number of firings over all threads: for tests and -v. */
 uint64_t en_fired(const struct en *en);

@@ -356,6 +356,33 @@ partial() ->
     erltrace:close(H),
     [stop(P) || P <- Ps].
 
+%% What a script is said to cost has its rounds in it, though its clause never runs; they have a budget of their
+%% own, so the watchdog does not end it for them.
+cost_of_rounds_test_() ->
+    {timeout, 120, fun cost_of_rounds/0}.
+
+cost_of_rounds() ->
+    Ps = [quiet(fun() -> ok end) || _ <- lists:seq(1, 5000)],
+    {ok, H} = erltrace:script("#pragma D option watchdog=1\n#pragma D option watchtime=1s\n"
+                              "state:::process-100ms /args[0]->memory < 0/ { @n = count(); }"),
+    wait(H, 2),
+    Now = now_ms(),
+    costs(H, Now + 3000),
+    {ok, #{aborted := Aborted, running := true}} = erltrace:status(H),
+    ?assertEqual(undefined, Aborted),
+    erltrace:close(H),
+    [stop(P) || P <- Ps].
+
+now_ms() -> erlang:monotonic_time(millisecond).
+
+%% For some watchtimes, and until it is at least what the rounds take of all schedulers: of the busy ones it is more.
+costs(H, Until) ->
+    {ok, #{cost := Cost, things := #{cost := Rounds}}} = erltrace:status(H),
+    case Rounds > 0 andalso Cost >= Rounds andalso now_ms() > Until of
+        true -> ok;
+        false -> receive after 100 -> ok end, costs(H, Until)
+    end.
+
 %% The first rounds are whole, however small the budget is: all processes are asked, and the round says of how many.
 first_rounds_test_() ->
     {timeout, 120, fun first_rounds/0}.

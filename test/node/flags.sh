@@ -192,7 +192,7 @@ ok '-v: the node' grep -qE "^erltrace: node flags@.*: OTP [0-9]+, .*, process ${
 ok '-v: what is armed' grep -qE '^erltrace: armed: call, return_to, procs, [0-9]+ functions?$' e
 ok '-v: returns' grep -qE '^erltrace: returns are found by ' e
 ok '-v: how often' grep -qE '^erltrace: probes fired [0-9]+ times?$' e
-ok '-v: what it cost' grep -qE "^erltrace: events took [0-9]+[.][0-9] % of the schedulers' busy time$" e
+ok '-v: what it cost' grep -qE "^erltrace: it took [0-9]+[.][0-9] % of the schedulers' busy time$" e
 says '^erltrace: armed: nothing' -v -n 'tick-20ms { }'
 if [ "$(at flags 'erlang:function_exported(trace, session_create, 3).')" = false ]; then
 	at flags 'T = spawn(fun() -> receive stop -> ok end end), erlang:trace(whereis(rex), true, [procs, {tracer, T}]), done.' >/dev/null

@@ -39,7 +39,7 @@ export function stateOf(app) {
 	return { cls: "good", text: "Running" };
 }
 
-const COST = "Share of the schedulers' busy time that the script takes";
+const COST = "Share of the schedulers' busy time that the script takes: its events, rounds of the provider state, samples";
 const COST_UNKNOWN =
 	"Not known: the script runs in the kernel, and the cost of events is measured only inside a node";
 
