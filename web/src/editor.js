@@ -30,7 +30,7 @@ import {
 import { tags as t } from "@lezer/highlight";
 import words from "erltrace:words";
 import { KEYWORDS, probeTextAt, tokenizer } from "./d_language.js";
-import { byInterest, offer } from "./probes.js";
+import { byInterest, meant, offer } from "./probes.js";
 
 // Colours are the page's variables: the theme changes without the editor.
 const colours = HighlightStyle.define([
@@ -177,12 +177,12 @@ export function createEditor(parent, { doc, nonce, findProbes, onChange, onRun }
 		if (pragma) return { from: cx.pos - pragma[1].length, options, validFor: /^\w*$/ };
 		const probe = probeTextAt(cx.state.doc.toString(), cx.pos);
 		if (probe !== null && (probe.includes(":") || cx.explicit)) {
-			const got = await findProbes(probe);
+			const got = await findProbes(meant(probe));
 			if (cx.aborted) return null;
 			return {
 				from: cx.pos - probe.length,
 				filter: false,
-				options: offer(probe, probeNames, got.probes)
+				options: offer(meant(probe), probeNames, got.probes)
 					.map((label) => ({ label, type: "constant" }))
 					.concat(
 						got.more

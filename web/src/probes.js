@@ -25,6 +25,9 @@ export function byInterest(names) {
 	return [...new Set(names)].sort((a, b) => place(a) - place(b));
 }
 
+// What was typed, as it has to be: no node has a provider erlang, but for its number.
+export const meant = (text) => text.replace(/^erlang:/, "erlang*:");
+
 // A probe of the node as it is to be written: with the provider that was typed, if that is a pattern. A
 // node's own is the number of its process: a script with it would be good for this one VM only.
 function written(probe, text) {

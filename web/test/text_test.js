@@ -24,7 +24,7 @@ import {
 import { findScripts } from "../src/find.js";
 import { Log } from "../src/log.js";
 import { Run } from "../src/model.js";
-import { offer } from "../src/probes.js";
+import { meant, offer } from "../src/probes.js";
 import { prototype, readWords } from "../words.js";
 
 const toCSV = (...args) => [...csvParts(...args)].join("");
@@ -373,6 +373,9 @@ test("probes are offered by interest: general ones, the node's, numbered ones la
 	]);
 	assert.deepEqual(offer("erlang*:::spawn", names, []), ["erlang*:::process-spawn"]);
 	assert.deepEqual(offer("erlang*:lists:", names, found), [found[1], found[0]]);
+	// without its star no probe would match
+	assert.equal(offer(meant("erlang:::spawn"), names, [])[0], "erlang*:::process-spawn");
+	assert.deepEqual(["erlang1:", "erlang*:l", "erlan"].map(meant), ["erlang1:", "erlang*:l", "erlan"]);
 	const known = readWords().filter((w) => w.kind === "probe").map((w) => w.name);
 	assert.ok(known.includes("process-spawn") && known.includes("function-return"));
 	assert.ok(!known.includes("efile_drv-entry"));

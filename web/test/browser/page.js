@@ -438,6 +438,16 @@ const own = {
 		);
 		await page.evaluate(() => globalThis.erltrace.editor.set(""));
 		await page.locator(".cm-content").click();
+		await page.keyboard.type("erlang:demo_exact:lea");
+		await list.getByText("erlang*:demo_exact:leaf/1").first().waitFor();
+		await page.keyboard.press("Enter");
+		ok(
+			"a star that was not typed is added",
+			/^erlang\*:demo_exact:leaf\/1:function-/.test(await page.evaluate(() => globalThis.erltrace.editor.text())),
+			await page.evaluate(() => globalThis.erltrace.editor.text()),
+		);
+		await page.evaluate(() => globalThis.erltrace.editor.set(""));
+		await page.locator(".cm-content").click();
 		await page.keyboard.type("BEGIN { trace(erlpro");
 		await list.getByText("erlproc").first().waitFor();
 		ok("built-ins of the provider", true);
