@@ -441,13 +441,13 @@ static int set_number(
 		return et_err(e, ET_OPTION, "option %s: %.64s is not between %s and %s", d->name,
 			value, lo, hi);
 	}
+	if (by_script && i == OPT_CALLS && (o->val[OPT_HARMLESS] || loosens(o, i, v)))
+		return 0; /* the results are the same */
 	if (o->val[OPT_HARMLESS] && !is_harmless(d, i, v))
 		return harmful(d->name, e);
 	if (i == OPT_PAYLOAD && v != 0 && (o->no_payload || (by_script && o->val[i] == 0)))
 		return et_err(e, ET_OPTION, "option payload is off here, and stays off%s",
 			o->no_payload ? ": the node's setting says so" : "");
-	if (by_script && i == OPT_CALLS && loosens(o, i, v))
-		return 0; /* the results are the same */
 	if (by_script && !o->trusts && loosens(o, i, v))
 		return users_own(d, e);
 	o->val[i] = v;
