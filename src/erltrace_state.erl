@@ -13,8 +13,8 @@
 %% says also when a pass is over.
 %%
 %% Who looks at a node in trouble needs an answer now, so the first two passes (one to see what there is, one to
-%% see what changes) are not held to the budget: each may take three quarters of one scheduler for two
-%% seconds.
+%% see what changes) are not held to the budget: each may take three quarters of one scheduler, for a second and
+%% a half of CPU time. The second one begins a second after the first at most, whatever the rate.
 %%
 %% It runs at high priority, and so do the processes that ask for it (erltrace_askers): in a node with more
 %% to run than schedulers it would wait for a turn of everybody else after each of its own. Only CPU time
@@ -33,9 +33,11 @@
 -define(SLICE_MIN, 300000). % ns that a slice should take
 -define(SLICE_MAX, 2000000).
 -define(HURRIED, 2).      % so many passes, at first, need not keep to the budget,
--define(HURRY, 2000000000). % for so many ns each,
--define(HURRIED_SLICE, 5000000). % in slices of so many ns,
+-define(HURRY, 1500000000). % for so many ns of CPU time each,
+-define(HURRIED_SLICE, 20000000). % in slices of so many ns: to sleep and wake up often takes long on a busy machine,
 -define(REST, 3).         % each with a pause a third as long as it took
+-define(SHOWN, 5000000000). % ns after which there is something to see, if not all of it
+-define(SOON, 1000000000). % ns from the first pass to the second, if the period is longer
 -define(PAUSE, 50000000). % ns from one slice to the next, if that makes it no longer
 -define(CHUNK, 64).       % things in a row of the table: a slice looks at the clock after these
 -define(BURST, 250000000). % ns: what was not used earlier than that is lost
@@ -72,6 +74,7 @@
                 pass = 0 :: non_neg_integer(),
                 fresh = true :: boolean(),        % this round began with the pass
                 began = 0 :: integer(),           % ns: the pass
+                took = 0 :: non_neg_integer(),    % ns of CPU time, in this pass
                 seen = 0 :: non_neg_integer(),    % in this round
                 looked = 0 :: non_neg_integer(),  % in this round: processes that were asked,
                 silent = 0 :: non_neg_integer(),  % those of them that did not answer,
@@ -207,7 +210,7 @@ handle_info({'DOWN', M, process, _, Why}, #st{groups = Groups} = St) ->
                         end,
     {Listed, Others} = lists:partition(fun(#group{listing = L}) -> L =:= M end, Groups),
     next(lists:foldl(fun(G, #st{groups = Gs} = S) ->
-                             spend(Cost, G, S#st{groups = [listed(N, Chunks, G) | Gs]})
+                             spend(Cost, G, S#st{groups = [took(Cost, listed(N, Chunks, G)) | Gs]})
                      end, St#st{groups = Others}, Listed));
 handle_info(Message, St) ->
     _ = erltrace_askers:late(Message),
@@ -243,7 +246,7 @@ slice(#st{groups = Groups, number = Number} = St0) ->
         [] ->
             next(St#st{groups = Idle});
         [G | Rest] ->
-            Slice = case is_hurried(G, Now) of true -> ?HURRIED_SLICE; false -> St#st.slice end,
+            Slice = case is_hurried(G) of true -> ?HURRIED_SLICE; false -> St#st.slice end,
             {IsOn, N, G0} = work(Now + Slice, 0, reductions(), Now, G, St),
             erltrace_askers:clock_out(),
             looked(G0, St),
@@ -254,7 +257,7 @@ slice(#st{groups = Groups, number = Number} = St0) ->
             longest(Longest, St),
             St1 = spend(Cost, G, St#st{paused = Pause}),
             case IsOn andalso erltrace_nif:alive(Number) of
-                true -> next(St1#st{groups = Rest ++ Idle ++ [G1]});
+                true -> next(St1#st{groups = Rest ++ Idle ++ [took(Cost, G1)]});
                 false -> {stop, normal, St1}
             end
     end.
@@ -267,12 +270,12 @@ begin_round(#group{due = Due} = G, Now, _) when Due =:= never; Due > Now ->
 begin_round(#group{todo = [_ | _], seen = 0, looked = 0} = G, Now, _) -> % late, as on a busy machine
     next_due(G, Now);
 begin_round(#group{todo = [_ | _]} = G, Now, St) -> % the last one was partial
-    case is_hurried(G, Now) of
+    case is_hurried(G) of
         true -> next_due(G, Now); % it will be whole
         false -> next_due(partial(G, St), Now)
     end;
 begin_round(#group{probes = Probes, pass = Pass} = G, Now, St) ->
-    G1 = next_due(next_round(G#group{pass = Pass + 1, began = Now, todo = Probes, fresh = true}), Now),
+    G1 = next_due(next_round(G#group{pass = Pass + 1, began = Now, took = 0, todo = Probes, fresh = true}), Now),
     case Probes of
         [] -> end_round(last, G1, St), G1;
         _ -> list(G1)
@@ -286,13 +289,16 @@ next_round(#group{round = Round} = G) ->
     G#group{round = Round + 1, seen = 0, looked = 0, silent = 0}.
 
 %% The first passes go on without regard to the budget.
-is_hurried(#group{pass = Pass, began = Began}, Now) ->
-    Pass =< ?HURRIED andalso Now - Began < ?HURRY.
+is_hurried(#group{pass = Pass, took = Took}) ->
+    Pass =< ?HURRIED andalso Took < ?HURRY.
 
-%% If that was not enough, what there is is shown, before the next round is due.
+took(Cost, #group{took = Took} = G) ->
+    G#group{took = Took + Cost}.
+
+%% If that was not enough, or takes long, what there is is shown, before the next round is due.
 in_time(#group{todo = [_ | _], fresh = true, pass = Pass, began = Began, period = Period, looked = Looked} = G, St)
   when Pass =< ?HURRIED, Period > 0, Looked > 0 ->
-    case now_ns() - Began >= ?HURRY of
+    case not is_hurried(G) orelse now_ns() - Began >= ?SHOWN of
         true -> partial(G, St);
         false -> G
     end;
@@ -301,6 +307,8 @@ in_time(G, _) ->
 
 next_due(#group{period = 0} = G, _) ->
     G#group{due = never};
+next_due(#group{period = Period, pass = 1, round = 1} = G, Now) -> % something to compare with
+    G#group{due = Now + min(Period, ?SOON)};
 next_due(#group{period = Period, due = Due} = G, Now) ->
     G#group{due = Due + Period * (1 + (Now - Due) div Period)}.
 
@@ -324,8 +332,9 @@ lister(Kind, Ranks, Chunks) ->
     erltrace_askers:clock_in(),
     try
         Things = erltrace_things:list(Kind),
-        _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_things:ranks(Things)}),
-        put_chunks(Things, 0, 0, Chunks)
+        {Length, Ranked} = put_chunks(Things, 0, 0, erltrace_things:rank(Ranks), Chunks),
+        _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_things:ranks(Length, Ranked)}),
+        Length
     of
         N ->
             erltrace_askers:clock_out(),
@@ -335,12 +344,12 @@ lister(Kind, Ranks, Chunks) ->
         error:badarg -> exit(normal) % the walker has ended, and its tables with it
     end.
 
-put_chunks([], _, N, _) ->
-    N;
-put_chunks(Things, At, N, Chunks) ->
+put_chunks([], _, N, Ranked, _) ->
+    {N, Ranked};
+put_chunks(Things, At, N, Ranked, Chunks) ->
     {Chunk, Length, Rest} = chunk(Things, 0, []),
     ets:insert(Chunks, {At, Chunk}),
-    put_chunks(Rest, At + 1, N + Length, Chunks).
+    put_chunks(Rest, At + 1, N + Length, erltrace_things:rank(Chunk, Ranked), Chunks).
 
 chunk([T | Rest], N, Chunk) when N < ?CHUNK -> chunk(Rest, N + 1, [T | Chunk]);
 chunk(Rest, N, Chunk) -> {Chunk, N, Rest}.
@@ -484,7 +493,7 @@ spend(Took, G, #st{number = Number, until = Until, budget = Budget, counters = C
     Cost = Took + 2 * Took div 5,
     ok = erltrace_nif:took(Number, Cost),
     Now = now_ns(),
-    case is_hurried(G, Now) of
+    case is_hurried(G) of
         true ->
             counters:add(C, ?FIRST, Cost),
             St#st{until = Now + Took div ?REST};

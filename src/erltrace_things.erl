@@ -8,11 +8,11 @@
 %% What some members are compared with, such as the reductions of the last round, is kept in a table of
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
--export([plan/2, plan/3, list/1, wants_ranks/1, ranks/1, set_ranks/1, gate/4, rows/3, asked/0, new_kept/0, forget/3]).
+-export([plan/2, plan/3, list/1, wants_ranks/1, rank/1, rank/2, ranks/2, set_ranks/1, gate/4, rows/3, asked/0, new_kept/0, forget/3]).
 -export([answer/2]). % for erltrace_askers
 -export([hide_labels/0, has_labels/0]).
 -export([hold/1, release/1]).
--export_type([kind/0, plan/0, thing/0, ranks/0]).
+-export_type([kind/0, plan/0, thing/0, ranked/0, ranks/0]).
 
 -type kind() :: process | wait | table | port | socket | scheduler | memory | node.
 -type thing() :: term().
@@ -35,6 +35,7 @@
                memory = 0 :: non_neg_integer(),
                makers = [] :: [fun((tuple()) -> term())],
                keeps = false :: boolean(),       % something until the next round
+               sparse = false :: boolean(),      % only of those with messages: a process that is not known has had none
                words = false :: boolean(),       % the library reads the items in the VM
                gate = none :: #plan{} | none}).  % what is asked first, to see who is asked for all
 -opaque plan() :: #plan{}.
@@ -54,6 +55,8 @@
                 binary = #{} :: #{pid() => pos_integer()},
                 last = 1 :: pos_integer()}).
 -opaque ranks() :: #ranks{}.
+-type most() :: {Least :: non_neg_integer(), N :: non_neg_integer(), [{pos_integer(), pid()}]}.
+-opaque ranked() :: {Memory :: most(), Binary :: most()} | none.
 
 %% What is kept of a port that is a socket.
 -record(inet, {driver :: binary(),
@@ -110,7 +113,8 @@ plan(process, Members) ->
           status = find(status, Items), memory = find(memory, Items ++ Dear),
           makers = [maker(M, Items ++ Dear) || M <- Members],
           words = Items -- [message_queue_len, reductions] =:= [] andalso erltrace_words:find(),
-          keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED)};
+          keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED),
+          sparse = Dear =:= [] andalso [M || M <- Members, lists:member(M, ?COMPARED)] =:= [mailbox_growth]};
 plan(socket, Members) ->
     Stats = lists:usort(lists:append([stats_of(M) || M <- Members])),
     #plan{kind = socket, members = Members, items = Stats, dear = [ends || is_asked(Members, [local, remote])],
@@ -171,8 +175,8 @@ again(Dear) ->
 %% Of the tuple {Pid, Kept, Answer ...}, the answers in the order of the items.
 maker(pid, _) -> fun(T) -> element(1, T) end;
 maker(age, _) -> fun age/1;
-maker(memory_rank, _) -> fun(T) -> rank(element(1, T), #ranks.memory) end;
-maker(binary_rank, _) -> fun(T) -> rank(element(1, T), #ranks.binary) end;
+maker(memory_rank, _) -> fun(T) -> place(element(1, T), #ranks.memory) end;
+maker(binary_rank, _) -> fun(T) -> place(element(1, T), #ranks.binary) end;
 maker(name, Items) -> name_maker(Items);
 maker(registered, Items) ->
     fun_of(registered_name, Items, fun([]) -> <<>>; (Name) -> Name end);
@@ -233,25 +237,29 @@ list(node) -> erltrace_system:all_nodes().
 wants_ranks(#plan{kind = process, members = Members}) -> is_asked(Members, [memory_rank, binary_rank]);
 wants_ranks(_) -> false.
 
-%% @doc Which of these processes have most. Where the library cannot read that, all are the first.
--spec ranks([pid()]) -> ranks().
-ranks(Pids) ->
+%% @doc Who of all processes has most is seen while they are listed, some at a time: rank/2. Where the library
+%% cannot read that, or it is not wanted, all are the first.
+-spec rank(Wanted :: boolean()) -> ranked().
+rank(true) ->
     case erltrace_words:find() of
-        true ->
-            {Memory, Binary} = most(Pids, {0, 0, []}, {0, 0, []}),
-            #ranks{memory = places(Memory), binary = places(Binary), last = max(1, length(Pids))};
-        false ->
-            #ranks{}
-    end.
+        true -> {{0, 0, []}, {0, 0, []}};
+        false -> none
+    end;
+rank(false) ->
+    none.
 
-most([], Memory, Binary) ->
-    {Memory, Binary};
-most(Pids, Memory, Binary) ->
-    {Some, Rest} = lists:split(min(?LOOKS, length(Pids)), Pids),
-    {Memory1, Binary1} = lists:foldl(fun({P, Mailbox, _, Heap, Bin, _}, {M, B}) ->
-                                             {add(Heap + ?MESSAGE * Mailbox, P, M), add(Bin, P, B)}
-                                     end, {Memory, Binary}, erltrace_words:look(Some)),
-    most(Rest, Memory1, Binary1).
+-spec rank([thing()], ranked()) -> ranked().
+rank(_, none) ->
+    none;
+rank(Pids, Ranked) ->
+    lists:foldl(fun({P, Mailbox, _, Heap, Bin, _}, {M, B}) ->
+                        {add(Heap + ?MESSAGE * Mailbox, P, M), add(Bin, P, B)}
+                end, Ranked, erltrace_words:look(Pids)).
+
+%% @doc Of so many processes.
+-spec ranks(non_neg_integer(), ranked()) -> ranks().
+ranks(_, none) -> #ranks{};
+ranks(N, {Memory, Binary}) -> #ranks{memory = places(Memory), binary = places(Binary), last = max(1, N)}.
 
 %% {The least that counts, how many there are, these}: cut to the first ones each time there are twice as many.
 add(Value, _, {Least, _, _} = Most) when Value =< Least ->
@@ -272,7 +280,7 @@ set_ranks(Ranks) ->
     _ = put(ranks, Ranks),
     ok.
 
-rank(Pid, Which) ->
+place(Pid, Which) ->
     #ranks{last = Last} = Ranks = get(ranks),
     maps:get(Pid, element(Which, Ranks), Last).
 
@@ -393,6 +401,8 @@ others([T | Ts], True, #plan{reductions = R, mailbox = M} = Gate, Kept) ->
             others(Ts, True, Gate, Kept);
         #kept{dear = Dear} ->
             [to_keep(T, 0, Dear, Gate, Kept) | others(Ts, True, Gate, Kept)];
+        _ when Gate#plan.sparse, element(M, T) =:= 0 ->
+            others(Ts, True, Gate, Kept);
         _ ->
             [to_keep(T, 0, [], Gate, Kept) | others(Ts, True, Gate, Kept)]
     end;

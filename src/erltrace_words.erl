@@ -29,16 +29,35 @@ find() ->
 look(Pids) ->
     erltrace_nif:proc_words(Pids).
 
+%% All of them at the same time: in a busy node each answer is a turn of somebody else away.
 look_for() ->
     process_flag(priority, high),
+    Me = self(),
     Samples = [sample(N) || N <- lists:seq(1, ?SAMPLES)],
-    Found = [numbers(S) || S <- Samples],
+    Takers = [spawn_opt(fun() -> taker(S, Me) end, [link, {priority, high}]) || S <- Samples],
+    Found = [receive {T, Numbers} -> Numbers end || T <- Takers],
     Known = case lists:member(none, Found) of
                 true -> undefined; % next time
                 false -> erltrace_nif:find_words(erlang:system_info(process_limit), Found)
             end,
+    [begin unlink(T), exit(T, kill) end || T <- Takers],
     [exit(P, kill) || {P, _, _, _} <- Samples],
     Known.
+
+%% A process is suspended as long as the one lives that has suspended it.
+taker({Sample, Inner, _, _} = S, Me) ->
+    process_flag(sensitive, true),
+    M = erlang:monitor(process, Sample),
+    Sample ! {self(), are_you_ready},
+    Is = receive
+             {Sample, ready} -> true;
+             {'DOWN', M, process, Sample, _} -> false
+         after ?TIMEOUT -> false
+         end,
+    erlang:demonitor(M, [flush]),
+    [Sample ! K || K <- lists:seq(1, Inner)],
+    Me ! {self(), try true = Is, numbers(S) catch error:{badmatch, _} -> none end},
+    receive after infinity -> ok end.
 
 %% It has an old heap and a new one, and binaries of both; messages that it has looked at, and others that it has
 %% not, as it is suspended.
@@ -52,20 +71,17 @@ sample(N) ->
                           erlang:garbage_collect(self(), [{type, major}]),
                           erlang:garbage_collect(self(), [{type, minor}]),
                           erlang:garbage_collect(self(), [{type, minor}]),
-                          New = erlang:make_tuple(300 bsl N, N), % heaps come in certain sizes
+                          New = erlang:make_tuple(150 bsl N, N), % heaps come in certain sizes
                           Binary = binary:copy(<<1>>, 3000 * N + 700),
                           erlang:garbage_collect(self(), [{type, minor}]),
-                          Me ! {self(), ready},
+                          receive {Taker, are_you_ready} -> Taker ! {self(), ready} end,
                           receive {Me, stop} -> {Old, New, Binary} end
                   end, [{fullsweep_after, 1000}, {message_queue_data, off_heap}]),
-    receive {P, ready} -> ok after ?TIMEOUT -> ok end,
-    Inner = 5 * N + 3,
-    Outer = 7 * N + 80,
-    [P ! K || K <- lists:seq(1, Inner)],
-    {P, Inner, Outer, N rem 2}.
+    {P, 5 * N + 3, 7 * N + 80, N rem 2}.
 
+%% Not so much that the VM would collect it on a dirty scheduler: these may all be taken.
 grow(N) ->
-    {lists:seq(1, 500 bsl N), binary:copy(<<1>>, 5000 * N + 300)}.
+    {lists:seq(1, 200 bsl N), binary:copy(<<1>>, 5000 * N + 300)}.
 
 numbers({P, Inner, Outer, Monitors}) ->
     case rests(P, erlang:monotonic_time(millisecond) + ?TIMEOUT) of

@@ -10,15 +10,17 @@
 #	tools/test-trouble.sh [saturated | large | dirty | rabbit]...    without names all
 #
 # TIMES: how often each command is run (20). RECON: the folder with the .beam files of recon, which is asked
-# the same, in the same nodes, between the commands; without it, it is left out. For each command a line says
-# how often it named the culprit, and the median and the longest time in ms until it did: from the start of the
-# command on, and (in the node) from when it was armed on. For recon it is the time of its call in the node.
+# the same, in the same nodes, after each command; without it, it is left out. For each a line says how often
+# it named the culprit, and the median and the longest time in ms until it did: from the start of the command
+# on, and (in the node) from when it was armed on. For recon it is the time of an erl that connects and calls it,
+# and (in the node) that of the call. DIRTY_CPU=1: in the node dirty, those for computing are taken too.
 
 if [ "$(id -u)" = 0 ]; then
 	scratch=$(mktemp -d)
 	chown nobody "$scratch"
 	setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps=-all --bounding-set=-all \
-		env -u XDG_RUNTIME_DIR TMPDIR="$scratch" BIN="${BIN:-}" TIMES="${TIMES:-}" RECON="${RECON:-}" "$0" "$@"
+		env -u XDG_RUNTIME_DIR TMPDIR="$scratch" BIN="${BIN:-}" TIMES="${TIMES:-}" RECON="${RECON:-}" \
+		DIRTY_CPU="${DIRTY_CPU:-}" "$0" "$@"
 	code=$?
 	rm -rf "$scratch"
 	exit $code
@@ -69,42 +71,47 @@ look() { # line, script, its arguments
 	[ -n "$took" ] && echo "$took $((began + took - ${armed:-$began}))"
 }
 
-summary() { # what, how often, whence; times in ms, one in each line of its input
-	sort -n | awk -v what="$1" -v n="$2" -v whence="$3" -v kind="$kind" -v times="$times" '{ t[NR] = $1 }
-		END { printf "%-10s %-40s %2d of %d   median %6d   longest %6d ms %s\n", kind, what, n, times,
+summary() { # what, whence; times in ms, one in each line of its input
+	sort -n | awk -v what="$1" -v whence="$2" -v kind="$kind" -v times="$times" '{ t[NR] = $1 }
+		END { printf "%-10s %-40s %2d of %d   median %6d   longest %6d ms %s\n", kind, what, NR, times,
 			t[int((NR + 1) / 2)], t[NR], whence }'
 }
 
-names() { # what it finds, line, script, its arguments
-	local what=$1 i ms
-	shift
-	rm -f ms
+# A script and a call of recon in turn. The call's value is a list of processes, which has to have the culprit.
+names() { # what it finds, line, is the process P with the attributes A of recon it, recon's call; script, arguments
+	local what=$1 line=$2 culprit=$3 call=$4 i ms
+	shift 4
+	rm -f ms theirs missed
+	touch ms theirs
 	for ((i = 0; i < times; i++)); do
-		ms=$(look "$@")
+		ms=$(look "$line" "$@")
 		if [ -n "$ms" ]; then
 			echo "$ms" >>ms
 		else
-			head -n 40 o e | sed 's/^/    /' | tee -a missed >/dev/null
+			head -n 40 o e | sed 's/^/    /' >>missed
 		fi
+		[ -n "${RECON:-}" ] && [ -n "$call" ] && recon "$call" "$culprit" >>theirs
 	done
-	touch ms
-	cut -d ' ' -f 1 ms | summary "${*:2}" "$(wc -l <ms)" ''
-	cut -d ' ' -f 2 ms | summary "${*:2}" "$(wc -l <ms)" 'in the node'
-	is "$kind: $what: times that ${*:2} named it" "$times" "$(wc -l <ms)"
-	[ -s missed ] && cat missed && rm -f missed
+	cut -d ' ' -f 1 ms | summary "$*" ''
+	cut -d ' ' -f 2 ms | summary "$*" 'in the node'
+	if [ -n "${RECON:-}" ] && [ -n "$call" ]; then
+		cut -d ' ' -f 1 theirs | summary "$call" ''
+		cut -d ' ' -f 2 theirs | summary "$call" 'in the node'
+	fi
+	is "$kind: $what: times that $* named it" "$times" "$(wc -l <ms)"
+	[ -s missed ] && cat missed
 }
 
-# The same by recon, whose call is an expression with a list of processes as its value.
-recon() { # call
-	local i ms
-	[ -n "${RECON:-}" ] || return
-	rm -f ms
-	for ((i = 0; i < times; i++)); do
-		ms=$(plant "element(1, timer:tc(fun() -> $1 end)) div 1000.")
-		[[ $ms =~ ^[0-9]+$ ]] && echo "$ms" >>ms
-	done
-	touch ms
-	summary "$1" "$(wc -l <ms)" 'in the node' <ms
+# recon's call in the node, by an erl that connects to it: ms from its start on and of the call, or nothing.
+recon() { # call, is P with the attributes A the culprit
+	local began ms
+	began=$(now)
+	ms=$(erl -noshell -hidden -start_epmd false -sname "recon$$@${node_name#*@}" -setcookie "$(cat .erlang.cookie)" -eval "
+		{ok, Ts, _} = erl_scan:string(\"{T, V} = timer:tc(fun() -> $1 end), {T div 1000, lists:any(fun({P, _, A}) -> $2 end, V)}.\"),
+		{ok, Es} = erl_parse:parse_exprs(Ts),
+		{value, {Ms, true}, _} = rpc:call('$node_name', erl_eval, exprs, [Es, []], 60000),
+		io:format(\"~b~n\", [Ms]), halt()." 2>>recon.err)
+	[[ $ms =~ ^[0-9]+$ ]] && echo "$(($(now) - began)) $ms"
 }
 
 culprits() {
@@ -115,16 +122,15 @@ culprits() {
 	[ -n "${RECON:-}" ] && plant "true = code:add_patha(\"$RECON\"), {module, _} = code:ensure_loaded(recon), {module, _} = code:ensure_loaded(recon_lib), ok." >/dev/null
 }
 
-looks() {
-	names 'who does most' '^trouble_busy +<[0-9.]+> ' top 1
-	recon 'recon:proc_window(reductions, 10, 1000)'
-	names 'the longest mailbox' '^trouble_busy +<[0-9.]+> +0 +5000 ' mailbox 1000 1
-	recon 'recon:proc_count(message_queue_len, 10)'
-	names 'who holds binaries' '^trouble_leak +<[0-9.]+> +[0-9a-z]+ +52[0-9]{6}$' memory 1
-	recon 'recon:proc_count(binary_memory, 10)'
-	names 'the largest heap' "$1" memory 1
-	recon 'recon:proc_count(memory, 10)'
-	names 'the deadlock' '^DEADLOCK trouble_(a -> trouble_b -> trouble_a|b -> trouble_a -> trouble_b)$' waits 0 1
+looks() { # line of the largest heap, is P with the attributes A it
+	names 'who does most' '^trouble_busy +<[0-9.]+> ' 'hd(A) =:= trouble_busy' 'recon:proc_window(reductions, 10, 1000)' top 1
+	names 'the longest mailbox' '^trouble_busy +<[0-9.]+> +0 +5000 ' 'hd(A) =:= trouble_busy' \
+		'recon:proc_count(message_queue_len, 10)' mailbox 1000 1
+	names 'who holds binaries' '^trouble_leak +<[0-9.]+> +[0-9a-z]+ +52[0-9]{6}$' 'hd(A) =:= trouble_leak' \
+		'recon:proc_count(binary_memory, 10)' memory 1
+	names 'the largest heap' "$1" "$2" 'recon:proc_count(memory, 10)' memory 1
+	names 'the deadlock' '^DEADLOCK trouble_(a -> trouble_b -> trouble_a|b -> trouble_a -> trouble_b)$' '' '' \
+		waits 0 1
 }
 
 heap='^trouble_heap +<[0-9.]+> +[0-9]{8,}$'
@@ -134,7 +140,7 @@ is_wanted() {
 }
 
 node_of() { # kind; more arguments of erl
-	kind=$1 node=$1
+	kind=$1 node=$1 node_name=$1@$(hostname -s)
 	[ -n "$epmd" ] || nodes_begin 3600
 	start "$node" +S 2:2 +P 300000 "${@:2}"
 	culprits
@@ -149,31 +155,38 @@ if is_wanted saturated; then
 	node_of saturated
 	# shellcheck disable=SC2016 # Erlang
 	at saturated '[spawn(fun() -> (fun F() -> re:run(lists:duplicate(2000, $a), "(a+)+b"), F() end)() end) || _ <- lists:seq(1, 4)], ok.' >/dev/null
-	looks "$heap"
+	looks "$heap" 'hd(A) =:= trouble_heap'
 	end_node
 fi
 if is_wanted large; then
 	node_of large
 	at large '[spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 100000)], ok.' >/dev/null
-	looks "$heap"
+	looks "$heap" 'hd(A) =:= trouble_heap'
 	end_node
 fi
 if is_wanted dirty; then
 	[ -n "$epmd" ] || nodes_begin 3600
 	mkfifo pipe
 	node_of dirty +SDio 10
+	# As after a first connection: no node can be reached that would have to read these from files now.
+	at dirty 'ok = code:ensure_modules_loaded([dist_util, rand, erl_eval]).' >/dev/null
+	if [ "${DIRTY_CPU:-}" = 1 ]; then
+		at dirty '[spawn(fun() -> crypto:pbkdf2_hmac(sha256, <<"a">>, <<"b">>, 1 bsl 30, 64) end) || _ <- [1, 2, 3, 4]], ok.' >/dev/null
+	fi
 	at dirty "[spawn(fun() -> file:open(\"$tmp/pipe\", [read, raw]) end) || _ <- lists:seq(1, 12)], ok." >/dev/null
-	looks "$heap"
+	looks "$heap" 'hd(A) =:= trouble_heap'
 	end_node
 fi
 if is_wanted rabbit; then
 	# shellcheck disable=SC2034 # for server.sh
 	rabbit_args='+S 2:2'
+	[ -n "$epmd" ] || nodes_begin 3600
 	rabbit_begin
-	kind=rabbit node=$rabbit
+	kind=rabbit node=$rabbit node_name=$rabbit
 	culprits
 	erl -noshell -pa "$tmp" "${paths[@]}" -run rabbit_load fill "$port" "$queued" "$bytes" >fill.out 2>&1
 	is 'rabbit: messages in the queue' "filled $queued" "$(tail -n 1 fill.out)"
-	looks '^rabbit_prequeue:init/1 +<[0-9.]+> +[0-9]{8,}$'
+	looks '^rabbit_prequeue:init/1 +<[0-9.]+> +[0-9]{8,}$' \
+		'A =/= [] andalso proc_lib:translate_initial_call(P) =:= {rabbit_prequeue, init, 1}'
 fi
 finish
