@@ -10,8 +10,8 @@
  * Each process is asked (process_info), so lengths are exact, also of a process that does not reach a
  * receive.
  * Cost: about 0.3 us a second for each process of the node, and 2 % of the schedulers' time at most
- * (option statebudget). The first two looks are whole, whatever that takes, within 2 s each; later ones
- * may have a part of the processes, and say so.
+ * (option statebudget). The first two looks are whole, whatever that takes; later ones may have a
+ * part of the processes, and say so.
  * Sample:
  *	PROCESS                      PID                  MORE   MESSAGES FUNCTION
  *	demo_store                   <0.92.0>               12       3500 gen:do_call/4

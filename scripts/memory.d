@@ -13,7 +13,7 @@
  * has 'many', and each reference counts. An allocator with a low USED has many half empty carriers.
  * Cost: 4 to 6 us for each process of the node every five seconds, more for those with thousands of
  * binaries, and 2 % of the schedulers' time at most (option statebudget). The
- * first two tables are whole, whatever that takes, within 2 s each; later ones may have a part of the
+ * first two tables are whole, whatever that takes; later ones may have a part of the
  * processes, and say so.
  * Sample:
  *	KIND                          COUNT      LIMIT        BYTES

@@ -12,10 +12,10 @@
  * On a terminal, keys sort by something else, at once: r by reductions, l by the length of mailboxes, m by
  * memory; q ends, any other key has a look at once.
  * Names are cut after 32 characters: rows have 109 columns, and take two lines where a terminal has fewer.
- * REDUCTIONS are those since the last screen, so the first one comes after two seconds.
+ * REDUCTIONS are those since the last screen; the first one comes after a second, with those of that second.
  * Cost: 2 to 5 us for each process of the node every two seconds, and 2 % of the schedulers' time at
- * most (option statebudget). The first screen is whole, whatever that takes, within 4 s; later ones may
- * have a part of the processes, and say so.
+ * most (option statebudget). The first screen is whole, whatever that takes; later ones may have a
+ * part of the processes, and say so.
  * Sample:
  *	up 412 s   97 processes   12 ports   0 ready to run   2 schedulers 31 % busy
  *	memory 38 MB: processes 14, binaries 2, tables 3, code 9, atoms 0 MB; 14127 of 1048576 atoms

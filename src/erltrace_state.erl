@@ -14,7 +14,7 @@
 %%
 %% Who looks at a node in trouble needs an answer now, so the first two passes (one to see what there is, one to
 %% see what changes) are not held to the budget: each may take three quarters of one scheduler, for a second and
-%% a half of CPU time. The second one begins a second after the first at most, whatever the rate.
+%% a half of CPU time. If processes are compared, the second one begins a second after the first at most.
 %%
 %% It runs at high priority, and so do the processes that ask for it (erltrace_askers): in a node with more
 %% to run than schedulers it would wait for a turn of everybody else after each of its own. Only CPU time
@@ -37,7 +37,7 @@
 -define(HURRIED_SLICE, 20000000). % in slices of so many ns: to sleep and wake up often takes long on a busy machine,
 -define(REST, 3).         % each with a pause a third as long as it took
 -define(SHOWN, 5000000000). % ns after which there is something to see, if not all of it
--define(SOON, 1000000000). % ns from the first pass to the second, if the period is longer
+-define(SOON, 1000000000). % ns from the first pass to the second, if processes are compared
 -define(PAUSE, 50000000). % ns from one slice to the next, if that makes it no longer
 -define(CHUNK, 64).       % things in a row of the table: a slice looks at the clock after these
 -define(BURST, 250000000). % ns: what was not used earlier than that is lost
@@ -307,8 +307,11 @@ in_time(G, _) ->
 
 next_due(#group{period = 0} = G, _) ->
     G#group{due = never};
-next_due(#group{period = Period, pass = 1, round = 1} = G, Now) -> % something to compare with
-    G#group{due = Now + min(Period, ?SOON)};
+next_due(#group{period = Period, pass = 1, round = 1, probes = Probes} = G, Now) ->
+    G#group{due = Now + case lists:any(fun(#probe{plan = Plan}) -> erltrace_things:compares(Plan) end, Probes) of
+                            true -> min(Period, ?SOON);
+                            false -> Period
+                        end};
 next_due(#group{period = Period, due = Due} = G, Now) ->
     G#group{due = Due + Period * (1 + (Now - Due) div Period)}.
 

@@ -8,7 +8,8 @@
 %% What some members are compared with, such as the reductions of the last round, is kept in a table of
 %% the process that asks, outside of its heap.
 -module(erltrace_things).
--export([plan/2, plan/3, list/1, wants_ranks/1, rank/1, rank/2, ranks/2, set_ranks/1, gate/4, rows/3, asked/0, new_kept/0, forget/3]).
+-export([plan/2, plan/3, compares/1, list/1, gate/4, rows/3, asked/0, new_kept/0, forget/3]).
+-export([wants_ranks/1, rank/1, rank/2, ranks/2, set_ranks/1]).
 -export([answer/2]). % for erltrace_askers
 -export([hide_labels/0, has_labels/0]).
 -export([hold/1, release/1]).
@@ -232,7 +233,12 @@ list(scheduler) -> erltrace_system:schedulers();
 list(memory) -> erltrace_system:memories();
 list(node) -> erltrace_system:all_nodes().
 
-%% @doc Does a plan need ranks/1?
+%% @doc Does a plan say what has become of processes since the last pass?
+-spec compares(plan()) -> boolean().
+compares(#plan{kind = process, members = Members}) -> is_asked(Members, ?COMPARED -- [age]);
+compares(_) -> false.
+
+%% @doc Does a plan need ranks/2?
 -spec wants_ranks(plan()) -> boolean().
 wants_ranks(#plan{kind = process, members = Members}) -> is_asked(Members, [memory_rank, binary_rank]);
 wants_ranks(_) -> false.

@@ -119,7 +119,7 @@ culprits() {
 	plant 'spawn(fun() -> register(trouble_leak, self()), put(leak, [binary:part(binary:copy(<<1>>, 262144), 0, 100) || _ <- lists:seq(1, 200)]), receive stop -> ok end end), ok.' >/dev/null
 	plant 'spawn(fun() -> register(trouble_heap, self()), L = lists:seq(1, 3000000), receive stop -> L end end), ok.' >/dev/null
 	plant 'Names = [trouble_a, trouble_b], [{ok, _} = pg:start(N) || N <- Names], Call = fun(Me, Other) -> spawn(fun() -> sys:replace_state(Me, fun(_) -> receive go -> ok end, gen_server:call(Other, hello, infinity) end, infinity) end) end, Call(trouble_a, trouble_b), Call(trouble_b, trouble_a), Wait = fun W(N) -> case process_info(whereis(N), current_function) of {_, {prim_eval, _, _}} -> ok; _ -> timer:sleep(1), W(N) end end, [Wait(N) || N <- Names], [N ! go || N <- Names], ok.' >/dev/null
-	[ -n "${RECON:-}" ] && plant "true = code:add_patha(\"$RECON\"), {module, _} = code:ensure_loaded(recon), {module, _} = code:ensure_loaded(recon_lib), ok." >/dev/null
+	[ -n "${RECON:-}" ] && plant "true = code:add_patha(\"$RECON\"), {module, _} = code:load_file(recon), {module, _} = code:load_file(recon_lib), ok." >/dev/null
 }
 
 looks() { # line of the largest heap, is P with the attributes A it
@@ -167,9 +167,9 @@ fi
 if is_wanted dirty; then
 	[ -n "$epmd" ] || nodes_begin 3600
 	mkfifo pipe
-	node_of dirty +SDio 10
-	# As after a first connection: no node can be reached that would have to read these from files now.
-	at dirty 'ok = code:ensure_modules_loaded([dist_util, rand, erl_eval]).' >/dev/null
+	# As a release runs: no file can be read now, and to accept a connection the VM calls crypto.
+	node_of dirty -mode embedded +SDio 10
+	at dirty 'code:ensure_modules_loaded([crypto]).' >/dev/null
 	if [ "${DIRTY_CPU:-}" = 1 ]; then
 		at dirty '[spawn(fun() -> crypto:pbkdf2_hmac(sha256, <<"a">>, <<"b">>, 1 bsl 30, 64) end) || _ <- [1, 2, 3, 4]], ok.' >/dev/null
 	fi

@@ -20,8 +20,10 @@ struct cli_process {
 
 int cli_procs_start(struct cli *c); /* fork and hold, or find; sets $target */
 void cli_procs_go(struct cli *c);
-bool cli_procs_ended(struct cli *c); /* there were some, and the last has ended */
-int cli_procs_failed(struct cli *c); /* CLI_ERROR: a command could not be run */
+bool cli_proc_is_stopped(pid_t pid);		  /* by SIGSTOP or a debugger */
+void cli_procs_warn_stopped(const struct cli *c); /* of -p: nothing will happen in these */
+bool cli_procs_ended(struct cli *c);		  /* there were some, and the last has ended */
+int cli_procs_failed(struct cli *c);		  /* CLI_ERROR: a command could not be run */
 /* Ends what -c started and still runs. */
 void cli_procs_end(struct cli *c);
 void cli_procs_kill(const struct cli *c); /* the same, without waiting; async-signal-safe */

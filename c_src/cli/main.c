@@ -85,6 +85,7 @@ static int with_handle(struct cli *c)
 		cli_say("no probes matched");
 		return CLI_ERROR;
 	}
+	cli_procs_warn_stopped(c);
 	return cli_run(c);
 }
 

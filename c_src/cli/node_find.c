@@ -412,18 +412,7 @@ int node_cookie(const struct cli *c, pid_t pid, struct nd_cookie *cookie, struct
 /* One that is stopped answers nobody, and accepts connections all the same. */
 static int check_runs(pid_t pid, struct et_error *e)
 {
-	char path[64], line[512];
-	const char *end;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (f == NULL || fgets(line, sizeof(line), f) == NULL)
-		line[0] = '\0';
-	if (f != NULL)
-		fclose(f);
-	end = strrchr(line, ')'); /* "pid (name) state ..." */
-	if (end == NULL || (strncmp(end, ") T", 3) != 0 && strncmp(end, ") t", 3) != 0))
+	if (!cli_proc_is_stopped(pid))
 		return 0;
 	return et_err(e, ET_NODE,
 		"process %d is stopped (SIGSTOP, or a debugger), and its node answers nobody: kill "

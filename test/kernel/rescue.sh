@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Nodes in trouble, from outside: -p PID as root has the names of Erlang functions in a node with
-# 10,000 modules, whose code is in several places of its memory, while modules come and go.
+# 10,000 modules, whose code is in several places of its memory, while modules come and go; in one whose
+# scheduler is in a NIF that does not return; and it says that a process is stopped.
 # VM_ROOT: a folder with another system, in which the nodes run.
 # The last line is "N passed, N failed".
 
@@ -48,9 +49,9 @@ forms([{dot, _} = D | T], Some) ->
 forms([H | T], Some) -> forms(T, [H | Some]).
 X
 erlc lots.erl || exit 1
-lots() { # name of a node
-	is 'the module is loaded' '{module,lots}' \
-		"$(at "$1" "code:load_binary(lots, \"lots.erl\", base64:decode(\"$(base64 -w 0 lots.beam)\")).")"
+module() { # node, name
+	is "$2 is loaded" "{module,$2}" \
+		"$(at "$1" "code:load_binary($2, \"$2.erl\", base64:decode(\"$(base64 -w 0 "$2.beam")\")).")"
 }
 # A script of the library on the process $p, as root and from outside, until it has printed such lines:
 # a busy machine gives a node little time.
@@ -76,7 +77,7 @@ outside() { # script and arguments, lines
 
 start kr_a
 p=${pid[kr_a]}
-lots kr_a
+module kr_a lots
 for ((n = 1; n < 10000; n += 500)); do
 	loaded=$(at kr_a "lots:load($n, $((n + 499))).")
 done
@@ -92,4 +93,52 @@ at kr_a 'lots:unload(2, 400).' >/dev/null
 outside 'cpu 2' ' lots_09999:[gh]/1$'
 at kr_a 'spawn(fun F() -> lots:load(20001, 20002), lots:unload(20001, 20002), F() end), ok.' >/dev/null
 outside 'cpu 2' ' lots_09999:[gh]/1$'
+
+# ---- a node that answers nobody -----------------------------------------------------------------
+
+cat >stuck.erl <<'X'
+-module(stuck).
+-export([load/1, go/0, block/0]).
+load(File) -> erlang:load_nif(File, 0).
+go() -> register(stuck, self()), {done, block()}.
+block() -> erlang:nif_error(none).
+X
+cat >stuck.c <<'X'
+#include <erl_nif.h>
+static ERL_NIF_TERM block(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	volatile int on = 1;
+
+	(void)argv;
+	while (on)
+		;
+	return enif_make_int(env, argc);
+}
+static ErlNifFunc funcs[] = {{"block", 0, block, 0}};
+ERL_NIF_INIT(stuck, funcs, NULL, NULL, NULL, NULL)
+X
+include=$(at kr_a 'code:root_dir() ++ "/usr/include".')
+if ! erlc stuck.erl || ! "${CC:-cc}" -shared -fPIC -fno-omit-frame-pointer -I"${VM_ROOT:-}$include" \
+	-o stuck.so stuck.c 2>cc.log; then
+	echo "left out: no NIF can be built here: $(head -n 1 cc.log)"
+	finish
+fi
+[ -n "${VM_ROOT:-}" ] && mkdir -p "$VM_ROOT$tmp" && cp stuck.so "$VM_ROOT$tmp"
+start kr_b +S 1:1
+p=${pid[kr_b]}
+module kr_b stuck
+is 'the NIF is loaded' ok "$(at kr_b "stuck:load(\"$tmp/stuck\").")"
+[ -n "${VM_ROOT:-}" ] && rm -rf "${VM_ROOT:?}$tmp"
+echo 'spawn(stuck, go, []).' >&"${in[kr_b]}" # it may not live to answer
+outside 'hogs 2' '^stuck +<[0-9.]+> +[1-9]' '^stuck.so.block' '^stuck:go/0'
+outside 'cpu 2' ' stuck:go/0$' ' stuck.so.block$'
+erltrace -p "$p" -qs wall 2 >o 2>e
+is 'wall: exit code' 1 "$?"
+ok 'wall: what works instead' grep -q "works as root: erltrace -p $p -s cpu, or hogs" e
+kill -STOP "$p"
+erltrace -p "$p" -qs cpu 1 >o 2>e
+is 'stopped: exit code' 0 "$?"
+told="process $p is stopped (SIGSTOP, or a debugger): nothing happens in it until kill -CONT $p lets it go on"
+is 'stopped: it is told' "erltrace: $told" "$(cat e)"
+kill -CONT "$p"
 finish
