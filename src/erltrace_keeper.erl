@@ -167,18 +167,18 @@ tidy() ->
 next(#st{users = Users, modules = Modules} = St) when map_size(Users) =:= 0 ->
     case is_large(Modules) of
         true -> rest(?REST, St);
-        false -> remove_until(erlang:monotonic_time(millisecond) + ?MOST, St)
+        false -> remove_until(erlang:monotonic_time(millisecond) + ?MOST, purger(), St)
     end;
 next(St) ->
     {keep_state, St}.
 
-remove_until(End, #st{modules = [Module | Modules]} = St) ->
-    remove_all([Module]),
+remove_until(End, Purger, #st{modules = [Module | Modules]} = St) ->
+    remove_all([Module], Purger),
     case erlang:monotonic_time(millisecond) < End of
-        true -> remove_until(End, St#st{modules = Modules});
+        true -> remove_until(End, Purger, St#st{modules = Modules});
         false -> rest(0, St#st{modules = Modules})
     end;
-remove_until(_, St) ->
+remove_until(_, _, St) ->
     {stop, normal, St}.
 
 is_large(Modules) ->
@@ -193,8 +193,9 @@ rest(Ms, #st{leaver = Leaver} = St) ->
 remove_one(#st{modules = []} = St) ->
     {stop, normal, St};
 remove_one(#st{modules = [Module | Modules]} = St) ->
+    Purger = purger(),
     Began = erlang:monotonic_time(millisecond),
-    remove_all([Module]),
+    remove_all([Module], Purger),
     Pause = case is_large([Module | Modules]) of
                 true -> (erlang:monotonic_time(millisecond) - Began) * ?PAUSE;
                 false -> 0
@@ -243,16 +244,26 @@ gone(Connection, User, #st{users = Users} = St) ->
 
 %% Ends with a tail call: nothing of this module is on the stack while it is purged.
 remove(Modules) ->
-    remove_all(Modules),
+    Purger = purger(),
+    remove_all(Modules, Purger),
     true = is_deleted(?MODULE),
-    erts_code_purger:purge(?MODULE).
+    Purger:purge(?MODULE).
 
-remove_all(Modules) ->
-    lists:foreach(fun erts_code_purger:purge/1, [M || M <- Modules, is_deleted(M)]).
+remove_all(Modules, Purger) ->
+    [Purger:purge(M) || M <- Modules, is_deleted(M)].
 
 is_deleted(Module) ->
     _ = erlang:check_old_code(Module) andalso erts_code_purger:purge(Module),
     erlang:delete_module(Module) =:= true.
+
+%% Where a purge makes the VM drop the end of an on_load function (finish_after_on_load/3), the code server
+%% would never get out of loading a library. It purges for us then: it does not do both at once. If it does
+%% not answer it loads none.
+purger() ->
+    case drops_on_load() andalso in_time(code, is_loaded, [code]) of
+        {file, _} -> code;
+        _ -> erts_code_purger
+    end.
 
 %% ---- bringing -------------------------------------------------------------------------------
 
@@ -273,7 +284,7 @@ in_time(M, F, Args) ->
 
 bring(Modules, Library, [_ | _] = Kept) ->
     Same = [M || {M, _, Code} <- Modules, lists:member(M, Kept), is_same(M, Code, Library)],
-    remove_all(Kept -- Same), % of another build
+    remove_all(Kept -- Same, purger()), % of another build
     load([New || {M, _, _} = New <- Modules, not lists:member(M, Same)], Library);
 bring(Modules, Library, []) ->
     %% The command has searched the code path for an agent, so only loaded modules are checked here.
@@ -377,7 +388,7 @@ load_code(Module, Code) ->
         {error, on_load} ->
             {Pid, Mon} = spawn_opt(?MODULE, on_load, [Module], [monitor, {priority, high}]),
             Result = receive {'DOWN', Mon, process, Pid, Why} -> Why end,
-            erts_code_purger:finish_after_on_load(Module, Result =:= ok),
+            finish_after_on_load(drops_on_load(), Module, Result =:= ok),
             case Result of
                 ok ->
                     {module, Module};
@@ -388,6 +399,24 @@ load_code(Module, Code) ->
         Other ->
             Other
     end.
+
+%% Until OTP 25.3.2.10 and 26.2.3 the VM's purger drops this request if it is purging (OTP-19006): who sent
+%% it would wait forever. It drops none that ask to purge, and answers in the order of the requests. So if
+%% the answer to the second one is there and the first is not, the first was dropped.
+finish_after_on_load(false, Module, Keep) ->
+    erts_code_purger:finish_after_on_load(Module, Keep);
+finish_after_on_load(true, Module, Keep) ->
+    Ref = make_ref(),
+    erts_code_purger ! {finish_after_on_load, {Module, Keep}, self(), Ref},
+    _ = erts_code_purger:purge(erltrace_no_module),
+    receive
+        {reply, finish_after_on_load, _, Ref} -> ok
+    after 0 ->
+            finish_after_on_load(true, Module, Keep)
+    end.
+
+drops_on_load() ->
+    erlang:system_info(otp_release) < "27".
 
 %% @private
 -spec on_load(module()) -> no_return().

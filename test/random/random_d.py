@@ -502,7 +502,7 @@ class Script:
                 self.flags += ["-x", "processes=" + self.pick(["random_load", "init", "<0.1.0>"])]
             if self.live and self.chance(0.3):
                 self.flags += ["--json", "--flows"]
-        if self.chance(0.8):
+        if self.kind == "plain" or self.chance(0.8):  # without -q the CPU is printed
             self.flags.append("-q")
         self.flags.append("-Z")
         text = "\n".join(out) + "\n"

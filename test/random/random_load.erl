@@ -127,7 +127,7 @@ code(Codes, N) ->
         0 -> code:purge(random_code);
         1 -> code:soft_purge(random_code);
         2 -> code:delete(random_code), timer:sleep(3), code:purge(random_code);
-        3 -> erlang:purge_module(random_code)
+        3 -> code:purge(random_code), code:delete(random_code)
     end,
     [S ! stop || S <- Stays],
     timer:sleep(61),
@@ -159,5 +159,17 @@ health(File, N) ->
                           erlang:memory(total) div 1024, erlang:system_info(atom_count)]),
     ok = file:write_file(File ++ ".new", Line),
     ok = file:rename(File ++ ".new", File),
+    case file:delete(File ++ ".ask") of
+        ok -> file:write_file(File ++ ".who", [who(P) || P <- processes()]);
+        _ -> ok
+    end,
     timer:sleep(500),
     health(File, N + 1).
+
+%% For the report of a script that hangs: who is where.
+who(P) ->
+    case process_info(P, [registered_name, initial_call, status, message_queue_len, messages, current_stacktrace]) of
+        undefined -> "";
+        [_, {_, {random_code, _, _}} | _] -> "";
+        Info -> io_lib:format("~p ~P~n", [P, Info, 60])
+    end.

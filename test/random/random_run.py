@@ -81,6 +81,18 @@ class Node:
             time.sleep(0.05)
         return False
 
+    def who(self):
+        open(self.health + ".ask", "wb").close()
+        end = time.time() + LIMIT
+        while time.time() < end and os.path.exists(self.health + ".ask"):
+            time.sleep(0.1)
+        time.sleep(0.5)
+        try:
+            with open(self.health + ".who", errors="replace") as f:
+                return f.read()
+        except OSError:
+            return "the node does not say who is where"
+
     def rss(self):
         with open(f"/proc/{self.process.pid}/statm") as f:
             return int(f.read().split()[1]) * 4
@@ -139,10 +151,21 @@ def read(path):
         return f.read(1 << 20)
 
 
-def finish(p, seed, what, text):
+def where(pid, node):
+    """What a command that hangs waits for, and what the node's processes are at."""
+    try:
+        gdb = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 12"], capture_output=True,
+                             timeout=30).stdout.decode(errors="replace")
+    except (OSError, subprocess.TimeoutExpired):
+        gdb = ""
+    return gdb + (node.who() if node else "")
+
+
+def finish(p, seed, what, text, node=None):
     try:
         code = p.wait(LIMIT)
     except subprocess.TimeoutExpired:
+        text += "\n" + where(p.pid, node)
         p.send_signal(signal.SIGABRT)
         p.wait()
         code = "none: it hangs"
@@ -179,7 +202,7 @@ def one(seed, nodes):
             outs[what] = finish(begin([nodes[-1].command], s.flags + flags, seed), seed, what, text)
     for n in nodes if s.kind == "plain" else [nodes[seed % len(nodes)]]:
         n.runs += 1
-        outs[n.name] = finish(begin([n.command, "-N", n.name], s.flags, seed), seed, n.name, text)
+        outs[n.name] = finish(begin([n.command, "-N", n.name], s.flags, seed), seed, n.name, text, n)
         n.check(seed, text)
     # ERROR's text and drops have numbers of their own in a node; what fails to compile has no output
     if s.kind == "plain" and len({(c, o) for c, o, e in outs.values()}) > 1:
@@ -203,7 +226,7 @@ def together(seeds, nodes):
         remove(all_[0][0])
         del all_[0]
     for seed, p, text in all_:
-        finish(p, seed, n.name, text)
+        finish(p, seed, n.name, text, n)
         remove(seed)
     n.check(seeds[-1], "\n".join(texts))
 
