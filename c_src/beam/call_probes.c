@@ -147,7 +147,7 @@ static uint64_t text(const struct beam_event *ev, struct texts *x, unsigned bit,
 	if (enif_is_atom(ev->env, t) || enif_is_port(ev->env, t))
 		return kept_text(x, bit, t);
 	x->n = 1;
-	beam_print(ev->env, t, false, buf, BEAM_TEXT_MAX);
+	beam_print_name(ev, t, buf, BEAM_TEXT_MAX);
 	return (uint64_t)(uintptr_t)buf;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/in_node.h"
 #include "prog/builtins.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
@@ -134,6 +135,25 @@ static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 	return true;
 }
 
+static bool is_name(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+	const ERL_NIF_TERM *e;
+	int n;
+
+	return enif_is_atom(env, t) || enif_is_pid(env, t) || enif_is_port(env, t) ||
+	       enif_is_ref(env, t) ||
+	       (enif_get_tuple(env, t, &n, &e) && n == 2 && enif_is_atom(env, e[0]) &&
+		       enif_is_atom(env, e[1]));
+}
+
+void beam_print_name(const struct beam_event *ev, ERL_NIF_TERM t, char *buf, size_t size)
+{
+	if (api_option(ev->b->h, OPT_PAYLOAD) != 0 || is_name(ev->env, t))
+		beam_print(ev->env, t, false, buf, size);
+	else
+		memcpy(buf, "?", sizeof("?"));
+}
+
 /* A process with its name, if it has one; of an alias the process that made it. called: what it is
  * called rather than its pid. */
 static const struct et_str *peer_text(
@@ -156,7 +176,7 @@ static const struct et_str *peer_text(
 	}
 	if (enif_is_atom(ev->env, peer))
 		return beam_term_text(peer);
-	beam_print(ev->env, peer, false, buf, size);
+	beam_print_name(ev, peer, buf, size);
 	return NULL;
 }
 

@@ -385,7 +385,7 @@ static const struct et_str *text_of(ErlNifEnv *env, ERL_NIF_TERM term, char *buf
 static void cut_command(const struct thing *t, char *buf)
 {
 	if (t->probe->kind == STATE_PORT && api_option(t->b->h, OPT_PAYLOAD) == 0)
-		buf[strcspn(buf, " ")] = '\0';
+		buf[strcspn(buf, " \t\n")] = '\0';
 }
 
 static const struct et_str *answer_str(

@@ -45,6 +45,7 @@ static bool reads_memory(enum rt_fn fn)
 	case RT_inet_ntop:
 	case RT_link_ntop:
 	case RT_load:
+	case RT_lock_state:
 	case RT_read:
 	case RT_rec_mem:
 	case RT_ureg: return true;

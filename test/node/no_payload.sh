@@ -44,6 +44,45 @@ trace shy -qn 'erlang*:::user_trace-n2 { @ = count(); }'
 at shy '[dtrace:pn(2, N, "secret_word") || N <- lists:seq(1, 9)].' >/dev/null
 untrace
 has 'they are counted' '^ *9$'
+for f in mutex_owned mutex_owner mutex_type_adaptive rw_iswriter rw_read_held rw_write_held; do
+	refused "a lock is memory: $f()" '\[D_PAYLOAD\]' -n "BEGIN { trace($f((void *)4096)); }"
+done
+# Where a name should be there may be anything.
+cat >shows_name.erl <<'END'
+-module(shows_name).
+-export([sends/0, restarts/0, init/1, kid/0]).
+sends() ->
+    catch "secret_word" ! x,
+    catch lists:duplicate(100000, secret_word) ! x,
+    catch erlang:send_after(1, "secret_word", x),
+    catch erlang:start_timer(1, {secret_word, "at"}, x),
+    catch no_such_name ! x,
+    catch {no_such_name, node()} ! x,
+    erlang:send_after(1, no_such_name, x).
+restarts() ->
+    {ok, Sup} = supervisor:start_link(?MODULE, []),
+    [exit(P, kill) || {_, P, _, _} <- supervisor:which_children(Sup)],
+    [_, _] = supervisor:which_children(Sup).
+init([]) -> {ok, {#{intensity => 9}, [#{id => Id, start => {?MODULE, kid, []}} || Id <- [{"secret_word"}, named_kid]]}}.
+kid() -> {ok, spawn_link(timer, sleep, [infinity])}.
+END
+erlc -o "$demo_ebin" shows_name.erl || exit 1
+names='erlang*:::message-send { @r[args[1]] = count(); @p[erlpeer, erlpeerproc] = count(); }
+	erlang*:::timer-start { @t[args[1]] = count(); } erlang*:::supervisor-restart { @s[args[1]] = count(); }'
+trace shy -qn "$names"
+at shy 'shows_name:sends(), shows_name:restarts(), ok.' >/dev/null
+untrace
+hasnt 'contents where a name should be' secret
+has 'they are counted, as no name' '^ *\? +[0-9]'
+has 'names are shown' '^ *no_such_name +[0-9]'
+has 'a child by its name' '^ *named_kid +1$'
+start open
+trace open -qn "$names"
+at open 'shows_name:sends(), shows_name:restarts(), ok.' >/dev/null
+untrace
+has 'with payload: the receiver' '^ *"secret_word" +[0-9]'
+has 'the child' '^ *\{"secret_word"\} +1$'
+has 'a receiver of any size is cut, not walked' 'secret_word,secret_word.*\.\.\. +1$'
 is 'the API: script' '<<"D_PAYLOAD">>' "$(at shy '{ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:compile(H, "erlang*:::message-send { trace(erlmsg); }"), erltrace:close(H), Tag.')"
 is 'the API: option' '<<"ET_OPTION">>' "$(at shy '{ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:setopt(H, "payload", "on"), erltrace:close(H), Tag.')"
 is 'in sys.config' '<<"D_PAYLOAD">>' "$(at shy 'application:load(erltrace), application:set_env(erltrace, payload, off), {ok, H} = erltrace:open(), {error, {dtrace, Tag, _, _, _}} = erltrace:compile(H, "erlang*:::process-exit { trace(args[1]); }"), erltrace:close(H), Tag.')"

@@ -32,7 +32,9 @@ EVENTS = ["message-send", "message-queued", "process-spawn", "process-exit", "pr
           "port-command", "port-control", "port-connect", "driver-*", "ets-entry", "ets-return", "timer-start",
           "timer-cancel", "timer-expire", "supervisor-restart", "process-crash", "atom-new", "process-long_gc",
           "process-long_schedule", "process-large_heap", "message-send-remote", "port-busy",
-          "process-port_unblocked", "dist-monitor"]
+          "process-port_unblocked", "dist-monitor",
+          "port-long_schedule", "process-long_queue", "dist-port_busy", "user_trace-s1", "user_trace-i4s4", "*",
+          "process-*", "message-*", "gc_*", "timer-*", "no-such"]
 FLOWS = ["flow-begin", "flow-send", "flow-receive", "flow-spawn", "flow-end"]
 TEXT_ARGS = {"message-send": [0, 1], "message-queued": [0], "process-spawn": [0, 1], "process-exit": [0, 1],
              "process-scheduled": [0, 1], "process-unscheduled": [0, 1], "function-entry": [0, 1],
@@ -85,6 +87,7 @@ class Script:
         self.flags = []
         self.risky = False   # runs with -w
         self.live = False    # flows: follow() is called somewhere
+        self.flow_n = False  # flow->n has been assigned
 
     def pick(self, xs):
         return self.r.choice(xs)
@@ -130,7 +133,7 @@ class Script:
             return f"sizeof ({self.pick(INTS + list(self.types))})"
         if r < 0.92:
             return f"({self.number()}, {self.number()})"
-        if r < 0.94 and self.pointers:
+        if r < 0.94 and self.pointers and self.kind != "plain":  # what is behind an array is not the same everywhere
             p = self.pick(self.pointers)
             return self.pick([f"*{p}", f"{p}[{self.number()}]", f"*({p} + {self.number()})"])
         if r < 0.96 and self.inlines:
@@ -158,33 +161,55 @@ class Script:
         """What differs from run to run."""
         some = ["timestamp", "vtimestamp", "walltimestamp", "cpu", "pid", "tid", "ppid", "uid", "gid", "errno",
                 "arg0", "arg1", "arg2", "arg3", "arg5", "arg9", "rand()", "erlsched", "ucaller", "ustackdepth",
-                "flowid", "flowdepth", "ipl", "caller", "curthread->pr_lwpid", "uregs[0]",
-                "*(int *)arg0", "*(long *)arg1", "*(char *)(arg0 + arg2)", "((int *)0)[1]",
-                "*(int *)alloca(4)", "((char *)copyin(arg0, 8))[3]", "mutex_owned((pthread_mutex_t *)arg0)",
-                f"mutex_owner((pthread_mutex_t *){self.number()})",
-                f"rw_read_held((pthread_rwlock_t *){self.number()})"]
+                "ipl", "caller", "curlwpsinfo->pr_lwpid", "curlwpsinfo->pr_pri", "uregs[0]", "curpsinfo->pr_ppid",
+                "curcpu->cpu_id", "fds[1].fi_offset", "(int64_t)curthread", "stackdepth",
+                "*(int *)arg0", "*(long *)arg1", "*(char *)(arg0 + arg2)", "((int *)0)[1]", "((char *)-1)[0]",
+                "*(int *)alloca(4)", "((char *)copyin(arg0, 8))[3]", "mutex_owned((void *)arg0)",
+                f"(long)mutex_owner((void *){self.number()})", f"rw_read_held((void *){self.number()})",
+                f"rw_iswriter((void *){self.number()})", "mutex_type_adaptive((void *)arg1)",
+                "sizeof (lwpsinfo_t)", "offsetof(psinfo_t, pr_pid)"]
         if self.member:
             some += [f"args[0]->{m}" for m in STATE[self.member][0]] * 3
-        elif self.in_node:
-            some += ["erlint(0)", "erlint(1)", "erlarg(0) + 1", "erlsize(erlarg(0))", "erlsize(erlmsg)",
-                     "(int)erlelement(1, erlmsg)", f"erlelement({self.number()}, erlmsg) + 0",
-                     "erlscaled(erlarg(0), 1000)", self.match(), self.match(), "flow->n"]
+        elif self.in_node and self.is_event():
+            some += ["erlsched"] if "profile" not in self.probe else ["erlsched", "erlsched + 1"]
+            some += ["flowid", "flowdepth"]
+            if self.terms():
+                t = self.term
+                some += [f"erlsize({t()})", f"erlelement({self.number()}, {t()}) + 0", f"(int){t()}", f"{t()} + 1",
+                         f"(long){t()}", f"erlscaled({t()}, {self.number()})", self.match(), self.match(), self.match(),
+                         f"({t()} == {self.pick(['1', self.number()])})", f"({t()} == {self.pick(TEXTS)})"]
+                if "erlarg(0)" in self.terms():
+                    some += ["erlint(0)", f"erlint({self.number()})"]
+            if self.flow_n:
+                some += ["flow->n"] * 3
         return self.pick(some)
 
+    def is_event(self):
+        """Does the probe have an Erlang process?"""
+        return self.probe not in ("state", "BEGIN", "END", "ERROR", "mixed", "dtrace:::BEGIN") and \
+            not self.probe.startswith(("tick", "state:", "profile-wall"))
+
+    def terms(self):
+        """Terms that the probe has."""
+        p = self.probe
+        if p in ("message-send", "message-send-remote", "message-queued", "timer-expire"):
+            return ["erlmsg"]
+        if p in ("process-exit", "port-exit"):
+            return ["erlreason"]
+        if p == "function-exception":
+            return ["erlreason"]
+        if p.endswith(("-entry",)) or p in ("timer-start", "supervisor-restart", "process-crash"):
+            return ["erlargs", "erlarg(0)", "erlarg(1)", f"erlarg({self.pick(NUMBERS)})"]
+        if p.endswith("-return") or p in ("timer-cancel", "atom-new"):
+            return ["erlargs", "erlarg(0)", "erlret"]
+        return []
+
     def term(self):
-        base = ["erlmsg", "erlargs", "erlarg(0)", "erlarg(1)", "erlret", "erlreason"]
-        if "send" in self.probe or "queued" in self.probe or "expire" in self.probe:
-            base = ["erlmsg"]
-        elif "entry" in self.probe or "start" in self.probe:
-            base = ["erlargs", "erlarg(0)"]
-        elif "return" in self.probe:
-            base = ["erlargs", "erlarg(0)", "erlret"]
-        elif "exit" in self.probe:
-            base = ["erlreason"]
-        e = self.pick(base)
+        e = self.pick(self.terms() or ["erlmsg", "erlargs", "erlarg(0)", "erlret", "erlreason"])
         while self.chance(0.4):
             e = self.pick([f"erlhd({e})", f"erltl({e})", f"erlelement({self.pick('1234')}, {e})",
-                           f'erlget("a", {e})', f'erlget("{{a,1}}", {e})', f"erlget(1, {e})"])
+                           f'erlget("a", {e})', f'erlget("{{a,1}}", {e})', f"erlget(1, {e})",
+                           f'erlfield("rec.b", {e})', f'erlfield("rec.a", {e})'])
         return e
 
     def match(self):
@@ -214,16 +239,29 @@ class Script:
                 lambda: f'json({t()}, "a.b[{self.r.randrange(4)}].c")', lambda: f"({n()} ? {t()} : {t()})",
                 lambda: "strtok(NULL, \",;\")", lambda: f"({t()} + {self.r.randrange(5)})",
                 lambda: "probename", lambda: "probefunc", lambda: "probemod",
-                lambda: f"inet_ntoa((ipaddr_t *)alloca(4))", lambda: f"stringof({t()})",
+                lambda: "inet_ntoa((ipaddr_t *)alloca(4))", lambda: f"stringof({t()})",
+                lambda: "inet_ntoa6((in6_addr_t *)alloca(16))", lambda: f"inet_ntop({self.pick(['2', '10', n()])}, alloca(16))",
+                lambda: f"link_ntop({self.pick(['1', '32', n()])}, alloca(20))",
             ])()
-        some = ["execname", "probeprov", "probefunc", "curpsinfo->pr_psargs", "copyinstr(arg0)", "copyinstr(arg1)",
+        some = ["execname", "probeprov", "probefunc", "curpsinfo->pr_psargs", "curpsinfo->pr_fname",
+                "fds[0].fi_pathname", "curlwpsinfo->pr_clname", "cwd", "copyinstr(arg0)", "copyinstr(arg1)",
                 f"copyinstr(arg0, {n()})", "stringof(arg1)", "(string)copyin(arg0, 16)"]
         if self.member:
             some += [f"args[0]->{m}" for m in STATE[self.member][1]] * 3
         elif self.in_node:
-            some += ["erlpid", "erlname", "erlproc", "erlnode", "erlpeer", "erlpeerproc", "erlstate", "erlclass",
-                     "stringof(erlmsg)", f"(string){self.term()}", f"erltext({self.term()})",
-                     f"erltype({self.term()})", f"erltype({self.term()})"]
+            some += ["erlnode"]
+            if self.is_event() or self.probe.startswith("profile-wall"):
+                some += ["erlpid", "erlname", "erlproc"] * 2
+            if self.probe.startswith("profile"):
+                some += ["erlstate", "erllock"] * 3
+            if self.probe in ("message-send", "message-send-remote", "timer-expire", "process-spawn", "function-entry",
+                              "flow-send", "flow-receive"):
+                some += ["erlpeer", "erlpeerproc"] * 2
+            if self.probe == "function-exception":
+                some += ["erlclass"] * 3
+            if self.terms():
+                t = self.term
+                some += [f"stringof({t()})", f"(string){t()}", f"erltext({t()})", f"erltype({t()})", f"erltype({t()})"]
             some += [f"args[{i}]" for i in TEXT_ARGS.get(self.probe, [])] * 3
         return self.pick(some)
 
@@ -261,23 +299,29 @@ class Script:
             return self.pick(["speculate(self->spec);", "commit(self->spec);", "discard(self->spec);",
                               f"commit({self.number()});"])
         if r < 0.94 and self.in_node and self.kind != "plain":
-            return self.pick(["this->m = " + self.match() + "; trace(this->m);",
-                              f"print({self.term()});", f"trace({self.term()});",
+            return self.pick([("this->m = " + self.match() if self.terms() else "this->m = 1") + "; trace(this->m);",
+                              *([f"print({self.term()});", f"trace({self.term()});", f"this->t = {self.term()}; trace(this->t);"]
+                                if self.terms() else ["print(*curpsinfo);", "print(curlwpsinfo);"]),
                               f"alert(\"n\", \"%s %d\", {self.text()}, {self.number()});",
-                              f"snapshot({self.text()});", "usdt();", "flow->n = " + self.number() + ";"])
+                              f"snapshot({self.text()});", "usdt();", self.flow_var()])
         return self.pick([
-            lambda: f"tracemem((char *){self.text()}, {self.r.choice([1, 8, 64])});",
+            lambda: f"tracemem((char *){self.text()}, {self.r.choice([1, 8, 64]) if self.kind != 'plain' else 1});",
             lambda: f"print({self.value()});", lambda: f"setopt(\"{self.pick(['quiet', 'aggsortkey', 'nosuch'])}\");",
             lambda: f"bcopy({self.text()}, this->mem = alloca({self.pick(['8', '16', self.number()])}), "
                     f"{self.pick(['4', self.number()])});",
+            lambda: f"copyinto(arg0, {self.pick(['4', self.number()])}, alloca(8));" if self.kind != "plain" else ";",
             lambda: f"{self.number()};", lambda: f"{self.text()};", lambda: ";", self.destructive,
         ])()
+
+    def flow_var(self):
+        self.flow_n = True
+        return "flow->n = " + self.number() + ";"
 
     def destructive(self):
         if not self.risky:
             return "trace(0);"
         return self.pick(["system(\"true %s\", " + self.text() + ");", "raise(9);", "stop();", "panic();", "breakpoint();",
-                          "freopen(\"/dev/null\");", f"chill({self.number()});",
+                          "freopen(\"/dev/null\");", "ftruncate();", "freopen(\"\");", f"chill({self.number()});",
                           f"copyout(alloca(4), arg0, {self.number()});", f"copyoutstr({self.text()}, arg0, 8);"])
 
     def assignment(self):
@@ -374,9 +418,9 @@ class Script:
         form = "".join({"n": "%d ", "s": "%s "}.get(k, "%k ") for k in self.aggs[a][1])
         return self.pick([
             f"printa(@{a});", f"clear(@{a});", f"trunc(@{a});", f"trunc(@{a}, {self.pick(['1', '-1', '5'])});",
-            f"normalize(@{a}, {self.number()});", f"denormalize(@{a});",
-            f"printa(\"%@d\\n\", @{a});", f"printa(@{a}, @{b});",
-            f"printa(\"{form}%@u|\", @{a});", f"printa(\"%@x %@x\\n\", @{a}, @{b});"])
+            f"normalize(@{a}, {self.pick(['1', '1000', self.number()])});", f"denormalize(@{a});",
+            f"printa(\"%@d\\n\", @{a});", f"printa(@{a}, @{b if self.aggs[a][1] == self.aggs[b][1] else a});",
+            f"printa(\"{form}%@u|\", @{a});", f"printa(\"%@x %@x\\n\", @{a}, @{b if self.aggs[a][1] == self.aggs[b][1] else a});"])
 
     # ---- clauses --------------------------------------------------------------------------
 
@@ -419,6 +463,8 @@ class Script:
             probe = self.node_probe()
             if self.chance(0.12) and self.member is None:
                 probe += ", " + self.node_probe()
+                if self.chance(0.7):
+                    self.probe, self.member = "mixed", None
         else:
             self.member = None
             self.probe = self.pick(["BEGIN", "BEGIN", "END", "dtrace:::BEGIN"] +
@@ -428,9 +474,9 @@ class Script:
         body = self.statements(self.r.choice([1, 1, 2, 3, 5]))
         if "function-entry" in self.probe and self.chance(0.15):
             body = f"follow(); flow->n = {self.number()}; " + body
-            self.live = True
+            self.live = self.flow_n = True
         if self.in_node and self.chance(0.03):
-            return probe + predicate
+            body = ""
         return f"{probe}{predicate}\n{{\n\t{body}\n}}"
 
     def declarations(self):
@@ -467,9 +513,16 @@ class Script:
                 out.append(f"union un{i} {{ int a; char b[8]; long c; }} ; union un{i} u{i};")
                 self.ints += [f"u{i}.a", f"u{i}.c", f"u{i}.b[{self.r.randrange(9)}]"]
             else:
-                out.append(f"translator struct tr{i} < int X > {{ y = X + 1; }};" if self.chance(0.3) else
-                           f"struct tr{i} {{ int y; }}; translator struct tr{i} < int X > {{ y = X + {self.number()}; }};"
-                           if self.kind == "plain" else f"string str{i};")
+                if self.chance(0.3):
+                    out.append(f"string str{i};")
+                    self.texts.append(f"str{i}")
+                    continue
+                kind, self.kind = self.kind, "plain"  # what a translator has is read where it is used
+                out.append(f"struct tr{i} {{ int y; string z; }}; translator struct tr{i} < int X > "
+                           f"{{ y = X + {self.number()}; z = {self.text()}; }};")
+                self.kind = kind
+                self.inlines.append(f"xlate <struct tr{i}> ({self.pick(NUMBERS)}).y")
+                self.texts.append(f"xlate <struct tr{i}> (1).z")
         return out
 
     def make(self):
@@ -502,6 +555,10 @@ class Script:
                 self.flags += ["-x", "processes=" + self.pick(["random_load", "init", "<0.1.0>"])]
             if self.live and self.chance(0.3):
                 self.flags += ["--json", "--flows"]
+            if self.chance(0.05):
+                self.flags += ["-x", self.pick(["maxrate=10", "maxrate=0", "watchdog=1", "watchtime=100ms", "silence=100ms",
+                                                "statebudget=1", "payload=off"])]
+            self.flags += ["-I", "random.hrl"]
         if self.kind == "plain" or self.chance(0.8):  # without -q the CPU is printed
             self.flags.append("-q")
         self.flags.append("-Z")
