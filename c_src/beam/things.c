@@ -316,7 +316,7 @@ ERL_NIF_TERM things_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM ta
 /* A row, as the current task of a firing. */
 struct thing {
 	struct en_current cur; /* its key is the process */
-	const struct beam_handle *b;
+	struct beam_handle *b;
 	const struct state_probe *probe;
 	const struct layout *layout;
 	ErlNifEnv *env;
