@@ -54,6 +54,7 @@
 -define(FILE_TIME, 1000). % ms, for a file's facts; longer: the dirty I/O schedulers are taken
 -define(MOST, 300).       % ms that a command waits; longer: schedulers are busy, or others purge code too
 -define(REST, 10000).     % ms, before the first module is removed in a larger node
+-define(AT_LEAST, 1).     % ms: a timeout of 0 comes before the messages of commands
 -define(PAUSE, 30).       % times as long as it took to remove one, before the next
 
 -type connection() :: port() | pid(). % a process with some carriers
@@ -176,7 +177,7 @@ remove_until(End, Purger, #st{modules = [Module | Modules]} = St) ->
     remove_all([Module], Purger),
     case erlang:monotonic_time(millisecond) < End of
         true -> remove_until(End, Purger, St#st{modules = Modules});
-        false -> rest(0, St#st{modules = Modules})
+        false -> rest(?AT_LEAST, St#st{modules = Modules})
     end;
 remove_until(_, _, St) ->
     {stop, normal, St}.
@@ -198,7 +199,7 @@ remove_one(#st{modules = [Module | Modules]} = St) ->
     remove_all([Module], Purger),
     Pause = case is_large([Module | Modules]) of
                 true -> (erlang:monotonic_time(millisecond) - Began) * ?PAUSE;
-                false -> 0
+                false -> ?AT_LEAST
             end,
     {keep_state, St#st{modules = Modules}, [{state_timeout, Pause, remove}, hibernate]}.
 
