@@ -438,11 +438,10 @@ static int bad_rpc(struct nd *n, const char *mod, const char *fun, ei_x_buff *x,
 	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, atom, sizeof(atom)) < 0 ||
 		strcmp(atom, "badrpc") != 0)
 		return 0;
-	/* {'EXIT', {undef, ..}} */
-	if (nd_get_tuple(x, &at, 2) == 0 && nd_get_atom(x, &at, atom, sizeof(atom)) == 0) {
+	/* {'EXIT', {undef, ..}}, or timeout */
+	if (nd_get_tuple(x, &at, 2) == 0 && nd_get_atom(x, &at, atom, sizeof(atom)) == 0)
 		nd_get_tuple(x, &at, 2);
-		nd_get_atom(x, &at, atom, sizeof(atom));
-	}
+	nd_get_atom(x, &at, atom, sizeof(atom));
 	return et_err(e, tag_of(atom), "the node %s failed in %s:%s: %s", n->name, mod, fun, atom);
 }
 

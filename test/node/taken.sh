@@ -80,6 +80,18 @@ servers() {
 	is 'servers: suspended still' '[suspended,suspended,suspended]' "$(at servers '[S || P <- [init, code_server, application_controller], {status, S} <- [process_info(whereis(P), status)]].')"
 }
 
+# The first command, while the code server is stuck: modules of OTP that a node loads when they are
+# first called are read here, and loaded without it.
+modules() {
+	local others='[M || M <- [gen_statem, erl_ddll, seq_trace, timer, erts_debug], erlang:module_loaded(M)].'
+	start fresh
+	is 'modules: somebody has connected, without a name as we do' true "$(erl -noshell -start_epmd false -sname undefined -eval '{ok, H} = inet:gethostname(), F = list_to_atom("fresh@" ++ H), C = net_kernel:connect_node(F), is_pid(rpc:call(F, erlang, self, [])), io:put_chars(atom_to_list(C)), halt().')"
+	is 'modules: they are not there' '[]' "$(at fresh "$others")"
+	at fresh "$work, erlang:suspend_process(whereis(code_server)), ok." >/dev/null
+	scripts 'modules' fresh
+	is 'modules: they are' 5 "$(at fresh "length(${others%.}).")"
+}
+
 # ---- atoms --------------------------------------------------------------------------------
 
 atoms() {
@@ -125,7 +137,7 @@ memory() {
 	done
 }
 
-for part in ${ONLY_PARTS:-dirty_cpu async servers atoms memory}; do
+for part in ${ONLY_PARTS:-dirty_cpu async servers modules atoms memory}; do
 	$part
 done
 finish
