@@ -34,7 +34,7 @@ ends() { # number of a command
 
 # One round: us of each phase, in the order of phases.
 round() { # script
-	local i attached armed last loaded
+	local i attached armed last
 	phase 1; sleep 1
 	phase 2; command_until_armed attached 'BEGIN { }' || return 1; attached=$last
 	phase 3; command_until_armed armed "$1" || return 1; armed=$last

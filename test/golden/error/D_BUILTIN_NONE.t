@@ -1,6 +1,6 @@
 # a built-in that no probe of the description has
 $ erltrace -Z -e -xerrtags -n 'erlang*:::process-spawn { trace(erlmsg); }'
-!~ \[D_BUILTIN_NONE\] 'erlmsg' has no value at erlang\*:::process-spawn: message-send, message-send-remote, message-queued, timer-expire, flow-send, flow-receive have it
+!~ \[D_BUILTIN_NONE\] 'erlmsg' has no value at erlang\*:::process-spawn: message-send, message-send-remote, message-undelivered, message-queued, timer-expire, flow-send, flow-receive have it
 ? 1
 $ erltrace -Z -e -xerrtags -n 'erlang*:m:f:function-entry /erlret == 1/ { }'
 !~ \[D_BUILTIN_NONE\] 'erlret' has no value at erlang\*:m:f:function-entry: function-return, bif-return, nif-return, ets-return, timer-cancel, atom-new have it
