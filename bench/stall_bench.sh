@@ -3,7 +3,8 @@
 #
 # The longest time that attaching, arming, running, disarming and detaching keep a scheduler from a process that
 # is always ready to run (bench_stalls.erl): in a node of few processes and in one of very many, for scripts of
-# process events, of functions by both ways, and of state. The same phase without erltrace is `quiet`. Of
+# process events, of functions by both ways, and of state. The same without erltrace is `quiet`: where that is
+# longer than the goal, the machine is busy otherwise, and no goal is looked at. Of
 # ROUNDS (5) the median: what a request may meet; and the least: what it meets every time.
 
 rows=$(realpath -m "${BENCH_ROWS:-/dev/null}")
@@ -67,7 +68,8 @@ for n in ${BENCH_PROCESSES:-10 100000}; do
 				"$n" "$script" "${phases[p]}" "$(awk "BEGIN { print $median / 1000 }")" \
 				"$(awk "BEGIN { print $quiet / 1000 }")" "$(awk "BEGIN { print $quiet > 0 ? $median / $quiet : 0 }")" \
 				"$(awk "BEGIN { print $least / 1000 }")" >>"$rows"
-			if [ $p != 0 ] && [ "$n" -ge 100000 ]; then
+			# a machine that stalls by itself tells nothing of a goal
+			if [ $p != 0 ] && [ "$n" -ge 100000 ] && ((quiet <= 5000)); then
 				printf ', "goal": "<=5", "ok": %s' "$( ((median <= 5000)) && echo true || echo false)" >>"$rows"
 			fi
 			printf '}\n' >>"$rows"
