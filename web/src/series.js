@@ -9,8 +9,8 @@
 import { keyText } from "./format.js";
 
 export const FEW = 4000; // keys that are all kept, seen lately or not
-const GREATEST = 1000; // of more, those with the greatest values stay
-const MOST = 20000; // and however many are seen, so many
+const GREATEST = 1000; // of more, those with the greatest values stay,
+const MOST = 20000; // and however many were seen lately, so many
 export const OTHERS = "(other keys)";
 export const RELEASED = `Of more than ${FEW} keys, those that were not seen within the time shown are released, except the greatest. One that comes again begins anew.`;
 
@@ -91,19 +91,15 @@ export class Series {
 		return (this.others[node] ??= this.give(node, this.keyOf("\0others", [OTHERS], -1, true), -Infinity));
 	}
 
-	// Releases what is too many: first of all what was not seen since a slot, except those with the greatest values
-	// by valueOf(series). moved(from, to): what a series had belongs to another now.
+	// Releases what is too many: what was not seen since a slot, and then what was not seen for longest; but not those
+	// with the greatest values, by valueOf(series). moved(from, to): what a series had belongs to another now.
 	release(since, valueOf, moved) {
 		if (this.count <= FEW) return;
-		const live = this.ids.flatMap((map) => (map ? [...map] : [])); // [name, series]
-		const old = live.filter(([, id]) => this.seen[id] < since);
-		old.sort(([, a], [, b]) => valueOf(a) - valueOf(b));
-		const go = old.slice(0, Math.max(0, old.length - GREATEST));
-		if (live.length - go.length > MOST) {
-			const going = new Set(go);
-			const left = live.filter((l) => !going.has(l)).sort(([, a], [, b]) => this.seen[a] - this.seen[b]);
-			go.push(...left.slice(0, left.length - MOST));
-		}
+		// [name, series], the greatest last
+		const live = this.ids.flatMap((map) => (map ? [...map] : [])).sort(([, a], [, b]) => valueOf(a) - valueOf(b));
+		const some = live.slice(0, Math.max(0, live.length - GREATEST)).sort(([, a], [, b]) => this.seen[a] - this.seen[b]);
+		const old = some.findIndex(([, id]) => this.seen[id] >= since);
+		const go = some.slice(0, Math.max(old < 0 ? some.length : old, live.length - MOST));
 		if (!go.length) return;
 		this.version++;
 		for (const [name, id] of go) this.letGo(name, id, moved);
