@@ -199,6 +199,18 @@ growth() ->
     ?assert(number("done", A) > 0),
     stop(Q).
 
+%% What is compared is there soon, also if the period is long: of a mailbox that was empty, and is long enough for
+%% the predicate now, all is new.
+soon_test_() ->
+    {timeout, 60, fun soon/0}.
+
+soon() ->
+    {P, _} = Q = quiet(fun() -> ok end),
+    Script = ["state:::process-1h /args[0]->mailbox >= 7/ { @[args[0]->pid, args[0]->mailbox_growth] = count(); }"],
+    A = script_run:run(Script, fun(H) -> wait(H, 1), [P ! N || N <- lists:seq(1, 7)], wait(H, 2) end),
+    ?assertEqual([7], [More || {_, [Pid, More]} <- maps:keys(A), Pid =:= pid_to_list(P)]),
+    stop(Q).
+
 %% A process that waits is asked once; then it is seen to be at rest, and does not run any more.
 rests_test_() ->
     {timeout, 60, fun rests/0}.

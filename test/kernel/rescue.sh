@@ -128,7 +128,6 @@ start kr_b +S 1:1
 p=${pid[kr_b]}
 module kr_b stuck
 is 'the NIF is loaded' ok "$(at kr_b "stuck:load(\"$tmp/stuck\").")"
-[ -n "${VM_ROOT:-}" ] && rm -rf "${VM_ROOT:?}$tmp"
 echo 'spawn(stuck, go, []).' >&"${in[kr_b]}" # it may not live to answer
 outside 'hogs 2' '^stuck +<[0-9.]+> +[1-9]' '^stuck.so.block' '^stuck:go/0'
 outside 'cpu 2' ' stuck:go/0$' ' stuck.so.block$'
@@ -141,4 +140,5 @@ is 'stopped: exit code' 0 "$?"
 told="process $p is stopped (SIGSTOP, or a debugger): nothing happens in it until kill -CONT $p lets it go on"
 is 'stopped: it is told' "erltrace: $told" "$(cat e)"
 kill -CONT "$p"
+[ -n "${VM_ROOT:-}" ] && rm -rf "${VM_ROOT:?}$tmp"
 finish
