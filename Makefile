@@ -432,6 +432,11 @@ test-kernel: all $(TEST_COMMAND)
 	@BIN=$(BIN) CC="$(CC)" test/kernel/kernel_test.sh long
 	@BUILD=$(BUILD) BIN=$(BIN) test/kernel/kernel_golden.sh all
 
+# Random scripts in a node in turmoil, for SECONDS; with make san-cli $(NIFSAN)/priv/erltrace.so also under the sanitizers.
+.PHONY: test-random
+test-random: all
+	@BUILD=$(BUILD) BIN=$(BIN) test/random/random.sh $(or $(SECONDS),600)
+
 # A real application under load, traced; where rabbitmq-server is installed.
 test-rabbit: all
 	@BIN=$(BIN) tools/test-rabbit.sh

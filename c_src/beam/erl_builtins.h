@@ -31,8 +31,8 @@ int beam_scheduler_of_name(const char *name);
 /* The term of an event that a built-in is: PBI_ERLARG with its n, PBI_ERLMSG and so on. */
 bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_TERM *t);
 /*
- * The text of what should name a process, a port or a child. Any term may be there: with payload=off
- * one that is no name is "?".
+ * The text of what should name a process, a port or a child. Any term may be there: with
+ * payload=off one that is no name is "?".
  */
 void beam_print_name(const struct beam_event *ev, ERL_NIF_TERM t, char *buf, size_t size);
 

@@ -342,7 +342,7 @@ static __attribute__((noinline)) void send_slow(
 	}
 	if (enif_is_port(ev->env, to))
 		return; /* that is sent no message, but a command */
-	beam_print_name(ev, to, text, sizeof(text)); /* of any size: nothing keeps a list from being one */
+	beam_print_name(ev, to, text, sizeof(text)); /* of any size: it may be a list */
 	remote = node != 0 || beam_is_remote(text);
 	send_any(ev, msg, to, text, remote, opts);
 	if (remote)

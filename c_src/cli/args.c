@@ -419,6 +419,7 @@ void cli_args_free(struct cli *c)
 	for (int i = 0; i < c->nscripts; i++)
 		free(c->scripts[i].found);
 	free(c->scripts);
+	free(c->headers);
 	free(c->procs);
 	free(c->args);
 	cli_script_args_free(c);
