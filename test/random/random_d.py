@@ -587,7 +587,7 @@ class Script:
                 tokens[i] = self.pick(tokens)
             if not tokens:
                 break
-        return "".join(tokens) + "\n"
+        return "".join(tokens) + "\ntick-2s { exit(0); }\n"  # exit() may be what was removed
 
 
 def make(seed, kind=None):
