@@ -16,9 +16,9 @@
  * Cost: every call of the named functions fires twice, and its arguments are kept until it returns: about 1 us
  * each, by hooks where the node allows it (option calls=fast). A call takes longer by that for each call of
  * these functions inside it, of which there are CALLS. US is the time without that, TRACING what was taken off:
- * an estimate, events times what one takes (erlcost). By hooks it is near; where the VM traces the calls it is
- * too low, by a multiple on some machines: a row with many CALLS there is mostly tracing. Name few functions
- * where a loop calls them.
+ * each event is measured (erlcost). What the VM or the hooks do around an event is an estimate, and low: a row
+ * with a large TRACING still has some of it in US, more of it where the VM traces the calls. Name few
+ * functions where a loop calls them.
  * Processes are shown by what they are called: registered name, label, first function (flag procs).
  * Sample:
  *	      US  TRACING    CALLS PROCESS                      FUNCTION                     ARGUMENTS
@@ -33,7 +33,7 @@
 inline uint64_t limit = $2 ? $2 : 1000;
 self uint64_t at[int];
 self uint64_t n, from[int]; /* calls so far; by the beginning of this one */
-self uint64_t took, by[int]; /* ns that events have taken so far; by then */
+self uint64_t took, by[int]; /* ns that events have taken so far; by the beginning of this call */
 self int in[int];
 
 BEGIN
@@ -41,6 +41,9 @@ BEGIN
 	seconds = $3;
 	printf("%8s %8s %8s %-28s %-28s %s\n", "US", "TRACING", "CALLS", "PROCESS", "FUNCTION", "ARGUMENTS");
 }
+
+/* What the event before this one took. */
+erlang*:$$1:$$4:function-entry, erlang*:$$1:$$4:function-return { self->took += erlcost; }
 
 /* A tail call goes on with the time of the call that it takes the place of. */
 erlang*:$$1:$$4:function-entry
@@ -51,7 +54,7 @@ erlang*:$$1:$$4:function-entry
 	self->at[arg2] = timestamp;
 }
 
-erlang*:$$1:$$4:function-entry { self->n++; self->in[arg2] = id; self->took += erlcost; }
+erlang*:$$1:$$4:function-entry { self->n++; self->in[arg2] = id; }
 
 erlang*:$$1:$$4:function-return
 {
@@ -75,7 +78,6 @@ erlang*:$$1:$$4:function-return
 	self->from[arg2] = 0;
 	self->by[arg2] = 0;
 	self->in[arg2] = 0;
-	self->took += erlcost;
 }
 
 tick-1s /--seconds == 0/ { exit(0); }

@@ -757,6 +757,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_probes(b, &n);
 	look_at_user(b, &n);
 	look_at_hibernate(b, &n);
+	b->costs = reads_pbi(b, PBI_ERLCOST);
 	look_at_drivers(b, &n);
 	look_at_names(b, &n);
 	n.holders = en_enabled(b->probe[BP_MESSAGE_UNDELIVERED]);

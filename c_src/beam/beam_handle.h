@@ -66,6 +66,7 @@ struct beam_handle {
 	bool marked;	   /* every frame of a [local] function has one of return_to on it */
 	bool keeps;	   /* arguments of calls until they end */
 	bool vts;	   /* running times are kept */
+	bool costs;	   /* a clause reads erlcost: each event is timed */
 	bool hibernate;	   /* which processes hibernate is kept */
 	bool hibernate_loops; /* some do without erlang:hibernate/3 in this release */
 	bool heaps;	   /* heap sizes at the start of a gc are kept */

@@ -45,7 +45,7 @@ __attribute__((noinline)) void beam_attach(
 	s->number = s->slot != NULL ? b->number : 0;
 	/* its first event is slow: it stands for itself alone (watchdog.c) */
 	s->left = s->batch = 0;
-	s->each = 0;
+	s->last = 0;
 	s->ev = (struct beam_event){.b = b,
 		.proc = &no_proc,
 		.cur = {.vtimestamp = b->vtimestamp, .ustack = beam_ustack, .ops = &beam_ops}};

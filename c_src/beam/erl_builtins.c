@@ -218,7 +218,7 @@ static uint64_t answer_num(
 
 	switch (pbi) {
 	case PBI_ERLSCHED: return scheduler();
-	case PBI_ERLCOST: return beam_cost_each(ev->b);
+	case PBI_ERLCOST: return beam_cost_last(ev->b);
 	case PBI_USDT: return beam_usdt(f);
 	case PBI_FLOWID: return beam_flow_id(ev, false);
 	case PBI_FLOWDEPTH: return beam_flow_id(ev, true);

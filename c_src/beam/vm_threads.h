@@ -30,7 +30,7 @@ struct beam_tstate {
 	_Atomic uint64_t ns; /* up to the last that was timed; written by the thread alone */
 	uint32_t left, batch; /* events until one is timed, then UINT32_MAX; at the last one */
 	uint64_t timed;	      /* when this one began */
-	uint64_t each;	      /* ns that an event takes, with the VM's part, on the whole */
+	uint64_t last;	      /* ns that the last one took that was timed, with the VM's part */
 	unsigned number;
 	/* ns of those in ns that the thread was off its processor, it seems */
 	_Atomic uint64_t off;

@@ -41,7 +41,6 @@
 #define VM_HOOK	  10 /* the fast way, outside of what is timed: hooks, frames (fast_calls.c) */
 #define ATOMS_MS 20	 /* until atoms of patterns are looked for again; at least cleanrate */
 #define COSTLY	 5000	 /* ns: above this each event is timed */
-#define FIRST_MOST 1000 /* ns: as much of the first event that is timed counts */
 #define LONGEST	 1000000 /* ns: the thread may have been off its processor: stands for itself */
 #define IDLE	 2	 /* half of one scheduler's time at least counts as used */
 #define BEATS	 10	 /* a tenth of patience: when it must come by again */
@@ -89,10 +88,9 @@ static uint64_t vm_part(const ERL_NIF_TERM argv[])
 	       sharers(argv[1]);
 }
 
-/* ns of two looks at the clock, which an event that is timed has and the others have not. */
-static uint64_t looks;
+static uint64_t reading; /* ns that reading the clock takes: about one of two is outside */
 
-static void measure_looks(void)
+static void measure_reading(void)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -101,33 +99,24 @@ static void measure_looks(void)
 
 		least = ns < least ? ns : least;
 	}
-	looks = least;
+	reading = least;
 }
 
-/*
- * What events take the process, for erlcost. Not the mean but about the median: a few of them meet an
- * interrupt, or a cache that has none of it, and stand for nobody else. It goes a sixteenth up or down with each
- * that is timed; from the first one, which finds nothing in the caches, down at once.
- */
-static void note_each(struct beam_tstate *s, uint64_t ns, const ERL_NIF_TERM argv[])
+/* What an event took the process, for erlcost. */
+static uint64_t took(uint64_t ns, const ERL_NIF_TERM argv[])
 {
-	ns -= ns < looks ? ns : looks;
-	if (argv != NULL)
-		ns += argv == beam_self->fast.argv ? VM_HOOK : vm_part(argv);
-	if (s->each == 0)
-		s->each = ns < FIRST_MOST ? ns : FIRST_MOST;
-	else if (ns < s->each / 2)
-		s->each = 2 * ns;
-	else
-		s->each = ns > s->each ? s->each + s->each / 16 + 1 : s->each - s->each / 16;
+	ns += reading;
+	if (argv == NULL)
+		return ns;
+	return ns + (argv == beam_self->fast.argv ? VM_HOOK : vm_part(argv));
 }
 
-uint64_t beam_cost_each(const struct beam_handle *b)
+uint64_t beam_cost_last(const struct beam_handle *b)
 {
 	const struct beam_thread *t = beam_self;
 	const struct beam_tstate *s = t != NULL ? &t->tstates[b->number % BEAM_HANDLES] : NULL;
 
-	return s != NULL && s->number == b->number ? s->each : 0;
+	return s != NULL && s->number == b->number ? s->last : 0;
 }
 
 /*
@@ -147,9 +136,9 @@ __attribute__((noinline)) void beam_cost_timed(
 			memory_order_relaxed);
 	if (argv != NULL)
 		all += n * vm_part(argv);
-	note_each(s, ns, argv);
+	s->last = took(ns, argv);
 	atomic_store_explicit(&s->ns, all, memory_order_relaxed);
-	s->left = s->batch = ns > COSTLY ? 0 : 127 + (uint32_t)(s->timed >> 4) % 128;
+	s->left = s->batch = b->costs || ns > COSTLY ? 0 : 127 + (uint32_t)(s->timed >> 4) % 128;
 	look_at_beat(b, now);
 }
 
@@ -196,7 +185,7 @@ void beam_watchdog_go(struct beam_handle *b)
 {
 	uint64_t now = en_now(), cost = events_of(b->number % BEAM_HANDLES); /* BEGIN counts */
 
-	measure_looks();
+	measure_reading();
 	b->watchdog = (struct beam_watchdog){
 		.window[0] = {now, cost, cpu_time(), atomic_load(&b->around)},
 		.n = 1,

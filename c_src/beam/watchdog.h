@@ -58,8 +58,8 @@ static inline void beam_cost_end(
 	if (unlikely(s->left == UINT32_MAX))
 		beam_cost_timed(b, s, argv);
 }
-/* ns that an event of the handle takes on this thread, by those timed; 0: not known (probe path) */
-uint64_t beam_cost_each(const struct beam_handle *b);
+/* ns that the last event of the handle took on this thread that was timed; 0: none (probe path) */
+uint64_t beam_cost_last(const struct beam_handle *b);
 void beam_watchdog_go(struct beam_handle *b);
 void beam_watchdog_read(struct beam_handle *b); /* somebody asked for results */
 /* ms until the next clean(); 0: there is something to clean */
