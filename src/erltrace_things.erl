@@ -260,7 +260,7 @@ rank(_, none) ->
 rank(Pids, Ranked) ->
     lists:foldl(fun({P, Mailbox, _, Heap, Bin, _}, {M, B}) ->
                         {add(Heap + ?MESSAGE * Mailbox, P, M), add(Bin, P, B)}
-                end, Ranked, erltrace_words:look(Pids)).
+                end, Ranked, erltrace_words:look(lists:delete(self(), Pids))). % it ends with its list
 
 %% @doc Of so many processes.
 -spec ranks(non_neg_integer(), ranked()) -> ranks().
