@@ -477,7 +477,7 @@ test("a script's parameters, from its head", () => {
 		.filter((f) => f.endsWith(".d"))
 		.map((f) => f.slice(0, -2))
 		.filter((n) => parametersOf(library(n)).some((p) => p.needed));
-	assert.deepEqual(needing, ["deadline", "exceptions", "flow", "flowheat", "slowwrite", "states"]);
+	assert.deepEqual(needing, ["deadline", "exceptions", "flow", "flowheat", "info", "slowwrite", "states"]);
 	for (const name of ["locks", "slowwrite", "syscalls"]) assert.ok(needsKernel(library(name)));
 	assert.ok(!needsKernel(library("cpu")));
 });
