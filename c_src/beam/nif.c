@@ -510,7 +510,7 @@ ERL_NIF_TERM nif_needs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return list;
 }
 
-/* named(Handle), after needs/3: the names of processes that there are have been told. */
+/* named(Handle), after needs/4: the names of processes that there are have been told. */
 ERL_NIF_TERM nif_named(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	WITH_HANDLE(b)

@@ -61,11 +61,21 @@ static uint64_t next_random(uint64_t *state)
 
 /* ---- calls of the NIF ------------------------------------------------------------------ */
 
+/* All of them, those that run as jobs too: here the thread that calls is as good as any. */
+static const struct {
+	const char *name;
+	int arity;
+	ERL_NIF_TERM (*call)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+} nifs[] = {
+#define NIF(name, arity, kind) {#name, arity, nif_##name},
+#include "beam/nifs.def"
+};
+
 static ERL_NIF_TERM call(ErlNifEnv *env, const char *name, int n, const ERL_NIF_TERM *args)
 {
-	for (int i = 0; i < entry->num_of_funcs; i++)
-		if (strcmp(entry->funcs[i].name, name) == 0 && (int)entry->funcs[i].arity == n)
-			return entry->funcs[i].fptr(env, n, args);
+	for (size_t i = 0; i < sizeof(nifs) / sizeof(nifs[0]); i++)
+		if (strcmp(nifs[i].name, name) == 0 && nifs[i].arity == n)
+			return nifs[i].call(env, n, args);
 	fprintf(stderr, "no function %s/%d\n", name, n);
 	abort();
 }
@@ -144,7 +154,7 @@ static void start(ErlNifEnv *env, struct open *o)
 {
 	check(CALL(env, "go", o->term) == atom_ok, "go", 0, 1);
 	check(enif_is_list(env, CALL(env, "needs", o->term, enif_make_atom(env, "a@b"),
-				    enif_make_uint(env, FAKE_PROCESSES))), "needs", 0, 1);
+				    enif_make_uint(env, FAKE_PROCESSES), fake_pid(1))), "needs", 0, 1);
 }
 
 static void drop_handle(ErlNifEnv *env, struct open *o)

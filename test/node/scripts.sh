@@ -374,7 +374,7 @@ row 'slow: number of recursions' '3 calls'
 run slow 'demo_exact:calls(1000).' demo_exact 60000000
 hasnt 'slow: none' '^ .*demo_exact'
 has 'slow: what was looked at' '^nothing to show: [0-9]+ events of demo_exact:'
-run slow 'demo_exact:calls(3000).' demo_exact 0
+run slow 'demo_exact:calls(3000).' demo_exact 1
 ok 'slow: what tracing took is taken off' [ "$(awk '$2 > 0 && $3 >= 3000 && $5 ~ /demo_exact:times/ { n++ } END { print n + 0 }' o)" -gt 0 ]
 # raiser/2 takes much longer than leaf/1.
 run slow 'demo_exact:raises(1, 300, [throw, error, exit]).' demo_exact 250000
