@@ -222,7 +222,7 @@ second_lane() {
 }
 
 # Those of the third: they wait most of the time.
-patient=(deploy_attack_tests deploy_tests slots_tests flow_tests erltrace_SUITE node/{release,faults,trio})
+patient=(deploy_attack_tests deploy_tests slots_tests flow_tests erltrace_SUITE node/{release,faults,trio,taken,nothing})
 third_lane() {
 	local name
 	has_erlang >/dev/null || return
