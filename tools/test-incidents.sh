@@ -93,7 +93,7 @@ mailbox() {
 # 200 parts of 200 binaries of 256 kB.
 binary() {
 	plant 'spawn(fun() -> register(incident_leak, self()), put(leak, [binary:part(binary:copy(<<1>>, 262144), 0, 100) || _ <- lists:seq(1, 200)]), receive stop -> ok end end), ok.' >/dev/null
-	finds binary '^incident_leak +<[0-9.]+> +2[0-9]{2} +52[0-9]{6}$' memory
+	finds binary '^incident_leak +<[0-9.]+> +2[0-9]{2} +50\.[0-9] MB$' memory
 	uproot incident_leak
 }
 
@@ -106,7 +106,7 @@ table() {
 # The first row is the one of most bytes: more than the 540 kB by which the command came into the node.
 socket() {
 	plant 'spawn(fun() -> register(incident_sender, self()), {ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]), {ok, No} = inet:port(L), {ok, C} = gen_tcp:connect({127, 0, 0, 1}, No, [binary, {active, false}]), {ok, S} = gen_tcp:accept(L), D = binary:copy(<<1>>, 10000), (fun F() -> ok = gen_tcp:send(C, D), {ok, _} = gen_tcp:recv(S, 10000), receive after 1 -> F() end end)() end), ok.' >/dev/null
-	finds socket '^127\.0\.0\.1:[0-9]+ +127\.0\.0\.1:[0-9]+ +incident_sender +0 +0 +[0-9]+ +([6-9][0-9]{5}|[1-9][0-9]{6,})$' sockets
+	finds socket '^127\.0\.0\.1:[0-9]+ +127\.0\.0\.1:[0-9]+ +incident_sender +0 B +0 B +[0-9.]+ [KM]B +([6-9][0-9]{2}\.[0-9] KB|[0-9.]+ MB)$' sockets
 	is 'socket: it is the first' incident_sender "$(awk '/^LOCAL.*BYTES/ { getline; first = $3 } END { print first }' o)"
 	uproot incident_sender
 }

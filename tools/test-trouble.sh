@@ -126,14 +126,14 @@ looks() { # line of the largest heap, is P with the attributes A it
 	names 'who does most' '^trouble_busy +<[0-9.]+> ' 'hd(A) =:= trouble_busy' 'recon:proc_window(reductions, 10, 1000)' top 1
 	names 'the longest mailbox' '^trouble_busy +<[0-9.]+> +0 +5000 ' 'hd(A) =:= trouble_busy' \
 		'recon:proc_count(message_queue_len, 10)' mailbox 1000 1
-	names 'who holds binaries' '^trouble_leak +<[0-9.]+> +[0-9a-z]+ +52[0-9]{6}$' 'hd(A) =:= trouble_leak' \
+	names 'who holds binaries' '^trouble_leak +<[0-9.]+> +[0-9a-z]+ +50\.[0-9] MB$' 'hd(A) =:= trouble_leak' \
 		'recon:proc_count(binary_memory, 10)' memory 1
 	names 'the largest heap' "$1" "$2" 'recon:proc_count(memory, 10)' memory 1
 	names 'the deadlock' '^DEADLOCK trouble_(a -> trouble_b -> trouble_a|b -> trouble_a -> trouble_b)$' '' '' \
 		waits 0 1
 }
 
-heap='^trouble_heap +<[0-9.]+> +[0-9]{8,}$'
+heap='^trouble_heap +<[0-9.]+> +[0-9]{2,}\.[0-9] MB$'
 
 is_wanted() {
 	[[ $wanted == '  ' || $wanted == *" $1 "* ]]
@@ -186,7 +186,7 @@ if is_wanted rabbit; then
 	culprits
 	erl -noshell -pa "$tmp" "${paths[@]}" -run rabbit_load fill "$port" "$queued" "$bytes" >fill.out 2>&1
 	is 'rabbit: messages in the queue' "filled $queued" "$(tail -n 1 fill.out)"
-	looks '^rabbit_prequeue:init/1 +<[0-9.]+> +[0-9]{8,}$' \
+	looks '^rabbit_prequeue:init/1 +<[0-9.]+> +[0-9]{2,}\.[0-9] MB$' \
 		'A =/= [] andalso proc_lib:translate_initial_call(P) =:= {rabbit_prequeue, init, 1}'
 fi
 finish
