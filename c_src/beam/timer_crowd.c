@@ -21,6 +21,7 @@
 
 #define CROWDS	64
 #define TRIES	8
+#define LOOKS	1000
 #define RINGS	3
 #define SPAN	65536 /* times of a ring */
 #define AHEAD	60000 /* of these a timer may be due ahead; the rest is for those that are late */
@@ -210,6 +211,15 @@ static struct crowd *find(struct beam_crowds *c, uint64_t key)
 	return NULL;
 }
 
+/* Somebody is making one, perhaps for this key. It takes a moment: that long it is looked for. */
+static struct crowd *made(struct crowd *w, uint64_t key)
+{
+	for (unsigned i = 0; i < LOOKS; i++)
+		if (atomic_load_explicit(&w->key, memory_order_acquire) == key)
+			return w;
+	return NULL;
+}
+
 static struct crowd *make(struct beam_crowds *c, uint64_t key, int64_t now)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
@@ -219,11 +229,13 @@ static struct crowd *make(struct beam_crowds *c, uint64_t key, int64_t now)
 
 		if (had != FREE && had != BUSY && atomic_load(&w->last) > now - rest)
 			continue;
-		/* whoever is at it may be making the same one */
 		if (had == BUSY || !atomic_compare_exchange_strong(&w->key, &had, BUSY))
-			return NULL;
+			return made(w, key);
 		for (unsigned r = 0; r < RINGS; r++)
-			ring_clear(&w->ring[r], now / step(r));
+			if (had == FREE)
+				atomic_store(&w->ring[r].low, now / step(r));
+			else
+				ring_clear(&w->ring[r], now / step(r));
 		atomic_store(&w->left, 0);
 		atomic_store(&w->last, now);
 		atomic_fetch_add(&c->used, 1);

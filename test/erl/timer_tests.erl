@@ -193,12 +193,14 @@ storm_alike(Way) ->
     [receive {'DOWN', M, _, _, Reason} -> ?assertEqual(normal, Reason) end || {_, M} <- Starters],
     Taken = take(P, lists:duplicate(20000, same)),
     #{{"most", []} := Most} = Got = aggregations(H),
-    Drops = [D || {drop, _, _, _} = D <- items(H)],
+    Dropped = lists:sum([N || {drop, "TIMERS", N, _} <- items(H)]),
     erltrace:close(H),
     unlink(P), exit(P, kill),
-    ?assertEqual(#{{"n", [1]} => 20000}, maps:remove({"most", []}, Got)),
-    ?assert(Most =< Taken - Began + ?MS(1)),
-    ?assertEqual([], Drops).
+    %% While one of the starters makes the crowd, the others drop theirs.
+    ?assertEqual(20000, maps:get({"n", [1]}, Got) + maps:get({"n", [0]}, Got, 0)),
+    ?assert(maps:get({"n", [0]}, Got, 0) =< Dropped),
+    ?assert(Dropped < 10000),
+    ?assert(Most =< Taken - Began + ?MS(1)).
 
 storm(P, N) ->
     Long = [erlang:send_after(Ms, P, same) || Ms <- [60000, 600000, 36000000], _ <- lists:seq(1, 50)],
