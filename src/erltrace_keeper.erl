@@ -174,9 +174,9 @@ next(St) ->
     {keep_state, St}.
 
 remove_until(End, Purger, #st{modules = [Module | Modules]} = St) ->
-    remove_all([Module], Purger),
+    Purger1 = remove_all([Module], Purger),
     case erlang:monotonic_time(millisecond) < End of
-        true -> remove_until(End, Purger, St#st{modules = Modules});
+        true -> remove_until(End, Purger1, St#st{modules = Modules});
         false -> rest(?AT_LEAST, St#st{modules = Modules})
     end;
 remove_until(_, _, St) ->
@@ -196,7 +196,7 @@ remove_one(#st{modules = []} = St) ->
 remove_one(#st{modules = [Module | Modules]} = St) ->
     Purger = purger(),
     Began = erlang:monotonic_time(millisecond),
-    remove_all([Module], Purger),
+    _ = remove_all([Module], Purger),
     Pause = case is_large([Module | Modules]) of
                 true -> (erlang:monotonic_time(millisecond) - Began) * ?PAUSE;
                 false -> ?AT_LEAST
@@ -245,13 +245,30 @@ gone(Connection, User, #st{users = Users} = St) ->
 
 %% Ends with a tail call: nothing of this module is on the stack while it is purged.
 remove(Modules) ->
-    Purger = purger(),
-    remove_all(Modules, Purger),
+    Purger = remove_all(Modules, purger()),
     true = is_deleted(?MODULE),
-    Purger:purge(?MODULE).
+    case Purger of
+        code -> in_time(code, purge, [?MODULE]);
+        _ -> Purger:purge(?MODULE)
+    end.
 
-remove_all(Modules, Purger) ->
-    [Purger:purge(M) || M <- Modules, is_deleted(M)].
+%% By whom: from when the code server does not answer, by the VM's purger.
+remove_all([Module | Modules], Purger) ->
+    case is_deleted(Module) of
+        true -> remove_all(Modules, purge(Module, Purger));
+        false -> remove_all(Modules, Purger)
+    end;
+remove_all([], Purger) ->
+    Purger.
+
+purge(Module, code) ->
+    case in_time(code, purge, [Module]) of
+        {badrpc, timeout} -> purge(Module, erts_code_purger);
+        _ -> code
+    end;
+purge(Module, Purger) ->
+    _ = Purger:purge(Module),
+    Purger.
 
 is_deleted(Module) ->
     _ = erlang:check_old_code(Module) andalso erts_code_purger:purge(Module),
@@ -285,7 +302,7 @@ in_time(M, F, Args) ->
 
 bring(Modules, Library, [_ | _] = Kept) ->
     Same = [M || {M, _, Code} <- Modules, lists:member(M, Kept), is_same(M, Code, Library)],
-    remove_all(Kept -- Same, purger()), % of another build
+    _ = remove_all(Kept -- Same, purger()), % of another build
     load([New || {M, _, _} = New <- Modules, not lists:member(M, Same)], Library);
 bring(Modules, Library, []) ->
     %% The command has searched the code path for an agent, so only loaded modules are checked here.

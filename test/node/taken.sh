@@ -80,6 +80,25 @@ servers() {
 	is 'servers: suspended still' '[suspended,suspended,suspended]' "$(at servers '[S || P <- [init, code_server, application_controller], {status, S} <- [process_info(whereis(P), status)]].')"
 }
 
+# The code server stops while a command leaves, which lets it purge (before OTP 27): the next one is not held up.
+leaving() {
+	local i
+	start leaving +S 2:2
+	run leaving -qn "$hello" >/dev/null
+	for i in 0 10 20 30 50 80; do
+		erltrace -N leaving -qn "$hello" >o 2>&1 &
+		for ((j = 0; j < 6000; j++)); do
+			grep -q hello o && break
+			sleep 0.01
+		done
+		at leaving "timer:sleep($i), erlang:suspend_process(whereis(code_server)), ok." >/dev/null
+		wait $!
+		is "leaving: the next one, $i ms later" hello "$(run leaving -qn "$hello")"
+		at leaving 'erlang:resume_process(whereis(code_server)), ok.' >/dev/null
+	done
+	becomes 'leaving: nothing is left' '[]' leaving "$ours"
+}
+
 # The first command, while the code server is stuck: modules of OTP that a node loads when they are
 # first called are read here, and loaded without it.
 modules() {
@@ -137,7 +156,7 @@ memory() {
 	done
 }
 
-for part in ${ONLY_PARTS:-dirty_cpu async servers modules atoms memory}; do
+for part in ${ONLY_PARTS:-dirty_cpu async servers leaving modules atoms memory}; do
 	$part
 done
 finish
