@@ -8,15 +8,8 @@
 #
 #	tools/test-incidents.sh [rabbit | demo] [NAME ...]      some of them; without names all, on both
 
-if [ "$(id -u)" = 0 ]; then
-	scratch=$(mktemp -d)
-	chown nobody "$scratch"
-	setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps=-all --bounding-set=-all \
-		env -u XDG_RUNTIME_DIR TMPDIR="$scratch" BIN="${BIN:-}" "$0" "$@"
-	code=$?
-	rm -rf "$scratch"
-	exit $code
-fi
+# shellcheck source=tools/rabbit/as_nobody.sh
+. "$(dirname "${BASH_SOURCE[0]}")/rabbit/as_nobody.sh"
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib/nodelib.sh"
 # shellcheck disable=SC2034 # for server.sh

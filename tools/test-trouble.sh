@@ -15,16 +15,8 @@
 # on, and (in the node) from when it was armed on. For recon it is the time of an erl that connects and calls it,
 # and (in the node) that of the call. DIRTY_CPU=1: in the node dirty, those for computing are taken too.
 
-if [ "$(id -u)" = 0 ]; then
-	scratch=$(mktemp -d)
-	chown nobody "$scratch"
-	setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps=-all --bounding-set=-all \
-		env -u XDG_RUNTIME_DIR TMPDIR="$scratch" BIN="${BIN:-}" TIMES="${TIMES:-}" RECON="${RECON:-}" \
-		DIRTY_CPU="${DIRTY_CPU:-}" "$0" "$@"
-	code=$?
-	rm -rf "$scratch"
-	exit $code
-fi
+# shellcheck source=tools/rabbit/as_nobody.sh
+. "$(dirname "${BASH_SOURCE[0]}")/rabbit/as_nobody.sh"
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../test/lib/nodelib.sh"
 # shellcheck disable=SC2034 # for server.sh
