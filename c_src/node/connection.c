@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection to a node, as a hidden C node whose name the node itself gives (a dynamic name,
- * OTP 23 and later: no name of ours in epmd, and the node uses its pool of names again). Ticks
+ * A connection to a node, as a hidden C node. Our name is one of a small pool, so that commands do
+ * not fill the node's atom table; epmd does not know it. (A dynamic name would do the same, but for
+ * that net_kernel loads crypto: a stall, and for ever if all dirty I/O schedulers are taken.) Ticks
  * are answered whenever we receive, so somebody must; nd_receive() waits in poll(), where a
  * signal ends the wait and not the connection. Frames are read here and not by ei, which trusts
  * what comes (frame.h, etf.h).
@@ -11,9 +12,11 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +25,8 @@
 
 enum { CONNECT_MS = 5000, RPC_MS = 60000, READ_MS = 10000, WRITE_MS = 10000, CUT_MS = 5000 };
 enum { SETUP_MS = 5000, SETUP_TIMES = 3 }; /* nodes give up after 7 s (net_setuptime) */
+enum { OWN_NAMES = 256 };
+enum { CONNECTED, GAVE_UP, NAME_TAKEN }; /* what became of a try */
 
 static int64_t now_ms(void)
 {
@@ -66,32 +71,53 @@ static int find_port(const char *alive, const char *host, struct et_error *e)
 	return port;
 }
 
-/* 1: the node gave up, as it took too long over the handshake. */
-static int connect_once(struct nd *n, const char *host, int port, const struct port_check *check,
-	struct et_error *e)
+/* The n-th name of the pool, with a creation of this connection's own. */
+static int init_name(struct nd *n, unsigned int nth, struct handshake_check *setup,
+	const struct nd_cookie *cookie)
+{
+	char host[128] = "localhost", alive[32], node[sizeof(host) + sizeof(alive)];
+	uint32_t creation;
+	int rc;
+
+	gethostname(host, sizeof(host) - 1);
+	host[strcspn(host, ".")] = '\0';
+	snprintf(alive, sizeof(alive), "erltrace-%u", nth % OWN_NAMES + 1);
+	snprintf(node, sizeof(node), "%s@%s", alive, host);
+	rc = ei_connect_xinit_ussi(&n->ec, host, alive, node, NULL, cookie->text, 0,
+		&handshake_sockets, sizeof(handshake_sockets), setup);
+	if (rc < 0)
+		return rc;
+	/* Nodes take 0 to 3 for those of an old node. ei itself would have 16 bits of it. */
+	if (getrandom(&creation, sizeof(creation), GRND_NONBLOCK) != sizeof(creation))
+		creation = (uint32_t)now_ms();
+	n->ec.creation = n->ec.self.creation = creation | 4;
+	return 0;
+}
+
+/* CONNECTED; GAVE_UP: the node did, as the handshake took too long; NAME_TAKEN; or -1. */
+static int connect_once(struct nd *n, unsigned int nth, const char *host, int port,
+	const struct port_check *check, struct et_error *e)
 {
 	const int64_t began = now_ms();
 	const struct nd_cookie *cookie = check->cookie;
 	struct handshake_check setup = {.port = check, .e = e};
 	const unsigned int cut_ms = CUT_MS;
-	char own[256] = "localhost";
 	struct in_addr addr;
 
 	if (nd_address(host, &addr, e) < 0 || port_check_listener(check, addr, port, e) < 0)
 		return -1;
-	gethostname(own, sizeof(own) - 1);
-	own[strcspn(own, ".")] = '\0';
-	if (ei_connect_xinit_ussi(&n->ec, own, NULL, NULL, NULL, cookie->text, 0,
-		    &handshake_sockets, sizeof(handshake_sockets), &setup) < 0)
+	if (init_name(n, nth, &setup, cookie) < 0)
 		return et_err(e, ET_EI, "the cookie of %s is too long", cookie->file);
 	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
 	if (n->fd >= 0) {
 		/* A cut is seen by what we sent: the other machine acknowledges it, or has gone. */
 		setsockopt(n->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &cut_ms, sizeof(cut_ms));
-		return 0;
+		return CONNECTED;
 	}
 	if (setup.refused)
 		return -1;
+	if (setup.taken)
+		return NAME_TAKEN;
 	if (setup.tls)
 		return et_err(e, ET_NODE,
 			"the node %s wants TLS on port %d (-proto_dist inet_tls), which this "
@@ -114,7 +140,7 @@ static int connect_once(struct nd *n, const char *host, int port, const struct p
 			"no connections",
 			n->name, port);
 	if (now_ms() - began >= SETUP_MS)
-		return 1;
+		return GAVE_UP;
 	return et_err(e, ET_COOKIE,
 		"the node %s does not accept the cookie of %s: --cookie-file names another file",
 		n->name, cookie->file);
@@ -123,12 +149,22 @@ static int connect_once(struct nd *n, const char *host, int port, const struct p
 static int connect_to(struct nd *n, const char *host, int port, const struct port_check *check,
 	struct et_error *e)
 {
-	for (int i = 0; i < SETUP_TIMES; i++) {
-		int rc = connect_once(n, host, port, check, e);
+	static atomic_uint connections;
+	unsigned int nth = (unsigned int)getpid() + atomic_fetch_add(&connections, 1);
+	int gave_up = 0, taken = 0;
 
-		if (rc <= 0)
+	while (gave_up < SETUP_TIMES && taken < OWN_NAMES) {
+		int rc = connect_once(n, nth++, host, port, check, e);
+
+		if (rc != GAVE_UP && rc != NAME_TAKEN)
 			return rc;
+		gave_up += rc == GAVE_UP;
+		taken += rc == NAME_TAKEN;
 	}
+	if (taken == OWN_NAMES)
+		return et_err(e, ET_NODE,
+			"the node %s is traced by %d commands of this host already", n->name,
+			OWN_NAMES);
 	return et_err(e, ET_NODE,
 		"the node %s is too busy: %d times it gave up connecting on port %d", n->name,
 		SETUP_TIMES, port);
@@ -220,8 +256,8 @@ static int check_name(const struct nd *n, const char *alive, struct et_error *e)
 	size_t len = strlen(alive);
 
 	if (!nd_is_name(n->name))
-		return et_err(e, ET_NODE, "the node %s reports a name that no node can have",
-			alive);
+		return et_err(
+			e, ET_NODE, "the node %s reports a name that no node can have", alive);
 	if (strncmp(n->name, alive, len) == 0 && n->name[len] == '@')
 		return 0;
 	return et_err(e, ET_NODE, "epmd has a port for the node %s, but the node there is %s",
@@ -318,7 +354,7 @@ static int on_frame(struct nd *n, ei_x_buff *msg, struct et_error *e)
 		return frame_unlinked(n->fd, &m, WRITE_MS) < 0 ? gone(n, e) : 0;
 	if (m.kind == FRAME_OTHER)
 		return 0;
-	/* The node reuses names: a message for the last command that had ours is not for us. */
+	/* A message for the last command that had our name is not for us. */
 	if (m.kind == FRAME_SEND && m.creation != ei_self(&n->ec)->creation)
 		return 0;
 	swap(&n->frame, msg, m.at);
@@ -418,8 +454,7 @@ static enum et_tag tag_of(const char *reason)
 	static const struct {
 		const char *reason;
 		enum et_tag tag;
-	} tags[] = {{"badarg", ET_BADARG},
-		{"undef", ET_UNDEF},	/* there is no such function */
+	} tags[] = {{"badarg", ET_BADARG}, {"undef", ET_UNDEF}, /* there is no such function */
 		{"noproc", ET_UNDEF}, /* no such process; and it has ended: */
 		{"normal", ET_UNDEF}, {"killed", ET_UNDEF}, {"timeout", ET_TIMEOUT}};
 
@@ -535,10 +570,9 @@ int nd_calls(struct nd *n, struct nd_calls *c, ei_x_buff *result, struct et_erro
 	ei_x_append(&x, &c->args);
 	ei_x_encode_empty_list(&x);
 	rc = nd_rpc(n, "lists", "zipwith3", &x, result, e);
-	if (rc == 0 && (ei_decode_list_header(result->buff, &result->index, &count) < 0 ||
-			       count != c->n))
-		rc = et_err(e, ET_RPC, "the node %s replied with something unexpected",
-			n->name);
+	if (rc == 0 &&
+		(ei_decode_list_header(result->buff, &result->index, &count) < 0 || count != c->n))
+		rc = et_err(e, ET_RPC, "the node %s replied with something unexpected", n->name);
 	ei_x_free(&x);
 	ei_x_free(&c->mods);
 	ei_x_free(&c->funs);

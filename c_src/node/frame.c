@@ -185,27 +185,16 @@ int frame_message(const char *bytes, size_t len, struct frame_message *m)
 	return term_size(bytes + m->at, len - m->at) == len - m->at && m->at < len ? 0 : -1;
 }
 
-enum { NAME_MAX_BYTES = 250, CREATION = 4 };
-
-bool frame_name(const char *bytes, size_t len)
+int frame_status(const char *bytes, size_t len)
 {
-	static const char named[] = "snamed:";
-	const size_t head = sizeof(named) - 1 + 2;
-	const char *name, *host;
-	size_t n;
+	static const char taken[][8] = {"salive", "snok"};
 
 	if (len == 0 || bytes[0] != 's')
-		return false;
-	if (len < sizeof(named) - 1 || memcmp(bytes, named, sizeof(named) - 1) != 0)
-		return true;
-	if (len < head)
-		return false;
-	n = (size_t)(unsigned char)bytes[head - 2] << 8 | (unsigned char)bytes[head - 1];
-	name = bytes + head;
-	if (n > NAME_MAX_BYTES || len != head + n + CREATION || memchr(name, '\0', n) != NULL)
-		return false;
-	host = memchr(name, '@', n);
-	return host != NULL && host > name && host + 1 < name + n;
+		return -1;
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (len == strlen(taken[i]) && memcmp(bytes, taken[i], len) == 0)
+			return 1;
+	return 0;
 }
 
 /* ---- answers --------------------------------------------------------------------------- */

@@ -57,10 +57,10 @@ struct frame_message {
 int frame_message(const char *bytes, size_t len, struct frame_message *m);
 
 /*
- * The first that a node answers: a state, or "named:" and the name and creation that it gives us.
- * Is it what it can be?
+ * A node's first answer, the status of our handshake. 1: the node has, or is making, another
+ * connection with our name. -1: not an answer of a node.
  */
-bool frame_name(const char *bytes, size_t len);
+int frame_status(const char *bytes, size_t len);
 
 /* Answers to a tick and to an unlink, whole or not at all. -1: the connection has ended, or does
  * not take it within ms. */

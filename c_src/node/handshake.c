@@ -159,7 +159,7 @@ static int fill(struct handshake *hs, size_t upto)
 static int next_packet(struct handshake *hs)
 {
 	size_t size;
-	int error;
+	int error, status;
 
 	hs->len = hs->at = 0;
 	hs->until = now_ms() + PACKET_MS;
@@ -173,10 +173,12 @@ static int next_packet(struct handshake *hs)
 	if (size == 0 || size > PACKET)
 		return EBADMSG;
 	error = fill(hs, HEAD + size);
-	if (error == 0 && hs->packets++ == 0 &&
-		!frame_name((const char *)hs->packet + HEAD, size))
-		error = EBADMSG;
-	return error;
+	if (error != 0 || hs->packets++ > 0)
+		return error;
+	status = frame_status((const char *)hs->packet + HEAD, size);
+	if (status > 0 && hs->check != NULL)
+		hs->check->taken = true;
+	return status < 0 ? EBADMSG : 0;
 }
 
 static int hs_read(void *ctx, char *to, ssize_t *len, unsigned ms)

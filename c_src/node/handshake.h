@@ -18,6 +18,7 @@ struct handshake_check {
 	struct et_error *e;
 	bool refused; /* EPERM: the reason is in e */
 	bool tls;     /* what answers speaks TLS */
+	bool taken;   /* somebody else is connected by our name */
 };
 extern ei_socket_callbacks handshake_sockets;
 

@@ -265,44 +265,29 @@ static void test_random(void)
 	passed++;
 }
 
-/* ---- the name that we are given --------------------------------------------------------- */
+/* ---- the status of a handshake ---------------------------------------------------------- */
 
-static bool named(const char *v, size_t n)
+static int status(const char *v)
 {
-	char *copy = malloc(n > 0 ? n : 1);
-	bool ok;
+	size_t n = strlen(v);
+	char *copy = malloc(n > 0 ? n : 1); /* without a zero behind it */
+	int rc;
 
 	if (copy == NULL)
 		abort();
 	memcpy(copy, v, n);
-	ok = frame_name(copy, n);
+	rc = frame_status(copy, n);
 	free(copy);
-	return ok;
+	return rc;
 }
 
-static void test_name(void)
+static void test_status(void)
 {
-	static const char good[] = "snamed:\0\4me@h\0\0\0\7";
-	char longer[400] = "snamed:\0\0";
-
-	CHECK(named("sok", 3) && named("snot_allowed", 12) && named("s", 1));
-	CHECK(!named("", 0) && !named("x", 1));
-	CHECK(named(good, sizeof(good) - 1));
-	for (size_t n = 7; n < sizeof(good) - 1; n++)
-		CHECK(!named(good, n));
-	CHECK(!named("snamed:\0\4me@h\0\0\0\7x", 18));
-	CHECK(!named("snamed:\0\4mehh\0\0\0\7", 17)); /* no host */
-	CHECK(!named("snamed:\0\4@meh\0\0\0\7", 17));
-	CHECK(!named("snamed:\0\4meh@\0\0\0\7", 17));
-	CHECK(!named("snamed:\0\4m\0@h\0\0\0\7", 17));
-	memset(longer + 9, 'a', sizeof(longer) - 9);
-	longer[9 + 100] = '@';
-	longer[8] = (char)250;
-	CHECK(named(longer, 9 + 250 + 4));
-	longer[8] = (char)251; /* ei frees what it did not allocate, or writes behind a name */
-	CHECK(!named(longer, 9 + 251 + 4));
-	longer[7] = longer[8] = (char)255;
-	CHECK(!named(longer, sizeof(longer)));
+	CHECK(status("sok") == 0 && status("sok_simultaneous") == 0 && status("s") == 0);
+	CHECK(status("snot_allowed") == 0 && status("snamed:") == 0);
+	CHECK(status("salive") == 1 && status("snok") == 1);
+	CHECK(status("snokk") == 0 && status("sno") == 0 && status("salivee") == 0);
+	CHECK(status("") == -1 && status("x") == -1 && status("alive") == -1);
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -520,7 +505,7 @@ int main(void)
 	test_truncated();
 	test_one_byte_wrong();
 	test_random();
-	test_name();
+	test_status();
 	test_reading();
 	test_slow();
 	test_cut();

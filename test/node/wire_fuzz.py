@@ -79,13 +79,13 @@ def spoil(rnd, frame):
 
 
 def spoil_greeting(rnd, hello):
-    """The same for a greeting; names that are too long, or not as long as they say."""
+    """The same for a greeting; statuses that nobody asked for, or far too long."""
     how = rnd.randrange(4)
     if how == 0:
         hello = b"snamed:" + struct.pack(">H", rnd.choice([0, 300, 255, 256, 65535]))
         hello += rnd.choice([b"a@", b"aa"]) * rnd.randrange(200)
-    elif how == 1 and hello[:7] == b"snamed:":  # a name without a host
-        hello = hello.replace(b"@", b"a")
+    elif how == 1 and hello[:1] == b"s":
+        hello = rnd.choice([b"salive", b"snok", b"snot_allowed", b"sok_simultaneous"])
     else:
         return spoil(rnd, hello)[2:]
     return struct.pack(">H", len(hello)) + hello
