@@ -668,7 +668,7 @@ edoc:
 bench-erlang: bench-modules
 	$(Q)$(ERL) +S 1 -noshell -pa $(EBIN) $(BUILD)/erl -eval 'erl_bench:main(), halt().'
 
-bench-modules: erlang $(BUILD)/erl/null_tracer.so $(BUILD)/erl/.bench
+bench-modules: erlang $(BUILD)/erl/null_tracer.so $(BUILD)/erl/bench_stalls.so $(BUILD)/erl/.bench
 $(BUILD)/erl/.bench: $(wildcard bench/*.erl)
 	$(call say,ERLC,bench)
 	$(Q)mkdir -p $(@D) && $(ERLC) -o $(@D) $^ && touch $@
@@ -676,6 +676,7 @@ $(BUILD)/erl/.bench: $(wildcard bench/*.erl)
 # Programs of C that nodes load.
 $(BUILD)/erl/probe_drv.so: test/erl/probe_drv.c
 $(BUILD)/erl/null_tracer.so: bench/null_tracer.c
+$(BUILD)/erl/bench_stalls.so: bench/bench_stalls.c
 $(BUILD)/erl/%.so:
 	$(call link,$(CC) -O2 -shared -fPIC -I$(ERL_INCLUDE))
 

@@ -1,10 +1,15 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What attaching costs a request, inside the node (stall_bench.sh): a process on each scheduler reads the
 %% clock without pause, and keeps the longest time between two readings for each phase: while nothing
-%% happens, attaching, arming and so on. Time in which the kernel gives the processor to other programs counts too:
-%% on a machine that is busy otherwise, `quiet' is as long as the rest, and nothing can be said.
+%% happens, attaching, arming and so on. Time in which the kernel gives the processor to other programs does
+%% not count (bench_stalls.c).
 -module(bench_stalls).
 -export([start/1, phase/1, longest/1, loaded/0]).
+-nifs([us/0]).
+-on_load(init/0).
+
+init() ->
+    erlang:load_nif(filename:join(filename:dirname(code:which(?MODULE)), "bench_stalls"), 0).
 
 -define(LEAST, 50). % us: less is not looked at
 -define(PHASES, 16).
@@ -56,4 +61,5 @@ gap(Gap, I, S, Longest) ->
         Gap > atomics:get(Longest, Slot) andalso atomics:put(Longest, Slot, Gap)
     end.
 
-us() -> erlang:monotonic_time(microsecond).
+-spec us() -> integer().
+us() -> erlang:nif_error(not_loaded).

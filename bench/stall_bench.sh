@@ -66,7 +66,7 @@ for n in ${BENCH_PROCESSES:-10 100000}; do
 			printf '%7d processes, %-7s %-8s median %7d us, least %7d us\n' "$n" "$script" "${phases[p]}" "$median" "$least"
 			printf '{"part": "stall", "name": "%s processes, %s: longest stall, %s", "value": %s, "unit": "ms", "baseline": %s, "ratio": %s, "least": %s' \
 				"$n" "$script" "${phases[p]}" "$(awk "BEGIN { print $median / 1000 }")" \
-				"$(awk "BEGIN { print $quiet / 1000 }")" "$(awk "BEGIN { print $quiet > 0 ? $median / $quiet : 0 }")" \
+				"$(awk "BEGIN { print $quiet / 1000 }")" "$(awk "BEGIN { print ($quiet > 0 ? $median / $quiet : 0) }")" \
 				"$(awk "BEGIN { print $least / 1000 }")" >>"$rows"
 			# a machine that stalls by itself tells nothing of a goal
 			if [ $p != 0 ] && [ "$n" -ge 100000 ] && ((quiet <= 5000)); then

@@ -324,7 +324,7 @@ is_library({file, Path}) ->
 is_library({bytes, Bytes}) ->
     filename:basename(filename:dirname(ets:lookup_element(?MODULE, library, 2))) =:= name(Bytes).
 
-%% All but erltrace_nif in one step: each load synchronizes all schedulers.
+%% All but erltrace_nif in few steps (finish/1): each synchronizes all schedulers.
 load(Modules, Library) ->
     case arguments() of
         unknown ->
@@ -375,10 +375,15 @@ prepare([{Module, _, Code} | Rest], Prepared) ->
         Reference -> erlang:yield(), prepare(Rest, [Reference | Prepared])
     end.
 
-finish([]) -> ready;
-finish(Prepared) ->
-    case erlang:finish_loading(Prepared) of
-        ok -> ready;
+%% A step keeps other processes from its scheduler: a quarter of a millisecond for each module, and
+%% some 3 ms for each thousand modules that the node has, as the VM copies its tables.
+finish(Prepared) -> finish(Prepared, max(8, length(erlang:loaded()) div 100)).
+
+finish([], _) -> ready;
+finish(Prepared, Most) ->
+    {Now, Rest} = lists:split(min(Most, length(Prepared)), Prepared),
+    case erlang:finish_loading(Now) of
+        ok -> erlang:yield(), finish(Rest, Most);
         {Why, [Module | _]} -> {error, {Module, Why}}
     end.
 
