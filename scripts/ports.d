@@ -15,7 +15,7 @@
  *	NAME                 WHAT              TIMES      BYTES
  *	cat                  close                 1
  *	cat                  command               5
- *	cat                  output                5         50
+ *	cat                  output                5       50 B
  */
 #pragma D option quiet
 #pragma D option seen
@@ -49,6 +49,6 @@ END
 {
 	printf("\n%-20s %-12s %10s %10s\n", "NAME", "WHAT", "TIMES", "BYTES");
 	printa("%-20s %-12s %@10d\n", @n);
-	printa("%-20s %-12s %@10d %@10d\n", @bytes_n, @bytes);
+	printa("%-20s %-12s %@10d %@10B\n", @bytes_n, @bytes);
 	trunc(@n); trunc(@bytes_n); trunc(@bytes);
 }

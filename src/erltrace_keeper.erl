@@ -51,7 +51,8 @@
 -include_lib("kernel/include/file.hrl").
 
 -define(AT_ONCE, 250000). % times that a process may be asked whether it uses a module: about a second
--define(FILE_TIME, 1000). % ms, for a file's facts; longer: the dirty I/O schedulers are taken
+-define(ANSWER_TIME, 1000). % ms, for a server of OTP, or a file's facts; longer: it is stuck
+-define(FILE_TIME, 100).  % ms, for a file's facts if all dirty I/O schedulers are at work
 -define(MOST, 300).       % ms that a command waits; longer: schedulers are busy, or others purge code too
 -define(REST, 10000).     % ms, before the first module is removed in a larger node
 -define(AT_LEAST, 1).     % ms: a timeout of 0 comes before the messages of commands
@@ -287,7 +288,11 @@ purger() ->
 
 %% Does this node see the very same file, and may it read it? `blocked': it reads no file at all.
 sees(File, Size, Inode) ->
-    case in_time(file, read_file_info, [File, [raw]]) of
+    Time = case lists:last(statistics(active_tasks_all)) < erlang:system_info(dirty_io_schedulers) of
+               true -> ?ANSWER_TIME;
+               false -> ?FILE_TIME % stuck, perhaps: there is another way to load the library
+           end,
+    case rpc:call(node(), file, read_file_info, [File, [raw]], Time) of
         {ok, #file_info{size = Size, inode = Inode, access = Access}} ->
             lists:member(Access, [read, read_write]);
         {badrpc, timeout} ->
@@ -298,7 +303,7 @@ sees(File, Size, Inode) ->
 
 %% The process that waits longer than we do has nothing of ours on its stack.
 in_time(M, F, Args) ->
-    rpc:call(node(), M, F, Args, ?FILE_TIME).
+    rpc:call(node(), M, F, Args, ?ANSWER_TIME).
 
 bring(Modules, Library, [_ | _] = Kept) ->
     Same = [M || {M, _, Code} <- Modules, lists:member(M, Kept), is_same(M, Code, Library)],

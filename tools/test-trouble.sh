@@ -13,7 +13,7 @@
 # the same, in the same nodes, after each command; without it, it is left out. For each a line says how often
 # it named the culprit, and the median and the longest time in ms until it did: from the start of the command
 # on, and (in the node) from when it was armed on. For recon it is the time of an erl that connects and calls it,
-# and (in the node) that of the call. DIRTY_CPU=1: in the node dirty, those for computing are taken too.
+# and (in the node) that of the call. LOOKS=samples: only samples are looked at. DIRTY_CPU=1: in the node dirty, those for computing are taken too.
 
 # shellcheck source=tools/rabbit/as_nobody.sh
 . "$(dirname "${BASH_SOURCE[0]}")/rabbit/as_nobody.sh"
@@ -50,8 +50,8 @@ look() { # line, script, its arguments
 	erltrace -N "$node" -x argref -qn 'BEGIN { printf("armed\n"); }' -s "$root/scripts/$script.d" "$@" >o 2>e &
 	command=$!
 	for ((i = 0; i < 6000; i++)); do
-		[ -z "$armed" ] && grep -q '^armed' o && armed=$(now)
-		if grep -qE "$line" o; then
+		[ -z "$armed" ] && grep -q "^armed" o 2>/dev/null && armed=$(now)
+		if grep -qE "$line" o 2>/dev/null; then
 			took=$(($(now) - began))
 			break
 		fi
@@ -114,7 +114,20 @@ culprits() {
 	[ -n "${RECON:-}" ] && plant "true = code:add_patha(\"$RECON\"), {module, _} = code:load_file(recon), {module, _} = code:load_file(recon_lib), ok." >/dev/null
 }
 
-looks() { # line of the largest heap, is P with the attributes A it
+# By samples, in a node where a script with a tick runs already.
+samples() { # functions, one of which has most of the time
+	local ticks
+	erltrace -N "$node" -qn 'BEGIN { printf("armed\n"); } tick-1s { @ = count(); }' >ticks 2>&1 &
+	ticks=$!
+	holds ticks '^armed' >/dev/null
+	names 'where the CPU time goes' "^ +[0-9.]+ +[0-9]{2,}\.[0-9] .*($1)" '' '' cpu 1
+	kill "$ticks"
+	wait "$ticks" 2>/dev/null
+}
+
+looks() { # line of the largest heap, is P with the attributes A it, functions that are busy
+	samples "$3"
+	[ "${LOOKS:-}" = samples ] && return
 	names 'who does most' '^trouble_busy +<[0-9.]+> ' 'hd(A) =:= trouble_busy' 'recon:proc_window(reductions, 10, 1000)' top 1
 	names 'the longest mailbox' '^trouble_busy +<[0-9.]+> +0 +5000 ' 'hd(A) =:= trouble_busy' \
 		'recon:proc_count(message_queue_len, 10)' mailbox 1000 1
@@ -125,6 +138,7 @@ looks() { # line of the largest heap, is P with the attributes A it
 		waits 0 1
 }
 
+sums='lists:(seq|sum|foldl)|erl_eval' # of trouble_busy
 heap='^trouble_heap +<[0-9.]+> +[0-9]{2,}\.[0-9] MB$'
 
 is_wanted() {
@@ -147,13 +161,13 @@ if is_wanted saturated; then
 	node_of saturated
 	# shellcheck disable=SC2016 # Erlang
 	at saturated '[spawn(fun() -> (fun F() -> re:run(lists:duplicate(2000, $a), "(a+)+b"), F() end)() end) || _ <- lists:seq(1, 4)], ok.' >/dev/null
-	looks "$heap" 'hd(A) =:= trouble_heap'
+	looks "$heap" 'hd(A) =:= trouble_heap' 're:run|re_run_trap'
 	end_node
 fi
 if is_wanted large; then
 	node_of large
 	at large '[spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 100000)], ok.' >/dev/null
-	looks "$heap" 'hd(A) =:= trouble_heap'
+	looks "$heap" 'hd(A) =:= trouble_heap' "$sums"
 	end_node
 fi
 if is_wanted dirty; then
@@ -166,7 +180,7 @@ if is_wanted dirty; then
 		at dirty '[spawn(fun() -> crypto:pbkdf2_hmac(sha256, <<"a">>, <<"b">>, 1 bsl 30, 64) end) || _ <- [1, 2, 3, 4]], ok.' >/dev/null
 	fi
 	at dirty "[spawn(fun() -> file:open(\"$tmp/pipe\", [read, raw]) end) || _ <- lists:seq(1, 12)], ok." >/dev/null
-	looks "$heap" 'hd(A) =:= trouble_heap'
+	looks "$heap" 'hd(A) =:= trouble_heap' "$sums"
 	end_node
 fi
 if is_wanted rabbit; then
@@ -179,6 +193,6 @@ if is_wanted rabbit; then
 	erl -noshell -pa "$tmp" "${paths[@]}" -run rabbit_load fill "$port" "$queued" "$bytes" >fill.out 2>&1
 	is 'rabbit: messages in the queue' "filled $queued" "$(tail -n 1 fill.out)"
 	looks '^rabbit_prequeue:init/1 +<[0-9.]+> +[0-9]{2,}\.[0-9] MB$' \
-		'A =/= [] andalso proc_lib:translate_initial_call(P) =:= {rabbit_prequeue, init, 1}'
+		'A =/= [] andalso proc_lib:translate_initial_call(P) =:= {rabbit_prequeue, init, 1}' "$sums"
 fi
 finish

@@ -526,7 +526,7 @@ has 'ports: open' "^\+ #Port<[0-9.]+> +cat +by $value$"
 has 'ports: close' '^- #Port<[0-9.]+> +cat +normal$'
 row 'ports: commands' 'cat command 8'
 row 'ports: the end' 'cat close 1'
-row 'ports: bytes' 'cat output 8 800'
+row 'ports: bytes' 'cat output 8 800 B'
 
 # ---- user probes --------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ leaving() {
 modules() {
 	local others='[M || M <- [gen_statem, erl_ddll, seq_trace, timer, erts_debug], erlang:module_loaded(M)].'
 	start fresh
-	is 'modules: somebody has connected, without a name as we do' true "$(erl -noshell -start_epmd false -sname undefined -eval '{ok, H} = inet:gethostname(), F = list_to_atom("fresh@" ++ H), C = net_kernel:connect_node(F), is_pid(rpc:call(F, erlang, self, [])), io:put_chars(atom_to_list(C)), halt().')"
+	is 'modules: somebody has connected' true "$(erl -noshell -start_epmd false -sname before -eval '{ok, H} = inet:gethostname(), F = list_to_atom("fresh@" ++ H), C = net_kernel:connect_node(F), is_pid(rpc:call(F, erlang, self, [])), io:put_chars(atom_to_list(C)), halt().')"
 	is 'modules: they are not there' '[]' "$(at fresh "$others")"
 	at fresh "$work, erlang:suspend_process(whereis(code_server)), ok." >/dev/null
 	scripts 'modules' fresh
