@@ -1,6 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Asks processes for the walker of the provider state, many at a time, and waits for none for long.
+%% @doc Asks processes, many at a time, and waits for none for long: for the walker of the provider state,
+%% and where the flags of all processes change.
 %%
 %% What process_info/2 says of a process that runs, and much of what it says of any, is the answer to a
 %% signal, which that process has to handle. In a node with more to run than schedulers each answer is a
@@ -11,12 +12,12 @@
 %%
 %% The helpers belong to the process that calls open/0, and end with it.
 -module(erltrace_askers).
--export([open/0, close/0, ask/3, info/2, late/1]).
+-export([open/0, open/1, close/0, ask/3, info/2, late/1]).
 -export([clock_in/0, clock_out/0, worked/0]).
 -export([helper/1]). % for proc_lib
 -export_type([how/0]).
 
--define(MOST, 16).       % helpers that ask at the same time
+-define(MOST, 16).       % helpers that ask at the same time, if open/1 does not say how many
 -define(SOON, 100).      % ms until the processes of a helper are asked one by one
 -define(LATE, 400).      % and until one that does not answer is silent,
 -define(LATE_MORE, 20).  % or this, if others are
@@ -25,7 +26,8 @@
 %% Module:Function(Pid, Data), which helpers call.
 -type how() :: {module(), atom(), Data :: term()}.
 
--record(pool, {free = [] :: [pid()],
+-record(pool, {most :: pos_integer(),
+               free = [] :: [pid()],
                silent = #{} :: #{pid() => pid()}, % processes: helpers that wait for them
                began :: stamp() | undefined,      % of what this process does; undefined: it waits
                spent = 0 :: non_neg_integer(),    % ns, since worked/0
@@ -34,10 +36,15 @@
 
 -spec open() -> ok.
 open() ->
-    _ = put(?MODULE, #pool{}),
+    open(?MOST).
+
+%% @doc With so many helpers at the same time.
+-spec open(pos_integer()) -> ok.
+open(Most) ->
+    _ = put(?MODULE, #pool{most = Most}),
     ok.
 
-%% @doc When it returns no helper is left.
+%% @doc When it returns no helper is left, and no answer of one.
 -spec close() -> ok.
 close() ->
     #pool{free = Free, silent = Silent} = get(?MODULE),
@@ -46,7 +53,13 @@ close() ->
     [begin unlink(H), exit(H, kill) end || H <- Helpers],
     [receive {'DOWN', M, process, H, _} -> ok end || {H, M} <- Ms],
     _ = erase(?MODULE),
-    ok.
+    flush().
+
+flush() ->
+    receive
+        {?MODULE, _, _} -> flush()
+    after 0 -> ok
+    end.
 
 %% @doc The function's answers about these processes, in some order; `silent': in time there was none.
 %% Each helper has Few of them.
@@ -110,7 +123,8 @@ patience() ->
 rounds([], _, _) ->
     {[], []};
 rounds(Parts, How, Patience) ->
-    {Now, Later} = lists:split(min(?MOST, length(Parts)), Parts),
+    #pool{most = Most} = get(?MODULE),
+    {Now, Later} = lists:split(min(Most, length(Parts)), Parts),
     Busy = maps:from_list([{send(Part, How), Part} || Part <- Now]),
     clock_out(),
     {Answers, Stuck} = collect(Busy, [], erlang:monotonic_time(millisecond) + Patience),

@@ -47,12 +47,14 @@
 -module(erltrace_keeper).
 -behaviour(gen_statem).
 -export([begin_keeping/1, start/1, on_load/1]).
+-export([turn/0]).
 -export([init/1, callback_mode/0, handle_event/4, terminate/3, format_status/1]).
 -include_lib("kernel/include/file.hrl").
 
 -define(AT_ONCE, 250000). % times that a process may be asked whether it uses a module: about a second
 -define(ANSWER_TIME, 1000). % ms, for a server of OTP, or a file's facts; longer: it is stuck
 -define(FILE_TIME, 100).  % ms, for a file's facts if all dirty I/O schedulers are at work
+-define(TURN, 3000).      % us, before others have a turn
 -define(MOST, 300).       % ms that a command waits; longer: schedulers are busy, or others purge code too
 -define(REST, 10000).     % ms, before the first module is removed in a larger node
 -define(AT_LEAST, 1).     % ms: a timeout of 0 comes before the messages of commands
@@ -377,7 +379,22 @@ prepare([], Prepared) -> {ok, lists:reverse(Prepared)};
 prepare([{Module, _, Code} | Rest], Prepared) ->
     case erlang:prepare_loading(Module, Code) of
         {error, Why} -> {error, Module, Why};
-        Reference -> erlang:yield(), prepare(Rest, [Reference | Prepared])
+        Reference -> turn(), prepare(Rest, [Reference | Prepared])
+    end.
+
+%% @doc To be called between two steps of long work at high priority: processes of normal priority that
+%% wait for this scheduler have a turn every 3 ms.
+-spec turn() -> ok.
+turn() ->
+    Now = erlang:monotonic_time(microsecond),
+    case get(?MODULE) of
+        Since when is_integer(Since), Now - Since < ?TURN ->
+            ok;
+        Since ->
+            _ = is_integer(Since) andalso erlang:statistics(total_run_queue_lengths) > 0 andalso
+                receive after 1 -> ok end,
+            put(?MODULE, erlang:monotonic_time(microsecond)),
+            ok
     end.
 
 %% A step keeps other processes from its scheduler: a quarter of a millisecond for each module, and
@@ -388,7 +405,7 @@ finish([], _) -> ready;
 finish(Prepared, Most) ->
     {Now, Rest} = lists:split(min(Most, length(Prepared)), Prepared),
     case erlang:finish_loading(Now) of
-        ok -> erlang:yield(), finish(Rest, Most);
+        ok -> turn(), finish(Rest, Most);
         {Why, [Module | _]} -> {error, {Module, Why}}
     end.
 

@@ -22,12 +22,15 @@
 -export([locked_apart/1]). % for erltrace_code, erltrace_run_state
 -export([gc_session/1, gc_trace/2, attempt/3]). % for erltrace_gc
 -export([end_session/1, sessions/0]). % for erltrace_rearm
+-export([change_of/2]). % for erltrace_askers
 -export([layout_body/1, layout_tail/1, layout_raise/1]). % traced by the layout check
 -export_type([armed/0]).
 
 -define(APP, erltrace).
 -define(OWNER, {?MODULE, owner}). % the handle's owner, while arming
 -define(MANY, 2000).  % functions: copying more than this takes long
+-define(BATCH, 256). % processes whose flags change before others have a turn
+-define(HELPERS, 128). % that change them
 -define(LOCK, erltrace_vm_lock). % the registered name of the process that holds the lock
 -define(ENDED, ended_session). % which session of ours was the last to end
 -define(ALL, 0). % the tracer state that stands for every handle: BEAM_ALL
@@ -588,11 +591,41 @@ change(_, _, [], []) ->
 change(Coming, Existing, Old, New) ->
     %% New processes first: one that exists afterwards is in the list, or had the flags from birth.
     First = change_one(Coming, Old, New),
-    Results = [First | [change_one(Who, Old, New) || Who <- Existing(), Who =/= self()]],
+    Results = [First | change_each(Existing() -- [self()], Old, New)],
     length([x || others <- Results]).
+
+%% A process that is traced answers for its tracer when it is scheduled. In a busy node that takes a time
+%% slice of somebody else: one after the other, 100,000 took minutes. So helpers ask many at once.
+change_each(Whos, [_ | _] = Old, New) when length(Whos) > ?BATCH, is_pid(hd(Whos)) ->
+    erltrace_askers:open(?HELPERS),
+    try change_batches(Whos, {Old, New})
+    after erltrace_askers:close()
+    end;
+change_each(Whos, Old, New) ->
+    [change_one(Who, Old, New) || Who <- Whos].
+
+change_batches(Pids, Change) when length(Pids) =< ?BATCH ->
+    change_batch(Pids, Change);
+change_batches(Pids, Change) ->
+    {Batch, Rest} = lists:split(?BATCH, Pids),
+    change_batch(Batch, Change) ++ change_batches(Rest, Change).
+
+change_batch(Pids, {Old, New} = Change) ->
+    erltrace_keeper:turn(),
+    Answers = erltrace_askers:ask(Pids, {?MODULE, change_of, Change}, ?BATCH div ?HELPERS),
+    [case Answer of
+         silent -> change_one(Pid, Old, New); % in a NIF, say: it must answer
+         _ -> Answer
+     end || {Pid, Answer} <- Answers].
+
+%% @doc A helper of erltrace_askers changes the flags of a process.
+-spec change_of(pid(), {Old :: [atom()], New :: [atom()]}) -> term().
+change_of(Pid, {Old, New}) ->
+    change_one(Pid, Old, New, tracer_of(Pid)).
 
 %% Ask for the tracer first: trying and failing would be logged by the node.
 change_one(Who, Old, New) ->
+    erltrace_keeper:turn(),
     try change_one(Who, Old, New, tracer_of(Who))
     catch error:badarg -> ok % it has just ended
     end.
@@ -680,6 +713,7 @@ gc_trace(Session, Pids) ->
 %% @doc The process, port or function may have gone meanwhile.
 -spec attempt(module(), atom(), [term()]) -> term().
 attempt(M, F, Args) ->
+    erltrace_keeper:turn(),
     try apply(M, F, Args)
     catch error:badarg -> 0
     end.
