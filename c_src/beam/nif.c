@@ -187,6 +187,7 @@ ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		enif_release_resource(b);
 		return no_memory(env);
 	}
+	beam_threads_barrier();
 	beam_set_opening(b);
 	b->h = erltrace_open(&e);
 	beam_set_opening(NULL);
@@ -728,7 +729,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 	if (beam_store_init(priv, *priv) < 0 || !fast_core_init() || !sampler_init() ||
 		!jobs_init())
 		return -1;
-	if (beam_threads_init(threads_of(env, info), !en_barrier_init()) < 0)
+	if (beam_threads_init(threads_of(env, info)) < 0)
 		return -1;
 	beam_atoms_make(env);
 	if (!beam_any_open()) { /* else events go by what was found when it was loaded first */

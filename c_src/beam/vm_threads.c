@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/slot.h"
 #include "pages.h"
 #include "terms.h"
 #include "texts.h"
@@ -17,13 +18,13 @@
 
 static struct beam_thread *threads; /* mapped at load, touched as threads come */
 static unsigned most;
-static bool fences;
+static _Atomic bool fences = true;
 static _Atomic unsigned nthreads;
 _Atomic uint64_t beam_no_thread;
 __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 
 /* Kept when the library is loaded again: threads point to theirs. */
-int beam_threads_init(unsigned n, bool fence)
+int beam_threads_init(unsigned n)
 {
 	void *p;
 
@@ -38,8 +39,22 @@ int beam_threads_init(unsigned n, bool fence)
 	}
 	threads = p;
 	most = n;
-	fences = fence;
 	return 0;
+}
+
+/*
+ * To register takes the kernel some 20 ms, as it waits for all CPUs: not while the library is
+ * loaded, on a scheduler, but before the first handle is there, on a thread of ours.
+ */
+void beam_threads_barrier(void)
+{
+	struct beam_thread *t;
+
+	if (!atomic_load(&fences) || !en_barrier_init())
+		return;
+	atomic_store(&fences, false);
+	for (unsigned i = 0; (t = beam_thread_nth(i)) != NULL; i++)
+		atomic_store(&t->fence, false);
 }
 
 /* Once in a thread's life; never given back: schedulers stay. */
@@ -56,7 +71,7 @@ struct beam_thread *beam_thread_new(void)
 	threads[i].texts = beam_texts_nth(i);
 	threads[i].cache = (struct beam_text_cache *)threads[i].texts;
 	threads[i].slots = beam_slots_nth(i);
-	threads[i].fence = fences;
+	atomic_store(&threads[i].fence, atomic_load(&fences));
 	beam_self = &threads[i];
 	return beam_self;
 }
@@ -70,7 +85,8 @@ void beam_threads_wait(void)
 {
 	struct beam_thread *t;
 
-	if (!fences)
+	atomic_thread_fence(memory_order_seq_cst); /* what is retired, before what threads do */
+	if (!atomic_load(&fences))
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned i = 0; (t = beam_thread_nth(i)) != NULL; i++) {

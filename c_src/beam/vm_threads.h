@@ -50,14 +50,15 @@ struct beam_thread {
 	struct beam_slots *slots; /* terms of its event (terms.c) */
 	uint64_t events, cost; /* ns that an event takes, of those measured (running times) */
 	int sched; /* number of the scheduler; 0: not looked for yet; -1: none */
-	bool fence; /* no membarrier: fence on the probe path */
+	_Atomic bool fence; /* no membarrier: fence on the probe path */
 	struct beam_tstate tstates[BEAM_HANDLES];
 	struct fast_thread fast;
 } __attribute__((aligned(128)));
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 extern _Atomic uint64_t beam_no_thread; /* events of threads without a beam_thread */
 struct beam_thread *beam_thread_new(void); /* NULL: no room */
-int beam_threads_init(unsigned n, bool fence); /* for so many of them; fence: no membarrier */
+int beam_threads_init(unsigned n); /* for so many of them */
+void beam_threads_barrier(void); /* from now on by membarrier, where there is one; takes long once */
 struct beam_thread *beam_thread_nth(unsigned n); /* NULL: no more */
 void beam_threads_wait(void); /* for a grace period */
 
@@ -69,7 +70,7 @@ static inline void beam_thread_enter(struct beam_thread *t)
 #else
 	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
 		memory_order_relaxed);
-	if (unlikely(t->fence))
+	if (unlikely(atomic_load_explicit(&t->fence, memory_order_relaxed)))
 		atomic_thread_fence(memory_order_seq_cst);
 	atomic_signal_fence(memory_order_seq_cst); /* the other side has membarrier */
 #endif
