@@ -529,6 +529,42 @@ other_tracer_test() ->
                  end,
                  {Skipped, [N || {_, _, [K], N} <- Aggs, K =:= list_to_binary(pid_to_list(P))]}).
 
+%% Where there are many processes, helpers change their flags: two scripts and somebody else's tracer on a
+%% few of them, while a process on each scheduler keeps it busy. One process is in a NIF and cannot answer.
+flags_of_many_processes_test_() ->
+    {timeout, 120, fun flags_of_many_processes/0}.
+
+flags_of_many_processes() ->
+    Many = [spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 2000)],
+    Theirs = lists:sublist(Many, 700, 3),
+    [1 = erlang:trace(P, true, [send]) || P <- Theirs],
+    Busy = [spawn_opt(fun Spin() -> _ = erlang:system_time(), Spin() end, [{scheduler, I}])
+            || I <- lists:seq(1, erlang:system_info(schedulers))],
+    Table = ets:new(many, [public]),
+    true = ets:insert(Table, [{I} || I <- lists:seq(1, 300000)]),
+    Stuck = spawn(fun Sort() -> _ = lists:usort(ets:tab2list(Table)), Sort() end),
+    {ok, A} = erltrace:script("erlang*:::message-send { @ = count(); }"),
+    {ok, B} = erltrace:script("erlang*:::process-exit { @ = count(); }"),
+    Shared = not erlang:function_exported(trace, session_create, 3),
+    Flags = fun() -> lists:usort([lists:sort(Fs) || P <- [Stuck | Many -- Theirs],
+                                                    {flags, Fs} <- [erlang:trace_info(P, flags)]]) end,
+    Both = Flags(),
+    ok = erltrace:close(A),
+    One = Flags(),
+    {ok, #{skipped := Skipped}} = erltrace:status(B),
+    ok = erltrace:close(B),
+    None = Flags(),
+    Left = [P || P <- Theirs, erlang:trace_info(P, flags) =/= {flags, [send]}],
+    [exit(P, kill) || P <- [Stuck | Busy] ++ Many],
+    ?assertEqual({[], []}, {None -- [[]], Left}),
+    Shared andalso begin
+        ?assertEqual(length(Theirs), Skipped),
+        ?assertMatch([_], Both),
+        ?assertMatch([_], One),
+        ?assert(lists:member(send, hd(Both))),
+        ?assertNot(lists:member(send, hd(One)))
+    end.
+
 %% Two scripts at once: each counts its own, and the end of one leaves the other.
 two_handles_test() ->
     Entry = "erlang*:erltrace_probe_tests:one:function-entry { @ = count(); }",
