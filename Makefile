@@ -158,7 +158,7 @@ TEST_SRC := $(sort $(wildcard $(addsuffix /*.c,test/c $(if $(WEB),test/web) \
 FUZZ_SRC := $(sort $(wildcard test/fuzz/*.c))
 PROMISE_SRC := $(sort $(wildcard test/promises/*.c))
 HOOK_SRC := $(sort $(wildcard test/hooks/*.c))
-BENCH_SRC := $(filter-out bench/null_%,$(sort $(wildcard bench/*.c)))
+BENCH_SRC := $(filter-out bench/null_% bench/bench_%,$(sort $(wildcard bench/*.c)))
 D_LIBS := $(BUILD)/erlang.d $(BUILD)/state.d $(sort $(wildcard c_src/d/lib/*.d))
 
 # The command reaches nodes where OTP's C library ei is there to link with (EI=: without). What is
