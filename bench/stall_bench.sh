@@ -5,9 +5,7 @@
 # is always ready to run (bench_stalls.erl): in a node of few processes and in one of very many, for scripts of
 # process events, of functions by both ways, and of state. The same without erltrace is `quiet`: where that is
 # longer than the goal, the machine is busy otherwise, and no goal is looked at. Of
-# ROUNDS (5) the median: what a request may meet; and the least: what it meets every time. On a virtual machine
-# the host may take the CPUs away, up to 100 ms at once: a phase in which it did is left out (kept: how many are
-# in the median).
+# ROUNDS (5) the median: what a request may meet; and the least: what it meets every time.
 
 rows=$(realpath -m "${BENCH_ROWS:-/dev/null}")
 beams=$(realpath "${BUILD:-build}/erl")
@@ -29,20 +27,13 @@ command_until_armed() { # output, script: erltrace -N NODE, until it is armed; i
 	holds "$1" '^armed' >/dev/null || { cat "$1.e"; return 1; }
 }
 
-stolen() { awk '$1 == "cpu" { print $9 }' /proc/stat; }
-
-declare -A host # what had been stolen when a phase began
-phase() {
-	host[$1]=$(stolen)
-	at "$node" "bench_stalls:phase($1)." >/dev/null
-}
-
+phase() { at "$node" "bench_stalls:phase($1)." >/dev/null; }
 ends() { # number of a command
 	kill -TERM "$1"
 	wait "$1"
 }
 
-# One round: us of each phase, in the order of phases; -: not known.
+# One round: us of each phase, in the order of phases.
 round() { # script
 	local i attached armed last
 	phase 1; sleep 1
@@ -55,10 +46,7 @@ round() { # script
 		[ "$(at "$node" 'bench_stalls:loaded().')" = 0 ] && break
 		sleep 0.1
 	done
-	host[7]=$(stolen)
-	for i in 1 2 3 4 5 6; do
-		if [ "${host[$i]}" = "${host[$((i + 1))]}" ]; then at "$node" "bench_stalls:longest($i)."; else echo -; fi
-	done | paste -sd' '
+	for i in 1 2 3 4 5 6; do at "$node" "bench_stalls:longest($i)."; done | paste -sd' '
 }
 
 for n in ${BENCH_PROCESSES:-10 100000}; do
@@ -70,21 +58,18 @@ for n in ${BENCH_PROCESSES:-10 100000}; do
 		for ((i = 0; i < ${ROUNDS:-5}; i++)); do
 			round "${scripts[$script]}" >>rounds || exit 1
 		done
-		quiet=0
 		for ((p = 0; p < 6; p++)); do
-			sorted=$(awk -v c=$((p + 1)) '$c != "-" { print $c }' rounds | sort -n)
-			kept=$(grep -c . <<<"$sorted")
-			[ "$kept" = 0 ] && continue
+			sorted=$(awk -v c=$((p + 1)) '{ print $c }' rounds | sort -n)
 			least=$(head -n 1 <<<"$sorted")
-			median=$(sed -n "$(((kept + 1) / 2))p" <<<"$sorted")
+			median=$(sed -n "$(((${ROUNDS:-5} + 1) / 2))p" <<<"$sorted")
 			[ $p = 0 ] && quiet=$median
-			printf '%7d processes, %-7s %-8s median %7d us, least %7d us, of %d\n' "$n" "$script" "${phases[p]}" "$median" "$least" "$kept"
+			printf '%7d processes, %-7s %-8s median %7d us, least %7d us\n' "$n" "$script" "${phases[p]}" "$median" "$least"
 			printf '{"part": "stall", "name": "%s processes, %s: longest stall, %s", "value": %s, "unit": "ms", "baseline": %s, "ratio": %s, "least": %s' \
 				"$n" "$script" "${phases[p]}" "$(awk "BEGIN { print $median / 1000 }")" \
 				"$(awk "BEGIN { print $quiet / 1000 }")" "$(awk "BEGIN { print ($quiet > 0 ? $median / $quiet : 0) }")" \
 				"$(awk "BEGIN { print $least / 1000 }")" >>"$rows"
 			# a machine that stalls by itself tells nothing of a goal
-			if [ $p != 0 ] && [ "$n" -ge 100000 ] && ((quiet > 0 && quiet <= 5000)); then
+			if [ $p != 0 ] && [ "$n" -ge 100000 ] && ((quiet <= 5000)); then
 				printf ', "goal": "<=5", "ok": %s' "$( ((median <= 5000)) && echo true || echo false)" >>"$rows"
 			fi
 			printf '}\n' >>"$rows"
