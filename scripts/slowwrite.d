@@ -7,8 +7,8 @@
  *
  *	erltrace -N NODE -qs slowwrite.d module=NAME [over=MICROSECONDS] [for=SECONDS]
  *
- * Arguments: functions of these modules, a name or a pattern like 'my_*' (all; expensive); how many
- * microseconds are slow (1000; 0: each write); how many seconds to run (until ^C).
+ * Arguments: functions of these modules, a name or a pattern like 'my_*'; how many microseconds
+ * are slow (1000; 0: each write); how many seconds to run (until ^C).
  * Needs: root, and the node on this machine. Modules that are loaded later are not seen.
  * Cost: about 2 us for every call of the named functions and for its return: both are passed to the
  * kernel. Other writes on this machine cost about 0.2 us.
@@ -18,6 +18,10 @@
  */
 #pragma D option quiet
 #pragma D option seen
+
+inline string module = $$1;
+
+/* The arguments after this may be left out. */
 #pragma D option defaultargs
 
 self uint64_t in[int]; /* names as the node has them: their text is read where it is printed */

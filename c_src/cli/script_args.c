@@ -24,6 +24,7 @@ struct place {
 	char name[24], kind[24];
 	const char *value; /* or NULL */
 	bool named;	   /* the value was */
+	bool needed;	   /* not in brackets */
 };
 
 struct declared {
@@ -59,15 +60,21 @@ static bool is_function(const struct place *p)
 static void parse_usage(struct declared *d, char *line)
 {
 	char *save = NULL, *word = strtok_r(line, " ", &save);
+	int depth = 0; /* of brackets */
 
 	if (word == NULL)
 		return;
 	snprintf(d->script, sizeof(d->script), "%.*s", (int)strcspn(word, "."), word);
-	while ((word = strtok_r(NULL, " []", &save)) != NULL && d->n < MAX_PLACES) {
+	while ((word = strtok_r(NULL, " ", &save)) != NULL && d->n < MAX_PLACES) {
 		struct place *p = &d->at[d->n];
 
+		for (; *word == '['; word++)
+			depth++;
 		if (sscanf(word, "%23[a-z_]=%23[A-Z]", p->name, p->kind) != 2)
 			return;
+		p->needed = depth == 0;
+		for (; *word != '\0'; word++)
+			depth -= *word == ']';
 		d->n++;
 	}
 }
@@ -206,6 +213,13 @@ static int bad_value(const struct declared *d, const struct place *p, const stru
 	return CLI_USAGE;
 }
 
+static int missing(const struct declared *d, const struct place *p)
+{
+	cli_say("%s needs %s=%s (erltrace --scripts %s says more)", d->script, p->name, p->kind,
+		d->script);
+	return CLI_USAGE;
+}
+
 /* A value with a unit, and one that was given by name, is checked: the others are the compiler's.
  */
 static int convert(struct cli *c, const struct declared *d, struct place *p)
@@ -214,6 +228,8 @@ static int convert(struct cli *c, const struct declared *d, struct place *p)
 	long long value;
 	char *text = NULL;
 
+	if (p->value == NULL && p->needed)
+		return missing(d, p); /* it is not the last: of those the compiler tells */
 	if (p->value == NULL) {
 		p->value = k != NULL ? "0" : is_function(p) ? WRITTEN : "";
 		return -1;

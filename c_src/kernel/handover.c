@@ -141,7 +141,7 @@ static void put_name(FILE *f, const char *name)
 	const char *arity = strrchr(name, '/');
 
 	for (; *name != '\0'; name++)
-		putc(isalnum((unsigned char)*name) || strchr("_-@.", *name) != NULL || name == arity
+		putc(isalnum((unsigned char)*name) || strchr("_-.", *name) != NULL || name == arity
 				? *name : '?', f);
 	putc(':', f);
 }

@@ -43,3 +43,19 @@ $ script -qec "erltrace -qs late 2 -e -x errtags" /dev/null </dev/null 2>&1 | gr
 > over=2, until ^C (for=2s: for so many seconds)
 # every script of the library declares its arguments so
 $ for f in "$(dirname "$(dirname "$(command -v erltrace)")")"/scripts/*.d; do grep -qE '^ \*	erltrace -N NODE -qs [a-z]+\.d( \[?[a-z_]+=[A-Z]+\]?)+$' "$f" || echo "$f"; done
+# one that is needed
+< needs.d
+| /*
+|  * needs.d: shows its arguments.
+|  *
+|  *	erltrace -N NODE -qs needs.d module=NAME [over=MILLISECONDS [for=SECONDS]] [rows=N]
+|  */
+| #pragma D option defaultargs
+| BEGIN { printf("%s %d %d %d", $$1, $2, $3, $4); exit(0); }
+$ erltrace -qs needs.d for=5
+! erltrace: needs needs module=NAME (erltrace --scripts needs says more)
+? 2
+$ erltrace -qs needs.d module=shop for=5
+> shop 0 5 0
+$ erltrace -qs needs.d for=5 shop
+> shop 0 5 0
