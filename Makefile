@@ -564,7 +564,7 @@ EBIN := $(patsubst ./%,%,$(O)/ebin)
 
 .PHONY: erlang nif test-erlang erl-tests
 erlang: nif $(EBIN)/erltrace.app
-nif: $(PRIV)/erltrace.so $(BUILD)/erltrace_nifs.hrl
+nif: $(PRIV)/erltrace.so $(BUILD)/erltrace_nifs.hrl $(BUILD)/erltrace_needs.hrl $(BUILD)/erltrace_modules.hrl
 
 $(PRIV)/erltrace.so: $(NIF_OBJ)
 	$(call link,$(CC) $(ALL_LDFLAGS) $(NIF_LDFLAGS))
@@ -572,15 +572,23 @@ $(PRIV)/erltrace.so: $(NIF_OBJ)
 $(BUILD)/test/beam/beam_threads: $(NIF_OBJ) $(BEAM_TEST_SRC:%.c=$(BUILD)/%.o)
 	$(call link,$(CC) -pie $(ALL_LDFLAGS))
 
-# What erltrace_nif.erl exports. It includes ../build/erltrace_nifs.hrl, so that rebar3 and mix find it
-# after make nif; an older one that lies there is found first, whatever O is.
-NIFS_HRL := $(sort $(BUILD)/erltrace_nifs.hrl $(wildcard build/erltrace_nifs.hrl))
-$(NIFS_HRL): c_src/beam/nifs.def tools/nifs.awk
+# What erltrace_nif.erl exports, the types of erltrace_needs.erl, and which modules are ours. They are included
+# as ../build/erltrace_*.hrl, so that rebar3 and mix find them after make nif; older ones that lie there are
+# found first, whatever O is.
+MADE_HRL := $(sort $(BUILD)/erltrace_nifs.hrl $(BUILD)/erltrace_needs.hrl $(BUILD)/erltrace_modules.hrl \
+	$(wildcard build/erltrace_nifs.hrl build/erltrace_needs.hrl build/erltrace_modules.hrl))
+$(filter-out %_modules.hrl,$(MADE_HRL)): %.hrl:
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)awk -f tools/nifs.awk $< >$@
+	$(Q)awk -f $(filter %.awk,$^) $(filter %.def,$^) >$@
+$(filter %_nifs.hrl,$(MADE_HRL)): c_src/beam/nifs.def tools/nifs.awk
+$(filter %_needs.hrl,$(MADE_HRL)): c_src/beam/needs.def tools/needs.awk
+$(filter %_modules.hrl,$(MADE_HRL)): $(ERL_SRC)
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '-define(OURS, [$(subst $(space),$(comma) ,$(notdir $(ERL_SRC:.erl=)))]).' >$@
 
-$(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h $(NIFS_HRL)
+$(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h $(MADE_HRL)
 	$(call say,ERLC,$(EBIN))
 	$(Q)mkdir -p $(@D) && rm -f $(EBIN)/*.beam # the command brings all that are there to nodes
 	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -I $(BUILD) -o $(EBIN) $(ERL_SRC)

@@ -46,14 +46,14 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
     unflagged(Nif, erltrace_calls:is_fast(Calls)),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit), self()) of
         Needs when is_list(Needs) ->
-            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = lists:member(sweep, Needs),
-                          stacks = lists:member(stacks, Needs),
+            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = erltrace_needs:has(sweep, Needs),
+                          stacks = erltrace_needs:has(stacks, Needs),
                           calls = erltrace_calls:note(Nif, Needs, Calls)},
             Names = erltrace_names:fill(Nif, Needs),
             case arm_flows(Number, Needs, Owner) of
                 {ok, Flows, Fast, Armed} ->
                     erltrace_names:renew(Nif, Names),
-                    lists:member(atoms, Needs) andalso
+                    erltrace_needs:has(atoms, Needs) andalso
                         erltrace_nif:vm_fact(Nif, atoms, erlang:system_info(atom_count)),
                     start_monitor(Number, Needs, Known,
                                   A1#arming{armed = Armed, fast = Fast, flows = Flows,
@@ -121,23 +121,23 @@ start_monitor(Number, Needs, Known, A) ->
 
 %% Modules that were loaded while we were arming are armed before this returns.
 start_rearm(Needs, Known, #arming{armed = Armed, fast = Fast} = A) ->
-    case lists:member(modules, Needs) of
+    case erltrace_needs:has(modules, Needs) of
         true ->
-            Patterns = [N || {_, _, _, _} = N <- Needs],
+            Patterns = erltrace_needs:patterns(Needs),
             rearm_modules(A#arming{rearm = erltrace_rearm:new(Known, Patterns, {Armed, Fast})});
         false ->
             A
     end.
 
 prepare(Nif, Needs) ->
-    [code:ensure_loaded(M) || M <- [dyntrace, erl_ddll], lists:member(M, Needs)],
-    lists:member(run_state, Needs) andalso erltrace_run_state:find(),
-    lists:member(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports(), drivers()),
-    lists:member(tables, Needs) andalso name_tables(Nif),
-    case lists:member(layout, Needs) orelse lists:member('receive', Needs) of
+    [code:ensure_loaded(M) || M <- [dyntrace, erl_ddll], erltrace_needs:has(M, Needs)],
+    erltrace_needs:has(run_state, Needs) andalso erltrace_run_state:find(),
+    erltrace_needs:has(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports(), drivers()),
+    erltrace_needs:has(tables, Needs) andalso name_tables(Nif),
+    case erltrace_needs:has(layout, Needs) orelse erltrace_needs:has('receive', Needs) of
         true ->
             Layout = erltrace_vm:layout(),
-            lists:member(stacks, Needs) andalso begin
+            erltrace_needs:has(stacks, Needs) andalso begin
                                                     erltrace_code:prepare(),
                                                     erltrace_nif:has_stacks(Nif)
                                                 end,

@@ -81,9 +81,9 @@ forbidden() ->
 
 %% @doc Note what the library says of it: `{traced, M, F, A, Why}', this function cannot go the fast
 %% way; `hooks_taken', none can.
--spec note(reference(), [term()], calls()) -> calls().
+-spec note(reference(), erltrace_needs:needs(), calls()) -> calls().
 note(Nif, Needs, #calls{way = fast} = Calls) ->
-    case lists:member(hooks_taken, Needs) of
+    case erltrace_needs:has(hooks_taken, Needs) of
         true -> not_fast(Nif, <<"somebody else in this node has the hooks">>);
         false -> lists:foldl(fun one_more/2, Calls, Needs)
     end;

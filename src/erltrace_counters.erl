@@ -21,6 +21,7 @@
          kept/0, about/1]).
 -export([pattern/4, counter/2, left_to_others/2]). % for erltrace_fastcalls
 -export_type([counters/0]).
+-include("../build/erltrace_modules.hrl"). % OURS
 
 -define(BATCH, 500).    % counts given to the library at once
 -define(MANY, 1000).    % functions: reading more runs at normal priority
@@ -28,16 +29,6 @@
 -define(SHARE, 20).     % reading takes a 20th of the time
 -define(EVERY, 100000). % us between two readings in the background, or
 -define(LITTLE, 200).   % this many times what one takes, if that is less
--define(OURS, [dtrace, erltrace, erltrace_agent, erltrace_alerts, erltrace_app, erltrace_app_sup, erltrace_arming,
-               erltrace_askers, erltrace_beat, erltrace_budget, erltrace_calls,
-               erltrace_code, erltrace_compile, erltrace_counters, erltrace_deploy, erltrace_fastcalls,
-               erltrace_flows, erltrace_gc, erltrace_guard, erltrace_handle, erltrace_keeper, erltrace_loads,
-               erltrace_metrics, erltrace_monitor, erltrace_names, erltrace_nif, erltrace_patterns,
-               erltrace_prometheus, erltrace_rearm,
-               erltrace_records, erltrace_restarter, erltrace_room, erltrace_run_state, erltrace_sampling, erltrace_script, erltrace_state,
-               erltrace_sub, erltrace_suggest, erltrace_sup, erltrace_system,
-               erltrace_things, erltrace_vm, erltrace_waits, erltrace_wall, erltrace_watchdog, erltrace_web,
-               erltrace_words]).
 
 -record(counters, {nif, number, owner,
                    session,          % from OTP 27 on, if there is any counter

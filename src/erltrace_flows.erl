@@ -48,12 +48,12 @@
              told = [] :: [tuple()]}).     % by those of them that take their tokens away already
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
--spec start(pos_integer(), pid(), [term()]) ->
+-spec start(pos_integer(), pid(), erltrace_needs:needs()) ->
           {ok, pid() | undefined} | {error, Tag :: binary(), Text :: binary()}.
 start(Number, Handle, Needs) ->
-    case lists:member(flows, Needs) andalso layout() of
+    case erltrace_needs:has(flows, Needs) andalso layout() of
         false ->
-            case lists:member(too_many_flow_nodes, Needs) of
+            case erltrace_needs:has(too_many_flow_nodes, Needs) of
                 false -> {ok, undefined};
                 true ->
                     {error, <<"ET_FLOW">>, <<"requests can be followed through 127 nodes at most: name fewer of them">>}

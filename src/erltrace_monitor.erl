@@ -37,7 +37,7 @@
 %% @doc Receive what the handle of this number needs; Handle is its process. Missing says which
 %% probes do not fire and why; `<<>>' if all of them do. It is an error if the script has no other
 %% Erlang probes.
--spec start(pos_integer(), pid(), [term()]) ->
+-spec start(pos_integer(), pid(), erltrace_needs:needs()) ->
           {ok, pid() | undefined, Missing :: binary()} | {error, Tag :: binary(), Text :: binary()}.
 start(Number, Handle, Needs) ->
     case lists:partition(fun is_possible/1, [N || N <- Needs, is_ours(N)]) of
@@ -67,8 +67,7 @@ is_possible(_) -> true.
 started(Pid, <<>>, _) ->
     {ok, Pid, <<>>};
 started(Pid, Missing, Needs) ->
-    %% Names, layout and stacks only serve other events.
-    case [N || N <- Needs, not is_event(N)] -- [names, no_labels, layout, stacks] of
+    case [N || N <- Needs, not is_event(N), not erltrace_needs:serves(N)] of
         [] ->
             stop(Pid),
             {error, <<"ET_SYSTEM_MONITOR">>, <<Missing/binary, "; the script has no others">>};

@@ -22,12 +22,12 @@
 -opaque names() :: #names{}.
 
 %% @doc Before tracing begins.
--spec fill(reference(), Needs :: [term()]) -> names().
+-spec fill(reference(), erltrace_needs:needs()) -> names().
 fill(Nif, Needs) ->
-    Keys = keys(not lists:member(no_labels, Needs)),
-    lists:member(ask_names, Needs) andalso start_asking(Nif, Keys),
-    Names = #names{registered = [add_name(Nif, N) || lists:member(names, Needs), N <- registered()],
-                   asker = case lists:member(proc_names, Needs) orelse lists:member(ask_names, Needs) of
+    Keys = keys(not erltrace_needs:has(no_labels, Needs)),
+    erltrace_needs:has(ask_names, Needs) andalso start_asking(Nif, Keys),
+    Names = #names{registered = [add_name(Nif, N) || erltrace_needs:has(names, Needs), N <- registered()],
+                   asker = case erltrace_needs:has(proc_names, Needs) orelse erltrace_needs:has(ask_names, Needs) of
                                true -> start_asker(Nif, Keys);
                                false -> undefined
                            end},

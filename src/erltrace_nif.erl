@@ -140,7 +140,7 @@ wants(_, _) -> erlang:nif_error(not_loaded).
 add_functions(Nif, Modules) -> run(add_functions, [Nif, Modules]).
 
 -spec extend(nif(), module(), [{atom(), arity(), erlang | bif | nif}]) ->
-          [{erltrace_patterns:kind(), module(), atom(), arity()}] | failure().
+          [erltrace_needs:pattern()] | failure().
 extend(Nif, Module, Functions) -> run(extend, [Nif, Module, Functions]).
 
 -spec countable(nif(), module() | all) -> [mfa()] | failure().
@@ -183,9 +183,7 @@ calls(_) -> erlang:nif_error(not_loaded).
 -spec set_calls(nif(), fast | traced) -> ok | failure().
 set_calls(Nif, Way) -> run(set_calls, [Nif, Way]).
 
--spec needs(nif(), node(), pos_integer(), Owner :: pid()) ->
-          [atom() | {erltrace_patterns:kind(), module(), atom(), arity()} |
-           {traced, module(), atom(), arity(), Why :: binary()}] | failure().
+-spec needs(nif(), node(), pos_integer(), Owner :: pid()) -> erltrace_needs:needs() | failure().
 needs(Nif, Node, ProcessLimit, Owner) -> run(needs, [Nif, Node, ProcessLimit, Owner]).
 
 -spec unflagged(nif()) -> ok | failure().

@@ -23,7 +23,7 @@
 
 %% ---- sets of patterns ------------------------------------------------------------------------
 
--spec from_needs([term()]) -> patterns().
+-spec from_needs(erltrace_needs:needs()) -> patterns().
 from_needs(Needs) ->
     Modules = lists:foldl(fun({Kind, M, F, A}, Ms) ->
                                   case Ms of

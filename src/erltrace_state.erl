@@ -105,15 +105,15 @@
 
 %% @doc For the handle of this number, by the process that owns it. undefined: the script has no probe
 %% of the provider.
--spec start(pos_integer(), Needs :: [term()]) -> walker() | undefined.
+-spec start(pos_integer(), erltrace_needs:needs()) -> walker() | undefined.
 start(Number, Needs) ->
     case [N || {state, _, _, _, _, _} = N <- Needs] of
         [] ->
             undefined;
         Probes ->
-            [Percent] = [P || {state_budget, P} <- Needs],
+            Percent = erltrace_needs:value(state_budget, Needs),
             Counters = counters:new(9, []),
-            NoLabels = lists:member(no_labels, Needs),
+            NoLabels = erltrace_needs:has(no_labels, Needs),
             {ok, Pid} = gen_server:start(?MODULE, {Number, self(), Probes, Percent, Counters, NoLabels}, []),
             {Pid, Counters, now_ns()}
     end.

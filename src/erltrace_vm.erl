@@ -47,7 +47,6 @@
                name, pids = all}).
 -record(armed, {want, session, gc, skipped = 0, left = 0}). % gc: the process of erltrace_gc
 -opaque armed() :: #armed{}.
--type need() :: atom() | {erltrace_patterns:kind(), module(), atom(), arity()}.
 
 %% @doc Load the modules that arming calls: later the node may have no file descriptor left for it.
 -spec load() -> ok.
@@ -57,7 +56,7 @@ load() ->
 
 %% @doc Arm what the enabled probes need. Tens of thousands of functions may take many seconds. If
 %% the owner ends meanwhile we stop half way, and forget/1 takes back what has been armed.
--spec arm(pos_integer(), [need()], Owner :: pid()) ->
+-spec arm(pos_integer(), erltrace_needs:needs(), Owner :: pid()) ->
           {ok, armed()} | {error, Tag :: binary(), Text :: binary()} | gone.
 arm(Number, Needs, Owner) ->
     put(?OWNER, Owner),
@@ -67,8 +66,8 @@ arm(Number, Needs, Owner) ->
     end.
 
 arm(Number, Needs) ->
-    Name = proplists:get_value(processes, Needs),
-    case called(Name, has_sessions() andalso not lists:member(no_labels, Needs)) of
+    Name = erltrace_needs:value(processes, Needs),
+    case called(Name, has_sessions() andalso not erltrace_needs:has(no_labels, Needs)) of
         [] ->
             {error, <<"ET_NO_PROCESS">>,
              <<"option processes: there is no process called ", Name/binary>>};
@@ -79,11 +78,11 @@ arm(Number, Needs) ->
 arm(Number, Needs, Name, Pids) ->
     Want = #want{number = Number, name = Name, pids = Pids,
                  flags = [N || N <- [call, arity, return_to, procs, running_procs, send, 'receive',
-                                     garbage_collection], lists:member(N, Needs)],
-                 port_flags = [ports || lists:member(ports, Needs)] ++
-                     ['receive' || lists:member(port_receive, Needs)] ++
-                     [running_ports || lists:member(port_running, Needs)],
-                 token = lists:member(seq_token, Needs), clock = clock(Needs),
+                                     garbage_collection], erltrace_needs:has(N, Needs)],
+                 port_flags = [ports || erltrace_needs:has(ports, Needs)] ++
+                     ['receive' || erltrace_needs:has(port_receive, Needs)] ++
+                     [running_ports || erltrace_needs:has(port_running, Needs)],
+                 token = erltrace_needs:has(seq_token, Needs), clock = clock(Needs),
                  patterns = erltrace_patterns:from_needs(Needs)},
     case {Want, has_sessions()} of
         {#want{flags = [], port_flags = []}, _} -> {ok, #armed{want = Want}};
@@ -97,7 +96,7 @@ arm(Number, Needs, Name, Pids) ->
 
 %% Which messages are timers': of these only, or of all.
 clock(Needs) ->
-    case {lists:member(timers, Needs), lists:member(timers_too, Needs)} of
+    case {erltrace_needs:has(timers, Needs), erltrace_needs:has(timers_too, Needs)} of
         {true, _} -> [?CLOCK];
         {_, true} -> ?CLOCK_TOO;
         _ -> false
@@ -197,7 +196,7 @@ end_session(Session) ->
 sessions() -> {erltrace_nif:kept(?ENDED, 0), apply(trace, session_info, [all])}.
 
 %% @doc Arm more functions, or functions whose code has been loaded again.
--spec rearm(armed(), [need()]) -> armed().
+-spec rearm(armed(), erltrace_needs:needs()) -> armed().
 rearm(#armed{want = #want{flags = Flags}} = Armed, Needs) ->
     case lists:member(call, Flags) of
         true -> rearm_calls(Armed, Needs);

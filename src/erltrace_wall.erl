@@ -26,10 +26,10 @@
                last :: integer()}).
 
 %% @doc For the handle of this number, which the calling process owns.
--spec start(pos_integer(), pid(), [term()]) -> pid() | undefined.
+-spec start(pos_integer(), pid(), erltrace_needs:needs()) -> pid() | undefined.
 start(Number, Parent, Needs) ->
-    case lists:keyfind(wall, 1, [N || {wall, _} = N <- Needs]) of
-        {wall, Period} ->
+    case erltrace_needs:value(wall, Needs) of
+        Period when is_integer(Period) ->
             spawn(fun() ->
                           process_flag(sensitive, true),
                           process_flag(priority, high),
@@ -38,7 +38,7 @@ start(Number, Parent, Needs) ->
                                     own = own(Parent),
                                     monitor = erlang:monitor(process, Parent)})
                   end);
-        false ->
+        undefined ->
             undefined
     end.
 

@@ -33,41 +33,45 @@ struct needs {
 	ErlNifEnv *env;
 	ERL_NIF_TERM list;
 	bool route[ROUTE_NONE + 1];
-	bool args; /* of calls, not just their number */
-	uint32_t pbis; /* of any enabled probe: bits PBI_* */
-	bool stacks;   /* a clause has ustack() */
+	bool args;	 /* of calls, not just their number */
+	uint32_t pbis;	 /* of any enabled probe: bits PBI_* */
+	bool stacks;	 /* a clause has ustack() */
 	unsigned traced; /* enum beam_traced */
 	bool nomem;
-	bool proc_names; /* what processes are called */
-	bool holders;	 /* which names nobody has */
-	bool timers;	 /* which timer a message is of */
+	bool proc_names;    /* what processes are called */
+	bool holders;	    /* which names nobody has */
+	bool timers;	    /* which timer a message is of */
 	bool local, values; /* a function armed by [local]; one whose value is read */
 };
 
 #define READS_PBI(n, ask) ((n) >> PBI_##ask & 1)
 
-/* What is a trace flag, and of which kind of events. */
-static unsigned traced_by(const char *flag)
-{
-	static const struct {
-		const char *flag;
-		unsigned kind;
-	} flags[] = {{"call", TRACED_CALL}, {"return_to", TRACED_CALL}, {"send", TRACED_SEND},
-		{"receive", TRACED_RECEIVE}, {"running_procs", TRACED_RUNNING},
-		{"procs", TRACED_OTHER}, {"garbage_collection", TRACED_OTHER},
-		{"ports", TRACED_PORTS}, {"port_receive", TRACED_PORTS},
-		{"port_running", TRACED_PORTS}};
+static const struct {
+	const char *name;
+	unsigned traced; /* enum beam_traced: which events of the VM it makes */
+} need_defs[] = {
+#define NEED(ID, name, events, for_what) [NEED_##ID] = {#name, events},
+#define NEED_VALUE(ID, name, type)	 [NEED_##ID] = {#name, 0},
+#include "needs.def"
+};
 
-	for (unsigned i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		if (strcmp(flags[i].flag, flag) == 0)
-			return flags[i].kind;
-	return 0;
+static void need(struct needs *n, enum beam_need what)
+{
+	n->traced |= need_defs[what].traced;
+	n->list =
+		enif_make_list_cell(n->env, enif_make_atom(n->env, need_defs[what].name), n->list);
 }
 
-static void need(struct needs *n, const char *flag)
+ERL_NIF_TERM beam_need_value(
+	ErlNifEnv *env, ERL_NIF_TERM list, enum beam_need what, ERL_NIF_TERM value)
 {
-	n->traced |= traced_by(flag);
-	n->list = enif_make_list_cell(n->env, enif_make_atom(n->env, flag), n->list);
+	return enif_make_list_cell(
+		env, enif_make_tuple2(env, enif_make_atom(env, need_defs[what].name), value), list);
+}
+
+static void need_value(struct needs *n, enum beam_need what, ERL_NIF_TERM value)
+{
+	n->list = beam_need_value(n->env, n->list, what, value);
 }
 
 /* As src/erltrace_patterns.erl has them. */
@@ -87,9 +91,8 @@ static const char *kind_of(const struct beam_fn *fn)
 static void need_pattern(struct needs *n, const struct beam_fn *fn)
 {
 	n->list = enif_make_list_cell(n->env,
-		enif_make_tuple4(n->env,
-			enif_make_atom(n->env, kind_of(fn)),
-			fn->mod, fn->fun, enif_make_uint(n->env, fn->arity)),
+		enif_make_tuple4(n->env, enif_make_atom(n->env, kind_of(fn)), fn->mod, fn->fun,
+			enif_make_uint(n->env, fn->arity)),
 		n->list);
 }
 
@@ -338,7 +341,7 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 	b->depth |= b->keeps;
 	/* where all are counted so far (counters.c), processes are traced when need be */
 	n->route[ROUTE_LOCAL] |= !counted && !b->fast;
-	need(n, "modules");
+	need(n, NEED_MODULES);
 }
 
 static void look_at_user(struct beam_handle *b, struct needs *n)
@@ -360,7 +363,7 @@ static void look_at_user(struct beam_handle *b, struct needs *n)
 			fn->user = (uint8_t)(1 + i);
 	}
 	n->args = true;
-	need(n, "dyntrace");
+	need(n, NEED_DYNTRACE);
 }
 
 #define HIBERNATE_0 28 /* the release of erlang:hibernate/0 */
@@ -465,10 +468,10 @@ static void look_at_tables(struct beam_handle *b, struct needs *n)
 		return;
 	n->nomem |= b->tables == NULL && beam_tables_init(&b->tables) < 0;
 	if (atoms)
-		need(n, "atoms");
+		need(n, NEED_ATOMS);
 	if (!ets)
 		return;
-	need(n, "tables");
+	need(n, NEED_TABLES);
 	made = beam_function_need(b, n->env, atom_ets, atom_new, 2);
 	found = beam_function_need(b, n->env, atom_ets, atom_whereis, 1);
 	n->nomem |= made == NULL || found == NULL;
@@ -499,7 +502,8 @@ static void look_at_timers(struct beam_handle *b, struct needs *n)
 			fn->notes = true;
 	}
 	n->args = true;
-	need(n, en_enabled(b->probe[BP_MESSAGE_QUEUED]) || b->hibernate ? "timers_too" : "timers");
+	need(n, en_enabled(b->probe[BP_MESSAGE_QUEUED]) || b->hibernate ? NEED_TIMERS_TOO
+									: NEED_TIMERS);
 }
 
 /* Do scripts read these arguments of an enabled probe? */
@@ -527,7 +531,7 @@ static void look_at_drivers(struct beam_handle *b, struct needs *n)
 	if (!load && fn == NULL)
 		return;
 	n->args = true;
-	need(n, "erl_ddll");
+	need(n, NEED_ERL_DDLL);
 }
 
 /* Signals tell the runs for a file descriptor from the others. */
@@ -537,11 +541,11 @@ static void need_ports(struct beam_handle *b, struct needs *n)
 		     en_enabled(b->probe[BP_DRIVER_READY_OUTPUT]);
 
 	if (n->route[ROUTE_PORTS] || n->route[ROUTE_PORT_RECEIVE] || n->route[ROUTE_PORT_RUNNING])
-		need(n, "ports");
+		need(n, NEED_PORTS);
 	if (n->route[ROUTE_PORT_RECEIVE] || ready)
-		need(n, "port_receive");
+		need(n, NEED_PORT_RECEIVE);
 	if (n->route[ROUTE_PORT_RUNNING])
-		need(n, "port_running");
+		need(n, NEED_PORT_RUNNING);
 }
 
 /* What is armed for the enabled probes that are there once, and what their clauses ask for. */
@@ -601,15 +605,15 @@ static bool needs_flows(const struct needs *n)
 static void need_calls(const struct beam_handle *b, struct needs *n)
 {
 	if (n->route[ROUTE_LOCAL])
-		need(n, "call");
+		need(n, NEED_CALL);
 	if (n->route[ROUTE_LOCAL] && !n->args)
-		need(n, "arity");
+		need(n, NEED_ARITY);
 	if (b->returns)
-		need(n, "return_to");
+		need(n, NEED_RETURN_TO);
 	if (b->returns || b->depth || n->stacks || needs_flows(n))
-		need(n, "layout");
+		need(n, NEED_LAYOUT);
 	if (n->stacks)
-		need(n, "stacks");
+		need(n, NEED_STACKS);
 }
 
 /* Do events come from erltrace_monitor, which are about other processes than the one that runs? */
@@ -652,23 +656,23 @@ static bool needs_exits(const struct beam_handle *b, const struct needs *n)
 static void need_processes(const struct beam_handle *b, struct needs *n, bool keeps)
 {
 	if (b->names.tab != NULL)
-		need(n, "names");
+		need(n, NEED_NAMES);
 	if (n->proc_names)
-		need(n, b->exits ? "proc_names" : "ask_names");
+		need(n, b->exits ? NEED_PROC_NAMES : NEED_ASK_NAMES);
 	if (b->exits)
-		need(n, "procs");
+		need(n, NEED_PROCS);
 	else if (keeps || (b->self && (monitors(n) || things_enabled(b))))
-		need(n, "sweep");
+		need(n, NEED_SWEEP);
 	if (n->route[ROUTE_RUNNING] || b->vts)
-		need(n, "running_procs");
+		need(n, NEED_RUNNING_PROCS);
 	if (reads(b, BP_PROCESS_UNSCHEDULED, ARG_BIT(PROCESS_UNSCHEDULED, runnable)))
-		need(n, "run_state");
+		need(n, NEED_RUN_STATE);
 	if (n->route[ROUTE_SEND])
-		need(n, "send");
+		need(n, NEED_SEND);
 	if (n->route[ROUTE_RECEIVE] || b->hibernate)
-		need(n, "receive");
+		need(n, NEED_RECEIVE);
 	if (n->route[ROUTE_GC])
-		need(n, "garbage_collection");
+		need(n, NEED_GARBAGE_COLLECTION);
 }
 
 /* {long_gc, 100}: what the system monitor is to look for. */
@@ -676,24 +680,21 @@ static void need_monitor(const struct beam_handle *b, struct needs *n)
 {
 	static const struct {
 		enum beam_route route;
-		const char *name;
+		enum beam_need need;
 		int option;
-	} kinds[] = {{ROUTE_LONG_GC, "long_gc", OPT_LONGGC},
-		{ROUTE_LONG_SCHEDULE, "long_schedule", OPT_LONGSCHEDULE},
-		{ROUTE_LARGE_HEAP, "large_heap", OPT_LARGEHEAP},
-		{ROUTE_LONG_QUEUE, "long_message_queue", OPT_LONGQUEUE}};
+	} kinds[] = {{ROUTE_LONG_GC, NEED_LONG_GC, OPT_LONGGC},
+		{ROUTE_LONG_SCHEDULE, NEED_LONG_SCHEDULE, OPT_LONGSCHEDULE},
+		{ROUTE_LARGE_HEAP, NEED_LARGE_HEAP, OPT_LARGEHEAP},
+		{ROUTE_LONG_QUEUE, NEED_LONG_MESSAGE_QUEUE, OPT_LONGQUEUE}};
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (n->route[kinds[i].route])
-			n->list = enif_make_list_cell(n->env,
-				enif_make_tuple2(n->env, enif_make_atom(n->env, kinds[i].name),
-					enif_make_uint64(
-						n->env, api_option(b->h, kinds[i].option))),
-				n->list);
+			need_value(n, kinds[i].need,
+				enif_make_uint64(n->env, api_option(b->h, kinds[i].option)));
 	if (n->route[ROUTE_BUSY_PORT])
-		need(n, "busy_port");
+		need(n, NEED_BUSY_PORT);
 	if (n->route[ROUTE_BUSY_DIST_PORT])
-		need(n, "busy_dist_port");
+		need(n, NEED_BUSY_DIST_PORT);
 }
 
 /* {processes, Name} */
@@ -701,12 +702,8 @@ static void need_only(const struct beam_handle *b, struct needs *n)
 {
 	const char *name = api_text_option(b->h, OPT_PROCESSES);
 
-	if (name[0] == '\0')
-		return;
-	n->list = enif_make_list_cell(n->env,
-		enif_make_tuple2(n->env, enif_make_atom(n->env, "processes"),
-			beam_make_text(n->env, name)),
-		n->list);
+	if (name[0] != '\0')
+		need_value(n, NEED_PROCESSES, beam_make_text(n->env, name));
 }
 
 static void need_others(struct beam_handle *b, struct needs *n)
@@ -714,17 +711,14 @@ static void need_others(struct beam_handle *b, struct needs *n)
 	uint64_t wall = sampler_wall_period(b);
 
 	if (wall != 0)
-		n->list = enif_make_list_cell(n->env,
-			enif_make_tuple2(n->env, enif_make_atom(n->env, "wall"),
-				enif_make_uint64(n->env, wall)),
-			n->list);
+		need_value(n, NEED_WALL, enif_make_uint64(n->env, wall));
 	n->list = things_needs(b, n->env, n->list);
 	need_monitor(b, n);
 	if (n->route[ROUTE_NODES])
-		need(n, "monitor_nodes");
+		need(n, NEED_MONITOR_NODES);
 	if (reads(b, BP_MESSAGE_SEND, BEAM_TOKEN_ARGS(MESSAGE_SEND)) ||
 		reads(b, BP_MESSAGE_SEND_REMOTE, BEAM_TOKEN_ARGS(MESSAGE_SEND_REMOTE)))
-		need(n, "seq_token");
+		need(n, NEED_SEQ_TOKEN);
 }
 
 /* From here on its calls come by the fast way; or by the tracer, if somebody else has that. */
@@ -751,7 +745,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	if (b->fast) {
 		join(b);
 		if (!b->fast)
-			need(&n, "hooks_taken");
+			need(&n, NEED_HOOKS_TAKEN);
 	}
 	look_at_later(b, &n);
 	look_at_probes(b, &n);
@@ -776,8 +770,8 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	n.nomem |= rc < 0;
 	n.nomem |= !n.nomem && b->exits && reads_names(&n) && b->names.tab == NULL &&
 		   beam_names_init(&b->names) < 0;
-	n.nomem |= !n.nomem && n.holders && b->holders.tab == NULL &&
-		   beam_names_init(&b->holders) < 0;
+	n.nomem |=
+		!n.nomem && n.holders && b->holders.tab == NULL && beam_names_init(&b->holders) < 0;
 	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
 		   beam_proc_names_init(&b->proc_names, process_limit) < 0;
 	if (n.nomem)
@@ -788,9 +782,9 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	need_others(b, &n);
 	need_only(b, &n);
 	if (hides_labels(b))
-		need(&n, "no_labels");
+		need(&n, NEED_NO_LABELS);
 	if (flows)
-		need(&n, rc > 0 ? "too_many_flow_nodes" : "flows");
+		need(&n, rc > 0 ? NEED_TOO_MANY_FLOW_NODES : NEED_FLOWS);
 	b->traced = (uint8_t)n.traced;
 	return n.list;
 }

@@ -10,7 +10,17 @@
 
 struct beam_handle;
 
-/* What the enabled probes need: a list of flags and patterns (erltrace_nif:needs/1). */
+enum beam_need {
+#define NEED(ID, name, events, for_what) NEED_##ID,
+#define NEED_VALUE(ID, name, type)	 NEED_##ID,
+#include "needs.def"
+};
+
+/* {what, value} in front of such a list. */
+ERL_NIF_TERM beam_need_value(
+	ErlNifEnv *env, ERL_NIF_TERM list, enum beam_need what, ERL_NIF_TERM value);
+
+/* What the enabled probes need: a list (src/erltrace_needs.erl). */
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit);
 /* The patterns of a module's functions; those added since are made ready to fire. */
 ERL_NIF_TERM beam_module_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod);

@@ -12,7 +12,7 @@
  *   handles.c          open handles by number (probe path)
  *   vm_threads.c       the VM's threads, and which are inside a handle (probe path)
  *   erlang_provider.c  the provider erlang<OS pid>, and its probes
- *   arming.c           what the VM must be told to trace for them
+ *   arming.c           what the VM must be told to trace for them (needs.def: all that can be)
  *   functions.c        the Erlang functions that have probes, by three words (probe path)
  *   call_probes.c      probes of certain functions: ETS tables, timers, restarts, atoms (probe path)
  *   call_facts.c       what these need to know: names of tables, numbers of atoms (probe path)

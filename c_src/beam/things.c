@@ -23,6 +23,7 @@
 #include "prog/builtins.h"
 #include "prog/prog.h"
 #include "prog/state_has.h"
+#include "arming.h"
 #include "nif.h"
 #include "period.h"
 #include "term_print.h"
@@ -301,10 +302,8 @@ static ERL_NIF_TERM need(struct state_probe *s, unsigned number, ErlNifEnv *env)
 ERL_NIF_TERM things_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM tail)
 {
 	if (things_enabled(b))
-		tail = enif_make_list_cell(env,
-			enif_make_tuple2(env, enif_make_atom(env, "state_budget"),
-				enif_make_uint64(env, api_option(b->h, OPT_STATEBUDGET))),
-			tail);
+		tail = beam_need_value(env, tail, NEED_STATE_BUDGET,
+			enif_make_uint64(env, api_option(b->h, OPT_STATEBUDGET)));
 	for (unsigned i = 0; i < b->nstates; i++)
 		if (en_enabled(b->states[i].probe))
 			tail = enif_make_list_cell(env, need(&b->states[i], i, env), tail);
