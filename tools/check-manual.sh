@@ -45,7 +45,7 @@ covered tag "$(sed -n 's/^ERROR_TAG(\([A-Z0-9_]*\),.*/\1/p' c_src/errors.def)" "
 for tag in $(grep -ohE '<<"(D|ET)_[A-Z_]+">>' src/*.erl | tr -d '<">' | sort -u); do
 	if grep -q "^ERROR_TAG($tag, " c_src/errors.def; then ok; else bad "tag $tag of src/ is not in errors.def"; fi
 done
-covered built-in "$(sed -n 's/^D_[BP][A-Z]*("\([a-z0-9_]*\)".*/\1/p' c_src/prog/builtins.def)" "${docs[@]}"
+covered built-in "$(sed -n 's/^D_[BPR][A-Z]*("\([a-z0-9_]*\)".*/\1/p' c_src/prog/builtins.def)" "${docs[@]}"
 # Erlang probes: each is described; each that fires has a test.
 probes() { sed -nE "s/^($1)\\([A-Z0-9_]+, *\"([^\"]*)\".*/\\2/p" c_src/erlang_probes.def; }
 for name in $(probes 'PROBE|FN_PROBE|ABSENT'); do

@@ -80,7 +80,7 @@ table() {
 	options-run) options RUN ;;
 	tags) tags ;;
 	variables) builtins 'D_[BP]VAR' '' ;;
-	subroutines) builtins 'D_[BP]FUNC' '()' ;;
+	subroutines) builtins 'D_[BPR]FUNC' '()' ;;
 	actions) builtins D_BACT '()' ;;
 	aggregations) builtins D_BAGG '()' ;;
 	*) echo ".\\\" no such table: $1" ;;

@@ -9,6 +9,7 @@ const KINDS = {
 	D_BVAR: "variable",
 	D_PVAR: "variable",
 	D_BFUNC: "function",
+	D_RFUNC: "function",
 	D_PFUNC: "function",
 	D_BACT: "action",
 	D_BAGG: "aggregation",

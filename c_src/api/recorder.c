@@ -170,8 +170,8 @@ static void put_builtins(struct out *o, const struct clause *c)
 		unsigned pbi;
 		bool is_number;
 	} vars[] = {
-#define D_PVAR(name, ID, type, payload) {name, PBI_##ID, type[0] == 'i' || type[0] == 'u'},
-#define D_PFUNC(name, ID, proto, payload)
+#define D_PVAR(name, ID, type, traits) {name, PBI_##ID, type[0] == 'i' || type[0] == 'u'},
+#define D_PFUNC(name, ID, proto, traits)
 #include "prog/builtins.def"
 	};
 	uint32_t has = c->probe->has, pbis = c->uses.pbis;

@@ -19,7 +19,7 @@
 static const char *function_of(const struct prog_agg *a)
 {
 	static const char *const names[AGG_COUNT_] = {
-#define D_BAGG(name, ID, proto) [AGG_##ID] = name,
+#define D_BAGG(name, ID, proto, traits) [AGG_##ID] = name,
 #include "prog/builtins.def"
 	};
 

@@ -30,7 +30,7 @@
 #include "printa.h"
 
 static const char *const act_names[ACT_COUNT_] = {
-#define D_BACT(name, ID, proto, flags, payload) [ACT_##ID] = name,
+#define D_BACT(name, ID, proto, flags, traits) [ACT_##ID] = name,
 #include "prog/builtins.def"
 };
 

@@ -8,7 +8,7 @@
 #include "prog/hist.h"
 
 static const char *const fn_names[AGG_COUNT_] = {
-#define D_BAGG(name, ID, proto) [AGG_##ID] = name,
+#define D_BAGG(name, ID, proto, traits) [AGG_##ID] = name,
 #include "prog/builtins.def"
 };
 

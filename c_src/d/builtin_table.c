@@ -9,12 +9,12 @@
 #include "ast.h"
 
 const struct d_builtin d_builtins[] = {
-#define D_BVAR(name, ID, type, payload) {name, ID_BUILTIN, BI_##ID, type, 0, 0, payload},
-#define D_BFUNC(name, ID, proto, payload) {name, ID_FUNC, FN_##ID, proto, 0, 0, payload},
-#define D_BACT(name, ID, proto, flags, payload) {name, ID_ACTION, ACT_##ID, proto, flags, 0, payload},
-#define D_BAGG(name, ID, proto) {name, ID_AGGFUNC, AGG_##ID, proto, 0, 0, COUNTS},
-#define D_PVAR(name, ID, type, payload) {name, ID_BUILTIN, BI_##ID, type, 0, 1 + PBI_##ID, payload},
-#define D_PFUNC(name, ID, proto, payload) {name, ID_FUNC, FN_##ID, proto, 0, 1 + PBI_##ID, payload},
+#define D_BVAR(name, ID, type, traits) {name, ID_BUILTIN, BI_##ID, type, 0, 0, traits},
+#define D_BFUNC(name, ID, proto, traits) {name, ID_FUNC, FN_##ID, proto, 0, 0, traits},
+#define D_BACT(name, ID, proto, flags, traits) {name, ID_ACTION, ACT_##ID, proto, flags, 0, traits},
+#define D_BAGG(name, ID, proto, traits) {name, ID_AGGFUNC, AGG_##ID, proto, 0, 0, traits},
+#define D_PVAR(name, ID, type, traits) {name, ID_BUILTIN, BI_##ID, type, 0, 1 + PBI_##ID, traits},
+#define D_PFUNC(name, ID, proto, traits) {name, ID_FUNC, FN_##ID, proto, 0, 1 + PBI_##ID, traits},
 #include "prog/builtins.def"
 	{NULL, 0, 0, NULL, 0, 0, COUNTS},
 };

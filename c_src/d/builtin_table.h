@@ -13,7 +13,7 @@ struct d_builtin {
 	const char *proto; /* prototype, or the type of a variable */
 	uint8_t flags;	   /* AF_* */
 	uint8_t pbi;	   /* 1 + PBI_*; 0: not a provider built-in */
-	uint8_t payload;   /* COUNTS or SHOWS */
+	uint8_t traits;	   /* enum d_traits */
 };
 
 const char *d_aggfn_name(unsigned fn); /* "count" for AGG_COUNT */

@@ -292,63 +292,14 @@ void cg_aggregate(struct cg *g, struct d_node *n)
 /* ---- subroutines ----------------------------------------------------------------------- */
 
 /* How a subroutine is called: its runtime function, and whether a scratch slot comes first. */
-struct fn_rt {
-	uint8_t rt;
-	bool slot;
+/* Subroutines that are a call of a runtime function. */
+static const struct fn_rt {
 	bool known;
+	uint8_t rt;
 	int64_t missing; /* value of an omitted last argument */
-	bool has_missing;
-};
-
-#define SLOT(name)                                                                                 \
-	{                                                                                          \
-		RT_##name, true, true, 0, false                                                    \
-	}
-#define SLOT_OPT(name, d)                                                                          \
-	{                                                                                          \
-		RT_##name, true, true, d, true                                                     \
-	}
-#define PLAIN(name)                                                                                \
-	{                                                                                          \
-		RT_##name, false, true, 0, false                                                   \
-	}
-#define PLAIN_OPT(name, d)                                                                         \
-	{                                                                                          \
-		RT_##name, false, true, d, true                                                    \
-	}
-
-static const struct fn_rt fn_rts[FN_COUNT_] = {
-	[FN_ALLOCA] = PLAIN(alloca),
-	[FN_BASENAME] = SLOT(basename),
-	[FN_BCOPY] = PLAIN(bcopy),
-	[FN_CLEANPATH] = SLOT(cleanpath),
-	[FN_COPYIN] = PLAIN(copyin),
-	[FN_COPYINSTR] = SLOT_OPT(copyinstr, INT64_MAX),
-	[FN_COPYINTO] = PLAIN(copyinto),
-	[FN_COPYOUT] = PLAIN(copyout),
-	[FN_COPYOUTSTR] = PLAIN(copyoutstr),
-	[FN_DIRNAME] = SLOT(dirname),
-	[FN_INDEX] = PLAIN_OPT(index, 0),
-	[FN_INET_NTOA] = SLOT(inet_ntoa),
-	[FN_INET_NTOA6] = SLOT(inet_ntoa6),
-	[FN_INET_NTOP] = SLOT(inet_ntop),
-	[FN_JSON] = SLOT(json),
-	[FN_LINK_NTOP] = SLOT(link_ntop),
-	[FN_LLTOSTR] = SLOT_OPT(lltostr, 10),
-	[FN_PROGENYOF] = PLAIN(progenyof),
-	[FN_RAND] = PLAIN(rand),
-	[FN_RINDEX] = PLAIN_OPT(rindex, INT64_MAX),
-	[FN_SPECULATION] = PLAIN(speculation),
-	[FN_STRCHR] = SLOT(strchr),
-	[FN_STRJOIN] = SLOT(strjoin),
-	[FN_STRLEN] = PLAIN(strlen),
-	[FN_STRRCHR] = SLOT(strrchr),
-	[FN_STRSTR] = SLOT(strstr),
-	[FN_STRTOK] = SLOT(strtok),
-	[FN_STRTOLL] = PLAIN_OPT(strtoll, 10),
-	[FN_SUBSTR] = SLOT_OPT(substr, INT64_MAX),
-	[FN_TOLOWER] = SLOT(tolower),
-	[FN_TOUPPER] = SLOT(toupper),
+} fn_rts[FN_COUNT_] = {
+#define D_RFUNC(name, ID, proto, traits, rt, missing) [FN_##ID] = {true, RT_##rt, missing},
+#include "prog/builtins.def"
 };
 
 /* Pin r0 in a slot, if this code dominates the rest of the clause, so that it is computed once. */
@@ -558,10 +509,11 @@ static struct cg_val gen_arg(struct cg *g, struct d_node *arg, char letter)
 static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt *f)
 {
 	const char *proto = strchr(n->ident->builtin->proto, ':') + 1;
+	bool has_slot = d_is_string(n->type);
 	struct cg_val v[4];
-	unsigned nv = 0, first = f->slot ? R3 : R2;
-	uint32_t slot = f->slot ? cg_scratch(g, n, g->c->prog.strsize) : 0;
-	bool missing = f->has_missing, may_be_null = false;
+	unsigned nv = 0, first = has_slot ? R3 : R2;
+	uint32_t slot = has_slot ? cg_scratch(g, n, g->c->prog.strsize) : 0;
+	bool missing = strchr(proto, '[') != NULL, may_be_null = false;
 
 	for (struct d_node *a = n->list; a != NULL && nv < 4; a = a->next, proto++) {
 		if (*proto == '[') {
@@ -577,7 +529,7 @@ static struct cg_val gen_call(struct cg *g, struct d_node *n, const struct fn_rt
 		cg_load(g, first + i, v[i]);
 	for (unsigned i = 0; i < nv; i++)
 		cg_free(g, v[i]);
-	if (f->slot)
+	if (has_slot)
 		ebpf_const(g->a, R2, slot);
 	cg_call_with(g, f->rt, 0, may_be_null);
 	if (d_is_kind(n->type, T_VOID))
@@ -694,8 +646,8 @@ struct cg_val cg_func(struct cg *g, struct d_node *n)
 	case FN_ERLTEXT:
 	case FN_ERLTL:
 	case FN_ERLTYPE: return cg_term_func(g, n);
-#define D_BFUNC(name, ID, proto, payload)
-#define D_LFUNC(name, ID, proto, payload) case FN_##ID:
+#define D_BFUNC(name, ID, proto, traits)
+#define D_LFUNC(name, ID, proto, traits) case FN_##ID:
 #include "prog/builtins.def"
 		return gen_thread(g, n);
 	default: break;

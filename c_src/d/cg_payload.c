@@ -20,7 +20,7 @@ void cg_payload_builtin(struct cg *g, const struct d_node *n)
 {
 	const struct d_builtin *b = n->ident->builtin;
 
-	if (is_on(g) || b == NULL || b->payload != SHOWS || g->failed)
+	if (is_on(g) || b == NULL || !(b->traits & SHOWS) || g->failed)
 		return;
 	if (b->id == FN_COPYINSTR &&
 		b->kind == ID_FUNC) /* of an argument that is a text: see below */

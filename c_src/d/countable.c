@@ -38,40 +38,16 @@ static bool is_arg1(const struct d_node *n)
 
 static bool is_invariant_var(const struct d_ident *id)
 {
-	if (id == NULL || id->kind != ID_BUILTIN)
-		return false;
-	switch (id->id) {
-	case BI_PROBEPROV:
-	case BI_PROBEMOD:
-	case BI_PROBEFUNC:
-	case BI_PROBENAME:
-	case BI_ID:
-	case BI_EPID:
-	case BI_PID:
-	case BI_PPID:
-	case BI_UID:
-	case BI_GID:
-	case BI_EXECNAME: return true;
-	default: return false;
-	}
+	return id != NULL && id->kind == ID_BUILTIN && (id->builtin->traits & INVARIANT);
 }
 
 static bool is_same_func(const struct d_node *n)
 {
 	if (n->ident == NULL || n->ident->kind != ID_FUNC)
 		return false;
-	switch (n->ident->id) {
-	case FN_COPYINSTR: return n->list != NULL && n->list->next == NULL && is_arg1(n->list);
-	case FN_INDEX:
-	case FN_RINDEX:
-	case FN_STRJOIN:
-	case FN_STRLEN:
-	case FN_STRSTR:
-	case FN_SUBSTR:
-	case FN_TOLOWER:
-	case FN_TOUPPER: return are_same(n->list);
-	default: return false;
-	}
+	if (n->ident->id == FN_COPYINSTR)
+		return n->list != NULL && n->list->next == NULL && is_arg1(n->list);
+	return (n->ident->builtin->traits & INVARIANT) && are_same(n->list);
 }
 
 /* Excludes operators that divide or have side effects. */
@@ -109,47 +85,21 @@ static bool is_update(const struct d_node *n)
 /* The same with a function that can take n equal values at once. */
 static bool is_sum(const struct d_node *n)
 {
+	const struct d_node *f;
+
 	if (!is_update(n))
 		return false;
-	switch (n->a->b->ident->id) {
-	case AGG_COUNT:
-	case AGG_SUM:
-	case AGG_MIN:
-	case AGG_MAX:
-	case AGG_QUANTIZE:
-	case AGG_LQUANTIZE:
-	case AGG_LLQUANTIZE: return are_same(n->a->a->list) && are_same(n->a->b->list);
-	case AGG_PERCENTILE: return are_same(n->a->a->list) && is_invariant(n->a->b->list);
-	default: return false;
-	}
+	f = n->a->b;
+	return (f->ident->builtin->traits & PURE) && are_same(n->a->a->list) &&
+	       (f->ident->id == AGG_PERCENTILE ? is_invariant(f->list) : are_same(f->list));
 }
 
 /* ---- the same event, many times -------------------------------------------------------- */
 
-/* Computing it changes nothing, and gives the same each time. */
 static bool is_pure_func(const struct d_ident *id)
 {
-	if (id == NULL)
-		return false;
-	if (id->kind == ID_ACTION)
-		return id->id == ACT_USTACK || id->id == ACT_JSTACK || id->id == ACT_STACK;
-	if (id->kind != ID_FUNC)
-		return false;
-	switch (id->id) {
-	case FN_BASENAME:
-	case FN_DIRNAME:
-	case FN_INDEX:
-	case FN_RINDEX:
-	case FN_STRCHR:
-	case FN_STRJOIN:
-	case FN_STRLEN:
-	case FN_STRRCHR:
-	case FN_STRSTR:
-	case FN_SUBSTR:
-	case FN_TOLOWER:
-	case FN_TOUPPER: return true;
-	default: return false;
-	}
+	return id != NULL && (id->kind == ID_ACTION || id->kind == ID_FUNC) &&
+	       (id->builtin->traits & PURE);
 }
 
 static bool is_pure(const struct d_node *n)
@@ -188,8 +138,7 @@ static bool is_pure_sum(const struct d_node *n)
 	if (!is_update(n))
 		return false;
 	f = n->a->b;
-	return f->ident->id != AGG_AVG && f->ident->id != AGG_STDDEV &&
-	       is_pure_list(n->a->a->list) && is_pure_list(f->list);
+	return (f->ident->builtin->traits & PURE) && is_pure_list(n->a->a->list) && is_pure_list(f->list);
 }
 
 /* ---- clauses --------------------------------------------------------------------------- */

@@ -9,30 +9,8 @@ static bool is_null_func(const struct d_ident *id)
 {
 	if (id->kind != ID_FUNC)
 		return true;
-	if (id->builtin->pbi != 0)
-		return false; /* "" if the event has no such value */
-	switch (id->id) {
-	case FN_BASENAME:
-	case FN_CLEANPATH:
-	case FN_COPYINSTR:
-	case FN_DIRNAME:
-	case FN_ERLTEXT:
-	case FN_ERLTYPE:
-	case FN_INET_NTOA:
-	case FN_INET_NTOA6:
-	case FN_INET_NTOP:
-	case FN_LINK_NTOP:
-	case FN_LLTOSTR:
-	case FN_STRJOIN:
-	case FN_SUBSTR:
-	case FN_TOLOWER:
-	case FN_TOUPPER:
-#define D_BFUNC(name, ID, proto, payload)
-#define D_LFUNC(name, ID, proto, payload) case FN_##ID:
-#include "prog/builtins.def"
-		return false;
-	default: return true;
-	}
+	/* one of the event is "" if that has no such value */
+	return id->builtin->pbi == 0 && !(id->builtin->traits & NEVER_NULL);
 }
 
 bool d_may_be_null(const struct d_node *n)

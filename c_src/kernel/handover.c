@@ -130,8 +130,8 @@ static int make_table(struct en *en, const struct k_handover *s, struct et_error
 /* ---- the scripts ---------------------------------------------------------------------- */
 
 static const char *const built_ins[] = {
-#define D_PVAR(name, ID, type, payload)	 name,
-#define D_PFUNC(name, ID, proto, payload) NULL,
+#define D_PVAR(name, ID, type, traits)	 name,
+#define D_PFUNC(name, ID, proto, traits) NULL,
 #include "prog/builtins.def"
 };
 

@@ -7,33 +7,33 @@
 
 enum d_bvar {
 	BI_NONE,
-#define D_BVAR(name, ID, type, payload) BI_##ID,
+#define D_BVAR(name, ID, type, traits) BI_##ID,
 #include "builtins.def"
 	BI_COUNT_
 };
 enum d_bfunc {
 	FN_NONE,
-#define D_BFUNC(name, ID, proto, payload) FN_##ID,
+#define D_BFUNC(name, ID, proto, traits) FN_##ID,
 #include "builtins.def"
 	FN_COUNT_
 };
 enum d_bact {
 	ACT_NONE,
-#define D_BACT(name, ID, proto, flags, payload) ACT_##ID,
+#define D_BACT(name, ID, proto, flags, traits) ACT_##ID,
 #include "builtins.def"
 	ACT_COUNT_
 };
 enum d_bagg {
 	AGG_NONE,
-#define D_BAGG(name, ID, proto) AGG_##ID,
+#define D_BAGG(name, ID, proto, traits) AGG_##ID,
 #include "builtins.def"
 	AGG_COUNT_
 };
 
 /* Provider built-ins, which the provider of the event answers: bits of prog_uses.pbis. */
 enum prog_pbi {
-#define D_PVAR(name, ID, type, payload) PBI_##ID,
-#define D_PFUNC(name, ID, proto, payload) PBI_##ID,
+#define D_PVAR(name, ID, type, traits) PBI_##ID,
+#define D_PFUNC(name, ID, proto, traits) PBI_##ID,
 #include "builtins.def"
 	PBI_COUNT_
 };
@@ -51,7 +51,8 @@ enum prog_pbi {
 enum { PBI_ARGS = 7, PBI_ARG0 = 24, PBI_ANY_ARG = PBI_ARG0 + PBI_ARGS };
 _Static_assert((int)PBI_COUNT_ <= (int)PBI_ARG0, "bits of prog_uses.pbis");
 
-enum d_payload { COUNTS, SHOWS }; /* what payload=off permits, and what not */
+/* What builtins.def says of them. */
+enum d_traits { COUNTS = 0, SHOWS = 1, NEVER_NULL = 2, INVARIANT = 4, PURE = 8 };
 enum { AF_DATA = 1, AF_DESTR = 2, AF_AGG = 4, AF_EXPR = 8 };
 
 #endif

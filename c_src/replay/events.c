@@ -390,9 +390,9 @@ static const struct {
 	bool is_term, is_text;
 	unsigned pbi;
 } built_ins[] = {
-#define D_PVAR(name, ID, type, payload)                                                            \
+#define D_PVAR(name, ID, type, traits)                                                            \
 	{name, sizeof(type) == sizeof("term_t") && type[0] == 't', type[0] == 's', PBI_##ID},
-#define D_PFUNC(name, ID, proto, payload)
+#define D_PFUNC(name, ID, proto, traits)
 #include "prog/builtins.def"
 };
 

@@ -347,8 +347,8 @@ static const struct {
 	unsigned pbi;
 	bool is_term;
 } built_ins[] = {
-#define D_PVAR(name, ID, type, payload) {name, PBI_##ID, type[0] == 't'},
-#define D_PFUNC(name, ID, proto, payload)
+#define D_PVAR(name, ID, type, traits) {name, PBI_##ID, type[0] == 't'},
+#define D_PFUNC(name, ID, proto, traits)
 #include "prog/builtins.def"
 };
 

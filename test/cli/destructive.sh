@@ -21,7 +21,7 @@ declare -A call=(
 	[copyout]='copyout((void *)8, 8, 8)' [copyoutstr]='copyoutstr("x", 8, 8)'
 )
 # Those of the table's flag, and the functions that write into the program.
-names=$(sed -n -e 's/^D_BACT("\([a-z]*\)".*AF_DESTR.*/\1/p' -e 's/^D_BFUNC("\(copyout[a-z]*\)".*/\1/p' \
+names=$(sed -n -e 's/^D_BACT("\([a-z]*\)".*AF_DESTR.*/\1/p' -e 's/^D_[BR]FUNC("\(copyout[a-z]*\)".*/\1/p' \
 	"$root/c_src/prog/builtins.def" | sort -u)
 ok 'the table has them' [ "$(wc -w <<<"$names")" -ge 9 ]
 n=0

@@ -262,7 +262,7 @@ test("the compiler's tables are read", () => {
 	assert.deepEqual([get("erlproc").kind, get("erlargs").kind, get("erlarg").kind], ["variable", "variable", "function"]);
 	// every built-in of the table, but those for the D libraries of lib/
 	const table = readFileSync(new URL("../../c_src/prog/builtins.def", import.meta.url), "utf8");
-	const names = [...table.matchAll(/^D_[BP]\w+\("(\w+)"/gm)].map((m) => m[1]);
+	const names = [...table.matchAll(/^D_[BPR]\w+\("(\w+)"/gm)].map((m) => m[1]);
 	assert.deepEqual(names.filter((n) => !get(n)), []);
 	assert.equal(prototype("i:s[n"), "int (string[, integer])");
 });
