@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "period.h"
 
 const struct et_optdef et_optdefs[OPT_MAX] = {
 #define OPT(name, ID, kind, phase, def, min, max, help)                                            \
@@ -27,28 +28,6 @@ extern char **environ;
 #define D_VERSION_MAJOR 2 /* of the D language: as __SUNW_D_VERSION in d/cpp.c */
 
 /* ---- units ---------------------------------------------------------------------------- */
-
-/* In nanoseconds; of several with the same factor, the first is displayed. */
-static const struct {
-	const char *name;
-	uint64_t ns;
-} units[] = {
-	{"d", 86400000000000ULL},
-	{"day", 86400000000000ULL},
-	{"h", 3600000000000ULL},
-	{"hour", 3600000000000ULL},
-	{"m", 60000000000ULL},
-	{"min", 60000000000ULL},
-	{"s", 1000000000ULL},
-	{"sec", 1000000000ULL},
-	{"ms", 1000000ULL},
-	{"msec", 1000000ULL},
-	{"us", 1000ULL},
-	{"usec", 1000ULL},
-	{"ns", 1ULL},
-	{"nsec", 1ULL},
-};
-#define NUNITS (sizeof(units) / sizeof(units[0]))
 
 /* OK_WORD: the value is the index of the word. */
 static const struct word_option {
@@ -124,9 +103,9 @@ static int parse_rate(const char *s, uint64_t *v)
 		*v = *v > 0 ? 1000000000ULL / *v : 0;
 		return 0;
 	}
-	for (size_t i = 0; i < NUNITS; i++)
-		if (strcasecmp(end, units[i].name) == 0)
-			return __builtin_mul_overflow(*v, units[i].ns, v) ? -1 : 0;
+	for (const struct et_unit *u = et_units; u->name != NULL; u++)
+		if (strcasecmp(end, u->name) == 0)
+			return __builtin_mul_overflow(*v, u->ns, v) ? -1 : 0;
 	return -1;
 }
 
@@ -157,13 +136,13 @@ static void show_rate(uint64_t v, char *buf, size_t size)
 {
 	size_t i = 0;
 
-	while (i + 1 < NUNITS && (v == 0 || v % units[i].ns != 0))
+	while (et_units[i].ns > 1 && (v == 0 || v % et_units[i].ns != 0))
 		i++;
 	if (v == 0)
 		snprintf(buf, size, "0");
 	else
-		snprintf(buf, size, "%llu%s", (unsigned long long)(v / units[i].ns),
-			i + 1 < NUNITS ? units[i].name : "ns");
+		snprintf(buf, size, "%llu%s", (unsigned long long)(v / et_units[i].ns),
+			et_units[i].name);
 }
 
 static void show(const struct et_optdef *d, uint64_t v, char *buf, size_t size)

@@ -19,6 +19,7 @@
 #include "node/decode.h"
 #include "nodes.h"
 #include "options.h"
+#include "period.h"
 #include "placement.h"
 #include "script_library.h"
 
@@ -231,24 +232,15 @@ static void put_number(ei_x_buff *x, const char *key, long long n)
 	ei_x_encode_longlong(x, n);
 }
 
-/* -xsilence, in ms: it comes back as text, "30s" or so. */
+/* -xsilence, in ms: it comes back as text, "30s" or so; 0: never. */
 static int silence_ms(struct cli *c)
 {
-	static const struct {
-		const char *unit;
-		double ms;
-	} units[] = {{"ns", 1e-6}, {"us", 1e-3}, {"ms", 1}, {"s", 1000}, {"m", 60000},
-		{"h", 3600000}, {"d", 86400000}, {"", 1e-6}};
-	char value[64] = "", *unit;
-	double n;
+	char value[64] = "30s";
+	uint64_t ms;
 
-	if (erltrace_getopt(c->h, "silence", value, sizeof(value), NULL) < 0)
-		return 30000;
-	n = strtod(value, &unit);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(unit, units[i].unit) == 0 && n * units[i].ms < 1e9)
-			return (int)(n * units[i].ms);
-	return 30000;
+	erltrace_getopt(c->h, "silence", value, sizeof(value), NULL);
+	ms = et_period(value) / 1000000;
+	return ms < 1000000000 ? (int)ms : 1000000000;
 }
 
 /* Of what is said to the agents: src/erltrace_agent.erl has the same number. */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "period.h"
 #include "script_args.h"
 #include "script_library.h"
 
@@ -157,26 +158,12 @@ static int take_named(struct declared *d, const char *arg)
 
 /* ---- what it means ------------------------------------------------------------------------ */
 
-static double unit_ns(const char *unit)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {
-		{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(units[i].name, unit) == 0)
-			return units[i].ns;
-	return 0;
-}
-
 /* "1.5ms" in the unit of the script; false: there is no such number of it, or it is no such text.
  */
 static bool in_units(const char *text, const struct kind *k, long long *value)
 {
 	char *end;
-	double n = strtod(text, &end), ns = *end != '\0' ? unit_ns(end) : (double)k->ns;
+	double n = strtod(text, &end), ns = (double)(*end != '\0' ? et_unit_ns(end) : k->ns);
 
 	if (end == text || text[0] < '0' || text[0] > '9' ||
 		(ns == 0 && (k->ns != 0 || *end != '\0')))

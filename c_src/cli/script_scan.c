@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "file.h"
+#include "period.h"
 #include "placement.h"
 
 enum { MAX_TEXT = 16 << 20 }; /* of a script: the limit of the compiler too */
@@ -44,21 +45,10 @@ struct scanning {
 /* The time between two samples of profile-N or profile-wall-N; 0: it is neither. */
 static uint64_t period_of(const char *name, bool *wall)
 {
-	static const struct {
-		const char *unit;
-		uint64_t ns; /* 0: a rate */
-	} units[] = {{"", 0}, {"hz", 0}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-	unsigned long long n;
-	char *unit;
-
 	if (strncmp(name, "profile-", 8) != 0)
 		return 0;
 	*wall = strncmp(name + 8, "wall-", 5) == 0;
-	n = strtoull(name + (*wall ? 13 : 8), &unit, 10);
-	for (size_t i = 0; n > 0 && i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(unit, units[i].unit) == 0)
-			return units[i].ns != 0 ? n * units[i].ns : 1000000000 / n;
-	return 0;
+	return et_period(name + (*wall ? 13 : 8));
 }
 
 static void on_clause_probe(struct scanning *at, const erltrace_scan_item_t *item)

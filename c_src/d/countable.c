@@ -138,7 +138,8 @@ static bool is_pure_sum(const struct d_node *n)
 	if (!is_update(n))
 		return false;
 	f = n->a->b;
-	return (f->ident->builtin->traits & PURE) && is_pure_list(n->a->a->list) && is_pure_list(f->list);
+	return (f->ident->builtin->traits & PURE) && is_pure_list(n->a->a->list) &&
+	       is_pure_list(f->list);
 }
 
 /* ---- clauses --------------------------------------------------------------------------- */
