@@ -7,8 +7,10 @@
 
 static const struct {
 	const char *name, *meaning;
+	bool lasts;
 } tags[ET_TAGS_] = {
-#define ERROR_TAG(tag, meaning) {#tag, meaning},
+#define ERROR_TAG(tag, meaning)	  {#tag, meaning, #tag[0] == 'D'},
+#define ERROR_LASTS(tag, meaning) {#tag, meaning, true},
 #include "errors.def"
 };
 
@@ -20,6 +22,14 @@ const char *et_tag_name(enum et_tag tag)
 const char *et_tag_meaning(enum et_tag tag)
 {
 	return tags[tag].meaning;
+}
+
+bool et_tag_lasts(const char *name)
+{
+	for (unsigned i = 0; i < ET_TAGS_; i++)
+		if (strcmp(tags[i].name, name) == 0)
+			return tags[i].lasts;
+	return false;
 }
 
 bool et_err_is(const struct et_error *e, enum et_tag tag)

@@ -31,5 +31,7 @@ void et_err_clear(struct et_error *e);
 bool et_err_is(const struct et_error *e, enum et_tag tag);
 const char *et_tag_name(enum et_tag tag);
 const char *et_tag_meaning(enum et_tag tag);
+/* Does such an error come again, however often it is tried? False for a tag that is not known. */
+bool et_tag_lasts(const char *name);
 
 #endif

@@ -52,7 +52,7 @@ options() {
 }
 
 tags() {
-	sed -n 's/^ERROR_TAG(\([A-Z0-9_]*\), "\(.*\)")$/\1 \2/p' c_src/errors.def |
+	sed -n 's/^ERROR_\(TAG\|LASTS\)(\([A-Z0-9_]*\), "\(.*\)")$/\2 \3/p' c_src/errors.def |
 		awk '{
 			tag = $1
 			sub(/^[^ ]* */, "")

@@ -15,6 +15,7 @@
 
 #include "alerts.h"
 #include "array.h"
+#include "error.h"
 #include "members.h"
 
 struct job_node *job_node(struct job *j, const char *name)
@@ -211,20 +212,6 @@ static void on_drop(struct job *j, const json_t *line)
 
 /* ---- errors ----------------------------------------------------------------------------- */
 
-/* Of the script, which stay until it changes; others are of nodes, which come back. */
-static bool is_own(const char *tag)
-{
-	static const char *const tags[] = {"ET_ARCH", "ET_ARGS", "ET_ARGUMENT", "ET_CPP",
-		"ET_DESTRUCTIVE", "ET_FILE", "ET_FLOW", "ET_KERNEL", "ET_LIBDIR", "ET_OPTION",
-		"ET_PERMISSION", "ET_PROBE", "ET_PROGRAM", "ET_RECORD", "ET_RELEASE", "ET_SAMPLES",
-		"ET_SNAPSHOT", "ET_VERSION", "ET_WATCHDOG"};
-
-	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
-		if (strcmp(tags[i], tag) == 0)
-			return true;
-	return strncmp(tag, "D_", 2) == 0;
-}
-
 /*
  * A description that matches nothing: is it one of functions, whose module may be loaded later?
  * Others never match anything: they are misspelt.
@@ -254,7 +241,7 @@ static void on_error(struct job *j, const json_t *line)
 	j->errors++;
 	if (tag[0] != '\0') {
 		j->failed = true;
-		j->own_end |= is_own(tag);
+		j->own_end |= et_tag_lasts(tag); /* others are of nodes, which come back */
 	}
 	if (strcmp(tag, "D_PDESC_ZERO") == 0 && !j->up && !j->unmatched &&
 		may_match_later(message)) {

@@ -10,7 +10,7 @@ passed=0 failed=0
 # Nothing here can raise these: no -G, one data model, processes are traced by the kernel's probes.
 none=' D_ASRELO D_OBSOLETE1 D_SYM_MODEL D_IDENT_AMBIG D_ARGS_TYPE D_ARGS_XLATOR D_TYPE_ERR D_VERIFY '
 tags=0 tested=0
-for t in $(sed -n 's/^ERROR_TAG(\([A-Z0-9_]*\),.*/\1/p' c_src/errors.def); do
+for t in $(sed -n 's/^ERROR_\(TAG\|LASTS\)(\([A-Z0-9_]*\),.*/\2/p' c_src/errors.def); do
 	tags=$((tags + 1))
 	if [ -e "test/golden/error/$t.t" ]; then
 		tested=$((tested + 1))
