@@ -401,6 +401,16 @@ bool et_opt_is_buffer(int i)
 	return i == OPT_BUFSIZE || i == OPT_AGGSIZE || i == OPT_DYNVARSIZE || i == OPT_SPECSIZE;
 }
 
+bool et_opt_is_users(const char *text)
+{
+	size_t n = strcspn(text, "=");
+
+	for (int i = 0; i < OPT_MAX; i++)
+		if (strncmp(et_optdefs[i].name, text, n) == 0 && et_optdefs[i].name[n] == '\0')
+			return et_optdefs[i].user || i == OPT_DESTRUCTIVE;
+	return false;
+}
+
 static int set_number(
 	struct et_options *o, int i, const char *value, bool by_script, struct et_error *e)
 {

@@ -69,5 +69,10 @@ int et_setopt_script(struct et_options *o, const char *name, const char *value, 
 int et_getopt(const struct et_options *o, const char *name, char *buf, size_t size,
 	struct et_error *e);
 bool et_opt_is_buffer(int i); /* OPT_*: its size is fitted to what is possible; options.def */
+/*
+ * "name=value": may only the user set that, not a file that somebody else may have written? It names
+ * files or programs (OPT_USER), or permits scripts to.
+ */
+bool et_opt_is_users(const char *text);
 
 #endif

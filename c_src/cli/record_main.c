@@ -19,6 +19,7 @@
 #include "array.h"
 #include "cli.h"
 #include "json_read.h"
+#include "options.h"
 #include "subcommands.h"
 
 enum { MOST_EVENTS = 1000000, FIELDS = 128 };
@@ -307,7 +308,7 @@ static char *script_name(const struct cli *c)
 	return name != NULL ? name : strdup(s->arg);
 }
 
-/* Those of -x, and flags that are options by another name. */
+/* Those of -x, and flags that are options by another name; but for those that no file may set. */
 static void put_options(struct recording *r)
 {
 	const struct cli *c = r->c;
@@ -317,7 +318,7 @@ static void put_options(struct recording *r)
 		const struct cli_setting *s = &c->settings[i];
 		char *text;
 
-		if (strchr("xqFb", s->flag) == NULL ||
+		if (strchr("xqFb", s->flag) == NULL || et_opt_is_users(s->name) ||
 			asprintf(&text, "%s%s%s", s->name, s->value != NULL ? "=" : "",
 				s->value != NULL ? s->value : "") < 0)
 			continue;

@@ -15,6 +15,7 @@
 #include "file.h"
 #include "hash.h"
 #include "json_read.h"
+#include "options.h"
 #include "period.h"
 #include "prog/builtins.h"
 #include "state_kinds.h"
@@ -524,6 +525,20 @@ static int read_list(struct reading *r, const struct js_node *v, char ***list, u
 	return 0;
 }
 
+/* The file may be of somebody else, and so is no more than a script: it runs no program of its choice. */
+static int read_options(struct reading *r, const struct js_node *v)
+{
+	struct rp_file *f = r->f;
+
+	if (read_list(r, v, &f->options, &f->noptions) < 0)
+		return -1;
+	for (unsigned i = 0; i < f->noptions; i++)
+		if (et_opt_is_users(f->options[i]))
+			return wrong(r, "\"options\": %.64s can be set by the user, not by a file",
+				f->options[i]);
+	return 0;
+}
+
 static int head_member(struct reading *r, const struct js_node *v)
 {
 	struct rp_file *f = r->f;
@@ -536,7 +551,7 @@ static int head_member(struct reading *r, const struct js_node *v)
 	if (strcmp(v->key, "args") == 0)
 		return read_list(r, v, &f->args, &f->nargs);
 	if (strcmp(v->key, "options") == 0)
-		return read_list(r, v, &f->options, &f->noptions);
+		return read_options(r, v);
 	if (strcmp(v->key, "timestamp") == 0)
 		return read_time(r, v, &f->start);
 	if (strcmp(v->key, "walltimestamp") == 0)

@@ -60,6 +60,26 @@ $ erltrace test -v args.events
 > 0 passed, 1 failed
 ? 1
 
+# a file of somebody else runs no program and names no file by its options, nor lets its script do so
+< mine.d
+| #pragma D option quiet
+| BEGIN { printf("mine\n"); }
+< other.sh
+| touch other
+$ for o in cpp cpppath=./other.sh ctypes=other libdir=. destructive; do printf '{"erltrace":"events","version":1,"script":"mine.d","options":["quiet","%s"]}\n' $o >mine.events; chmod +x other.sh; erltrace test -v mine.events; done; ls other
+> mine.events: failed: "mine.events", line 1: "options": cpp can be set by the user, not by a file
+> 0 passed, 1 failed
+> mine.events: failed: "mine.events", line 1: "options": cpppath=./other.sh can be set by the user, not by a file
+> 0 passed, 1 failed
+> mine.events: failed: "mine.events", line 1: "options": ctypes=other can be set by the user, not by a file
+> 0 passed, 1 failed
+> mine.events: failed: "mine.events", line 1: "options": libdir=. can be set by the user, not by a file
+> 0 passed, 1 failed
+> mine.events: failed: "mine.events", line 1: "options": destructive can be set by the user, not by a file
+> 0 passed, 1 failed
+! ls: cannot access 'other': No such file or directory
+? 2
+
 # errors of clauses are part of the result
 < fault.d
 | #pragma D option quiet
