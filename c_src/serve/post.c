@@ -2,8 +2,8 @@
 /*
  * POST by libwebsockets' client, in the loop of who posts. One body is on its way at a time. When
  * it cannot be delivered it stays here and is sent again, after half a second at first and at most
- * half a minute; whoever has more to say keeps it until then, so that nothing piles up.
- *
+ * half a minute; whoever has more to say keeps it until then, so that nothing piles up. Of an answer
+ * only the status matters; who takes long over it, or never ends it, is not waited for.
  */
 #include "post.h"
 
@@ -12,7 +12,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { POST_FIRST_WAIT_MS = 500, POST_LONGEST_WAIT_MS = 30000 };
+enum {
+	POST_FIRST_WAIT_MS = 500,
+	POST_LONGEST_WAIT_MS = 30000,
+	POST_TRY_MS = 20000,	    /* to connect, to send, and until the answer has ended */
+	POST_ANSWER_MOST = 1 << 20, /* bytes of it: then it has ended for us */
+};
 
 static int64_t now_ms(void)
 {
@@ -110,6 +115,8 @@ static void try(struct post *p)
 	};
 
 	p->status = 0;
+	p->answered = 0;
+	p->until = now_ms() + POST_TRY_MS;
 	p->due = INT64_MAX; /* until this one has ended */
 	if (lws_client_connect_via_info(&i) == NULL && p->due == INT64_MAX)
 		failed(p, "cannot be connected");
@@ -131,8 +138,12 @@ void post_send(struct post *p, char *body)
 
 void post_look(struct post *p)
 {
-	if (post_is_due(p))
+	if (post_is_due(p)) {
 		try(p);
+	} else if (p->wsi != NULL && now_ms() >= p->until) {
+		p->until = INT64_MAX;
+		lws_set_timeout(p->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+	}
 }
 
 void post_close(struct post *p)
@@ -185,7 +196,9 @@ static void ended(struct post *p, const struct lws *wsi)
 	else if (p->status >= 400 && p->status < 500 && p->status != 429)
 		refused(p);
 	else
-		failed(p, p->status == 0 ? "closes the connection" : "answers with an error");
+		failed(p, p->status != 0	   ? "answers with an error"
+			  : p->until == INT64_MAX ? "does not answer in time"
+						  : "closes the connection");
 }
 
 static int read_answer(struct lws *wsi)
@@ -214,7 +227,9 @@ int post_callback(struct lws *wsi, enum lws_callback_reasons why, void *user, vo
 		p->status = lws_http_client_http_response(wsi);
 		return 0;
 	case LWS_CALLBACK_RECEIVE_CLIENT_HTTP: return read_answer(wsi);
-	case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ: return 0;
+	case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ:
+		p->answered += len;
+		return p->answered > POST_ANSWER_MOST ? -1 : 0;
 	case LWS_CALLBACK_COMPLETED_CLIENT_HTTP:
 	case LWS_CALLBACK_CLOSED_CLIENT_HTTP: ended(p, wsi); return 0;
 	default: return 0;

@@ -26,6 +26,8 @@ struct post {
 	size_t len;
 	struct lws *wsi;
 	unsigned status;   /* of the answer; 0: there is none yet */
+	size_t answered;   /* bytes of it behind its head */
+	int64_t until;	   /* when this try is given up */
 	bool failing;	   /* which has been told */
 	int64_t due;	   /* not before, after a failure */
 	int wait_ms;

@@ -116,4 +116,41 @@ end
 ok 'the next goes on from them' grep -q '"asInt":"10"' posts
 began() { grep "\"asInt\":\"$1\"" posts | grep -o '"erltrace_o_calls".*' | grep -om1 '"startTimeUnixNano":"[0-9]*"' | head -n 1; }
 is 'and has not begun anew' "$(began 8)" "$(began 10)"
+
+# ---- answers that never end: silent behind the head, a byte now and then, without end -----------------
+
+cat >endless.py <<'EOC'
+import socket, sys, threading, time
+def answer(c, n):
+    try:
+        got = b''
+        while b'"resourceMetrics"' not in got:
+            got += c.recv(65536)
+        print('post', n, flush=True)
+        if n > 3:
+            c.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+            return
+        c.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n')
+        while True:
+            c.sendall(b'x' * {1: 0, 2: 1, 3: 65536}[n])
+            if n < 3:
+                time.sleep(0.2)
+    except OSError:
+        print('left', n, flush=True)
+s = socket.create_server(('127.0.0.1', int(sys.argv[1])))
+print('listens', flush=True)
+n = 0
+while True:
+    c, _ = s.accept()
+    n += 1
+    threading.Thread(target=answer, args=(c, n), daemon=True).start()
+EOC
+port=$(free_port)
+background endless.log python3 endless.py "$port"
+until grep -q listens endless.log; do sleep 0.05; done
+background fourth erltrace serve -N served --port 0 --otlp "http://127.0.0.1:$port/" --otlp-interval 1 scripts
+for ((i = 0; i < 1200; i++)); do grep -q '^post 5$' endless.log && break; sleep 0.1; done
+ok 'answers that never end: the next post comes all the same' grep -q '^post 5$' endless.log
+ok 'one without end is not read on' grep -q '^left 3$' endless.log
+is 'what was answered with 200 is delivered' 0 "$(grep -c 'it is tried again' fourth)"
 finish
