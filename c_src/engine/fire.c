@@ -50,15 +50,29 @@ PROBE_PATH void en_fire(
 	fire_go(t, ecb);
 }
 
-/* Fire BEGIN or END, which have a phase of their own. */
+/*
+ * Fire BEGIN or END, which have a phase of their own. What BEGIN leaves in self-> variables END finds,
+ * whichever threads they are: in a node go and stop run on any of several.
+ */
 void en_fire_in(struct en_probe *p, const uint64_t *arg, unsigned phase)
 {
+	struct en *en = p->en;
+	struct en_thread *t;
+	uint64_t key;
+
 	if (!en_enabled(p))
 		return;
-	if (p->en->shared.fire != NULL)
-		p->en->shared.fire(p->en, phase);
-	else
-		fire_probe(p, en_slot_own(p->en), arg, 0, NULL, phase);
+	if (en->shared.fire != NULL) {
+		en->shared.fire(en, phase);
+		return;
+	}
+	t = en_slot_own(en);
+	key = t->self_key;
+	if (en->own_self == 0)
+		en->own_self = key;
+	t->self_key = en->own_self;
+	fire_probe(p, t, arg, 0, NULL, phase);
+	t->self_key = key;
 }
 
 #endif

@@ -134,6 +134,7 @@ struct en {
 	_Atomic(uint32_t) notices; /* RT_notice */
 	struct en_rate rate;
 	_Atomic(uint64_t) own_cost;  /* en_own_cost */
+	uint64_t own_self;	     /* key of self-> variables of BEGIN, and so of END */
 	struct en_run run;
 	struct kernel *kernel; /* its state in kernel/, or NULL */
 	struct en_shared shared;

@@ -357,6 +357,29 @@ static void test_threads_lose_nothing(void)
 	erltrace_close(h);
 }
 
+static void *go(void *h)
+{
+	erltrace_error_t e;
+
+	CHECK(erltrace_go(h, &e) == 0, "%s", e.text);
+	return NULL;
+}
+
+/* In a node they are called by any of several threads. */
+static void test_end_has_what_begin_left(void)
+{
+	erltrace_t *h = compiled("BEGIN { self->x = 7; self->y[\"a\"] = 8; }\n"
+				 "END { printf(\"%d %d\", self->x, self->y[\"a\"]); }");
+	pthread_t id;
+	struct out o;
+
+	pthread_create(&id, NULL, go, h);
+	pthread_join(id, NULL);
+	drain(h, &o);
+	CHECK(strncmp(o.text, "7 8", 3) == 0, "%.60s", o.text);
+	erltrace_close(h);
+}
+
 /* ---- aggregations ---------------------------------------------------------------------- */
 
 static erltrace_agg_t last_agg;
@@ -631,6 +654,7 @@ int main(void)
 	test_own_probe();
 	test_self_key();
 	test_threads_lose_nothing();
+	test_end_has_what_begin_left();
 	test_walk();
 	test_drops_are_told();
 	test_fault();
