@@ -32,7 +32,7 @@ struct session {
 	char *in; /* the message that is coming */
 	size_t nin, room;
 	struct msg *first, **last;
-	size_t waiting; /* bytes of the queue */
+	size_t waiting; /* bytes that the queue takes */
 	bool too_slow;
 };
 
@@ -62,6 +62,12 @@ unsigned session_count(const struct web *w, const struct web_user *u)
 
 /* ---- out -------------------------------------------------------------------------------- */
 
+/* In memory: most of a short message is what is around it. */
+static size_t takes(size_t len)
+{
+	return sizeof(struct msg) + LWS_PRE + len;
+}
+
 bool session_is_full(const struct session *s)
 {
 	return s->waiting > WEB_QUEUE_STOP;
@@ -76,7 +82,7 @@ static void queue(struct session *s, const struct iovec *v, int n, enum lws_writ
 		return;
 	for (int i = 0; i < n; i++)
 		len += v[i].iov_len;
-	m = s->waiting + len < WEB_QUEUE_MAX ? malloc(sizeof(*m) + LWS_PRE + len) : NULL;
+	m = s->waiting + takes(len) < WEB_QUEUE_MAX ? malloc(takes(len)) : NULL;
 	if (m == NULL) {
 		s->too_slow = true; /* something would be missing: better none */
 		lws_callback_on_writable(s->wsi);
@@ -89,7 +95,7 @@ static void queue(struct session *s, const struct iovec *v, int n, enum lws_writ
 		memcpy(m->text + at, v[i].iov_base, v[i].iov_len);
 	*s->last = m;
 	s->last = &m->next;
-	s->waiting += len;
+	s->waiting += takes(len);
 	lws_callback_on_writable(s->wsi);
 }
 
@@ -142,7 +148,7 @@ int session_write(struct session *s)
 	s->first = m->next;
 	if (s->first == NULL)
 		s->last = &s->first;
-	s->waiting -= m->len;
+	s->waiting -= takes(m->len);
 	free(m);
 	if (rc < 0)
 		return -1;

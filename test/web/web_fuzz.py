@@ -21,9 +21,12 @@ rnd = random.Random(SEED)
 HOST = f"127.0.0.1:{PORT}"
 
 
-def connect():
-    s = socket.create_connection(("127.0.0.1", PORT))
+def connect(room=None):
+    s = socket.socket()
+    if room:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
     s.settimeout(60)
+    s.connect(("127.0.0.1", PORT))
     return s
 
 
@@ -70,8 +73,8 @@ def is_up():
 class Socket:
     """A web socket, frame by frame."""
 
-    def __init__(self):
-        self.s = connect()
+    def __init__(self, room=None):
+        self.s = connect(room)
         key = base64.b64encode(os.urandom(16))
         self.s.sendall(request(path=b"/ws", headers=(
             b"Upgrade: websocket", b"Connection: Upgrade", b"Sec-WebSocket-Version: 13",
@@ -380,9 +383,24 @@ def messages_random():
     w.s.close()
 
 
+def answers_unread():
+    """Who asks and asks, and reads no answer, is left before many short ones take much memory."""
+    w = Socket(4096)
+    ping = b'{"type":"ping"}'
+    frames = (bytes([0x81, 0x80 | len(ping)]) + bytes(4) + ping) * 1000
+    try:
+        for _ in range(300):
+            w.s.sendall(frames)
+    except ConnectionError:
+        return
+    finally:
+        w.s.close()
+    raise AssertionError("300000 answers are kept")
+
+
 failed = False
 for test in (http_bad, http_login, http_random, many_connections, frames_bad, frames_in_pieces,
-             frames_random, messages_bad, hz_any, packed_any, messages_random):
+             frames_random, messages_bad, hz_any, packed_any, messages_random, answers_unread):
     try:
         test()
         is_up()
