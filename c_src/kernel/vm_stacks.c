@@ -75,6 +75,12 @@ static uint64_t find_bottom(
 	return same >= n - n / 4 ? found : 0;
 }
 
+/* With +JPperf the frame pointer comes after the stack pointer, and looks like one. */
+static bool is_frame_pointer(const struct k_vm_stacks *s, unsigned at, unsigned heap)
+{
+	return 8 * at == s->stop + 8 && 8 * heap == s->heap;
+}
+
 /* One that runs, or ends, may be on its way from one to another. */
 static bool find_words(const struct vm *vm, struct k_vm_stacks *s)
 {
@@ -87,7 +93,7 @@ static bool find_words(const struct vm *vm, struct k_vm_stacks *s)
 
 			for (unsigned i = 0; i < n; i++)
 				same += is_stack(&all[i], stop, heap);
-			if (same < most)
+			if (same < most || (found == 1 && is_frame_pointer(s, stop, heap)))
 				continue;
 			s->stop = 8 * stop;
 			s->heap = 8 * heap;

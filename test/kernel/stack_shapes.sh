@@ -3,7 +3,8 @@
 #
 # Stacks of known shapes (test/erl/stack_shapes.erl) as ustack() has them at probes of the kernel,
 # with their lines: all shapes at a system call of a dirty NIF, and samples of NIFs, BIFs, garbage
-# collections and Erlang code. VM_ROOT: as in stack.sh. The last line is "N passed, N failed".
+# collections and Erlang code; the same, of some, in a VM that keeps frame pointers (+JPperf). VM_ROOT:
+# as in stack.sh. The last line is "N passed, N failed".
 # shellcheck disable=SC2016 # D's $target
 
 # shellcheck source=test/lib/nodelib.sh
@@ -12,12 +13,16 @@ needs_kernel
 nodes_begin 300 bare
 epmd_begin
 erlc -o . "$root/test/erl/stack_shapes.erl" || exit 1
-start ksh_a
-p=${pid[ksh_a]}
-is 'the module is loaded' '{module,stack_shapes}' \
-	"$(at ksh_a "code:load_binary(stack_shapes, \"x\", base64:decode(\"$(base64 -w 0 stack_shapes.beam)\")).")"
+begin() { # node, arguments of erl
+	node=$1
+	start "$@"
+	p=${pid[$1]}
+	is "$1: the module is loaded" '{module,stack_shapes}' \
+		"$(at "$1" "code:load_binary(stack_shapes, \"x\", base64:decode(\"$(base64 -w 0 stack_shapes.beam)\")).")"
+}
+begin ksh_a
 
-value() { at ksh_a "$(tr '\n\t' '  ' <<<"$1")"; } # of expressions on several lines
+value() { at "$node" "$(tr '\n\t' '  ' <<<"$1")"; } # of expressions on several lines
 # Stacks, a line each: frames of Erlang functions from here/1 on, with a ; after each.
 stacks() {
 	awk '/^ *[0-9]+$/ { if (line != "") print line; line = ""; on = 0; next }
@@ -38,7 +43,8 @@ expected() { # shape
 
 shapes=$(at ksh_a 'stack_shapes:shapes().' | tr -d "[]'" | tr ',' ' ')
 ok 'there are shapes' test "$(wc -w <<<"$shapes")" -gt 20
-for shape in ${ONLY:-$shapes}; do
+written() { # shape
+	local shape=$1 want
 	trace_process "$p" -n 'syscall::writev:entry /pid == $target/ { @[ustack()] = count(); }'
 	is "$shape: it runs" ok "$(value "{ok, D} = file:open(\"/dev/null\", [write, raw]),
 		stack_shapes:run('$shape', fun() -> file:write(D, <<1>>) end), file:close(D)." 2>&1)"
@@ -48,6 +54,9 @@ for shape in ${ONLY:-$shapes}; do
 	ok "$shape" grep -qxE "$want" got
 	grep -qxE "$want" got || echo "  got:    $(cat got)"
 	is "$shape: one stack" 1 "$(wc -l <got)"
+}
+for shape in ${ONLY:-$shapes}; do
+	written "$shape"
 done
 
 # ---- what runs on top of one --------------------------------------------------------------
@@ -60,7 +69,7 @@ sample() { # kind of work
 	wait "$command"
 	is "$1: exit code" 0 $?
 	command=''
-	at ksh_a 'exit(get(p), kill).' >/dev/null
+	at "$node" 'exit(get(p), kill).' >/dev/null
 	# samples, and those with the whole stack
 	awk '/^ *[0-9]+$/ { all += $1; if (text ~ /stack_shapes:here.*shape\/2 [(]stack_shapes.erl:23[)].*run\/2 [(]stack_shapes.erl:14[)]/) whole += $1
 			text = ""; next } { text = text $0 } END { print int(100 * whole / all) }' o >whole
@@ -78,4 +87,16 @@ sample trap
 has 'a BIF that traps' '^ *erlang:(binary_to_term|term_to_binary)(_trap)?/[12]$'
 sample gc
 has 'with garbage collections' '^ *stack_shapes:garbage/2 \(stack_shapes\.erl:[0-9]+\)$'
+
+# ---- with frame pointers ------------------------------------------------------------------
+
+begin ksh_fp +JPperf true
+for shape in recursion handler many_arguments; do
+	written "$shape"
+done
+sample erlang
+hasnt 'frame pointers: no frame is one' '^ *0x[0-9a-f]+$'
+sample nif
+sample gc
+rm -f "${VM_ROOT:-}/tmp/perf-$p.map" "${VM_ROOT:-}/tmp/jit-$p.dump"
 finish

@@ -75,6 +75,7 @@ static inline bool is_own(const struct k_vm_stacks *vm, uint64_t address)
 struct walk {
 	uint64_t code, code_size; /* of all modules, with what is between them */
 	uint64_t ranges, nranges; /* of each: its start and its end, in order */
+	uint64_t stack, size;	  /* all of it that is looked at */
 	uint64_t n;		  /* frames there are */
 	uint64_t raw;		  /* the next so many words: see k_erlang_frames */
 	uint64_t own;		  /* the word before is code that functions share */
@@ -152,7 +153,8 @@ INLINE_HERE uint64_t k_is_code(const struct walk *w, uint64_t address)
 
 /*
  * When calls are traced, the VM puts a return address of its own on the stack, and after it the
- * function that was called, by its MFA or its code: that is no frame.
+ * function that was called, by its MFA or its code: that is no frame. Nor is a frame pointer, which
+ * a VM with +JPperf has there, to the same stack: heaps may be between the JIT's pieces of code.
  */
 INLINE_HERE uint64_t k_erlang_word(
 	struct en_thread *t, struct walk *w, const struct k_vm_stacks *vm, uint64_t word)
@@ -161,7 +163,7 @@ INLINE_HERE uint64_t k_erlang_word(
 
 	w->raw -= raw;
 	w->own = false;
-	if (!raw && (word & 3) != 0)
+	if ((!raw && (word & 3) != 0) || word - w->stack < w->size)
 		return 1;
 	if (word == vm->bottom && word != 0) {
 		w->ended = true;
@@ -189,6 +191,8 @@ INLINE_HERE uint64_t k_erlang_frames(struct en_thread *t, const struct k_vm_stac
 	char *buf = k_buffer(t);
 
 	find_code(w, vm);
+	w->stack = at;
+	w->size = end - at;
 	w->n = n & K_FRAMES;
 	w->raw = n >> OWN_BIT ? RAW : 0;
 	w->own = w->ended = false;
