@@ -151,7 +151,7 @@ name_tables(Nif) ->
     [erltrace_nif:vm_fact(Nif, Ref, Name) ||
         Table <- ets:all(), Name <- [ets:info(Table, name)], Name =/= undefined,
         Ref <- [case is_atom(Table) of true -> ets:whereis(Table); false -> Table end],
-        is_reference(Ref)].
+        Ref =/= undefined].
 
 ports() ->
     [{P, Owner, Name} || P <- erlang:ports(),

@@ -89,9 +89,9 @@ is_same(Depth) ->
     length(Vm) >= 3 andalso lists:prefix(Vm, Table).
 
 stack(Depth, Who) ->
-    {P, M} = spawn_monitor(fun() -> exit(?MODULE:down(Depth, Who)) end),
+    {P, M} = erltrace_vm:apart(fun() -> ?MODULE:down(Depth, Who) end, []),
     receive
-        {'DOWN', M, process, P, {Stack}} -> Stack;
+        {'DOWN', M, process, P, {result, {Stack}}} -> Stack;
         {'DOWN', M, process, P, _} -> []
     end.
 

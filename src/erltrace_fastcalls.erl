@@ -44,13 +44,12 @@
 available() ->
     case known() of
         undefined ->
-            %% In a process of its own, which survives if this one is killed.
-            {P, M} = spawn_monitor(fun() ->
-                                           erltrace_vm:leave_application(),
-                                           exit({looked, first_look()})
-                                   end),
+            {P, M} = erltrace_vm:apart(fun() ->
+                                               erltrace_vm:leave_application(),
+                                               first_look()
+                                       end, []),
             receive
-                {'DOWN', M, process, P, {looked, Answer}} -> Answer;
+                {'DOWN', M, process, P, {result, Answer}} -> Answer;
                 {'DOWN', M, process, P, Why} ->
                     {refused, iolist_to_binary(io_lib:format("the test ended with ~0P", [Why, 20]))}
             end;
@@ -128,7 +127,7 @@ all_ok([Step | Steps]) ->
     end.
 
 in_process(Fun) ->
-    {P, M} = spawn_monitor(fun() -> exit({result, Fun()}) end),
+    {P, M} = erltrace_vm:apart(Fun, []),
     receive
         {'DOWN', M, process, P, {result, R}} -> R;
         {'DOWN', M, process, P, Why} -> {refused, io_lib:format("~0P", [Why, 20])}

@@ -288,7 +288,8 @@ fastcalls(_) -> erlang:nif_error(not_loaded).
 
 %% profile-N inside the node: the steps of the check, and of the self-test; is it needed?
 -spec sampling(atom() | {atom(), term()}) ->
-          ok | undefined | [tuple()] | map() | {refused, binary()} | {binary(), non_neg_integer()}.
+          ok | boolean() | undefined | [tuple()] | map() | {refused, binary()} |
+          {binary(), non_neg_integer()}.
 sampling(_) -> erlang:nif_error(not_loaded).
 
 %% What may have to wait.

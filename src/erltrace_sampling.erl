@@ -34,15 +34,14 @@ forbidden() ->
         _ -> <<>>
     end.
 
-%% In a process of its own, which survives if this one is killed. A busy node must not hold it up: it
-%% takes some dozen milliseconds.
+%% A busy node must not hold it up: it takes some dozen milliseconds.
 known(undefined) ->
-    {P, M} = spawn_opt(fun() ->
-                               erltrace_vm:leave_application(),
-                               exit({looked, first_look()})
-                       end, [monitor, {priority, high}]),
+    {P, M} = erltrace_vm:apart(fun() ->
+                                       erltrace_vm:leave_application(),
+                                       first_look()
+                               end, [{priority, high}]),
     receive
-        {'DOWN', M, process, P, {looked, Answer}} -> Answer;
+        {'DOWN', M, process, P, {result, Answer}} -> Answer;
         {'DOWN', M, process, P, Why} ->
             refuse(io_lib:format("the test ended with ~0P", [Why, 20]))
     end;
@@ -109,11 +108,12 @@ find() ->
                 fun() -> erltrace_nif:sampling({export, fun lists:map/2}) end,
                 fun() -> erltrace_nif:sampling(code) end]).
 
+%% The option is not documented, and the type of spawn_opt/2 leaves it out.
 on_scheduler(N) ->
-    in_process(fun look_here/0, [{scheduler, N}]).
+    in_process(fun look_here/0, [list_to_tuple([scheduler, N])]).
 
 in_process(Fun, Options) ->
-    {P, M} = spawn_opt(fun() -> exit({result, Fun()}) end, [monitor, {priority, high} | Options]),
+    {P, M} = erltrace_vm:apart(Fun, [{priority, high} | Options]),
     receive
         {'DOWN', M, process, P, {result, R}} -> R;
         {'DOWN', M, process, P, Why} -> {refused, iolist_to_binary(io_lib:format("~0P", [Why, 20]))}
@@ -121,8 +121,7 @@ in_process(Fun, Options) ->
 
 %% All dirty schedulers may be taken for ever: then samples do not tell what these run.
 dirty() ->
-    {P, M} = spawn_opt(fun() -> exit({result, erltrace_nif:sampling_dirty(dirty)}) end,
-                       [monitor, {priority, high}]),
+    {P, M} = erltrace_vm:apart(fun() -> erltrace_nif:sampling_dirty(dirty) end, [{priority, high}]),
     receive
         {'DOWN', M, process, P, {result, R}} -> R;
         {'DOWN', M, process, P, Why} -> {refused, iolist_to_binary(io_lib:format("~0P", [Why, 20]))}

@@ -26,6 +26,7 @@
 -module(erltrace_state).
 -behaviour(gen_server).
 -export([start/2, stop/1, key/2, about/1]).
+-export([lister/3]). % spawned
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
 -export_type([walker/0, about/0]).
@@ -319,7 +320,7 @@ next_due(#group{period = Period, due = Due} = G, Now) ->
 list(#group{todo = [#probe{kind = Kind, plan = Plan} | _], chunks = Chunks} = G) ->
     true = ets:delete_all_objects(Chunks),
     Ranks = erltrace_things:wants_ranks(Plan),
-    {_, M} = spawn_opt(fun() -> lister(Kind, Ranks, Chunks) end,
+    {_, M} = spawn_opt(?MODULE, lister, [Kind, Ranks, Chunks],
                        [monitor, {priority, high}, {min_heap_size, 10000 + 5 * room(Kind)}]),
     G#group{listing = M}.
 

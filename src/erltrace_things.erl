@@ -434,7 +434,8 @@ new_kept() ->
 forget(Tab, Kind, Pass) ->
     Since = case Kind of socket -> Pass - ?FRESH; _ -> Pass end,
     Things = [{{other, '_', '$1', '_'}, [{'<', '$1', Since}], [true]} || Kind =/= process],
-    Processes = [{#kept{pass = '$1', _ = '_'}, [{'<', '$1', Pass - ?FRESH}], [true]} ||
+    Process = erlang:make_tuple(record_info(size, kept), '_', [{1, kept}, {#kept.pass, '$1'}]),
+    Processes = [{Process, [{'<', '$1', Pass - ?FRESH}], [true]} ||
                     Pass rem (2 * ?FRESH) =:= 0],
     _ = Things ++ Processes =/= [] andalso ets:select_delete(Tab, Things ++ Processes),
     ok.
@@ -676,7 +677,7 @@ is_like_own(P) ->
         [_, {_, {proc_lib, init_p, _}}] ->
             case process_info(P, hd(first([?INITIAL]))) of
                 {dictionary, []} -> true;
-                {?INITIAL, undefined} -> true;
+                {_, undefined} -> true;
                 _ -> false
             end;
         _ -> false

@@ -20,6 +20,7 @@
 -export([find_out/2]). % for erltrace_flows, erltrace_names
 -export([with_flags/1]). % for erltrace_fastcalls, erltrace_sampling
 -export([locked_apart/1]). % for erltrace_code, erltrace_run_state
+-export([apart/2, result/1]). % for erltrace_code, erltrace_fastcalls, erltrace_sampling
 -export([gc_session/1, gc_trace/2, attempt/3]). % for erltrace_gc
 -export([end_session/1, sessions/0]). % for erltrace_rearm
 -export([change_of/2]). % for erltrace_askers
@@ -362,6 +363,17 @@ locked_apart(Fun) ->
                                locked(Fun)
                        end, [monitor, {priority, high}]),
     receive {'DOWN', M, process, P, Reason} -> Reason end.
+
+%% @doc Evaluate it in a process of its own, which survives if this one is killed. That ends with
+%% `{result, Result}'; the caller receives its 'DOWN'.
+-spec apart(fun(() -> term()), [term()]) -> {pid(), reference()}.
+apart(Fun, Options) ->
+    spawn_opt(?MODULE, result, [Fun], [monitor | Options]).
+
+%% @private
+-spec result(fun(() -> term())) -> no_return().
+result(Fun) ->
+    exit({result, Fun()}).
 
 lock() ->
     try register(?LOCK, self())

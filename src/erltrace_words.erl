@@ -4,6 +4,7 @@
 %% it find out, once per node, where they are, by processes of ours that wait with known numbers.
 -module(erltrace_words).
 -export([find/0, look/1]).
+-export([taker/2]). % spawned
 -export_type([look/0]).
 
 -define(SAMPLES, 6).
@@ -34,7 +35,7 @@ look_for() ->
     process_flag(priority, high),
     Me = self(),
     Samples = [sample(N) || N <- lists:seq(1, ?SAMPLES)],
-    Takers = [spawn_opt(fun() -> taker(S, Me) end, [link, {priority, high}]) || S <- Samples],
+    Takers = [spawn_opt(?MODULE, taker, [S, Me], [link, {priority, high}]) || S <- Samples],
     Found = [receive {T, Numbers} -> Numbers end || T <- Takers],
     Known = case lists:member(none, Found) of
                 true -> undefined; % next time
@@ -44,7 +45,10 @@ look_for() ->
     [exit(P, kill) || {P, _, _, _} <- Samples],
     Known.
 
+-type sample() :: {pid(), Inner :: pos_integer(), Outer :: pos_integer(), Monitors :: 0..1}.
+
 %% A process is suspended as long as the one lives that has suspended it.
+-spec taker(sample(), pid()) -> no_return().
 taker({Sample, Inner, _, _} = S, Me) ->
     process_flag(sensitive, true),
     M = erlang:monitor(process, Sample),
