@@ -68,9 +68,9 @@ while IFS='|' read -r kind name proto class; do
 	esac
 	[[ $proto == v:* && $kind != D_BACT ]] && clause="BEGIN { $use; }"
 	is "$name" "$class" "$(refused "$clause")"
-done < <(sed -nE 's/^(D_[BPLS](VAR|FUNC|ACT))\("([a-z0-9_]+)", *[A-Z0-9_]+, *"([^"]*)".*(COUNTS|SHOWS)\).*/\1|\3|\4|\5/p' \
+done < <(sed -nE 's/^(D_[BRPLS](VAR|FUNC|ACT))\("([a-z0-9_]+)", *[A-Z0-9_]+, *"([^"]*)", *([A-Z_0-9| ]*, *)?(COUNTS|SHOWS)\b.*/\1|\3|\4|\6/p' \
 	"$root/c_src/prog/builtins.def")
-is 'all of the table' "$(grep -cE '^D_(BVAR|BFUNC|PVAR|PFUNC|SFUNC|LFUNC|BACT)\(' "$root/c_src/prog/builtins.def")" "$n"
+is 'all of the table' "$(grep -cE '^D_(BVAR|BFUNC|RFUNC|PVAR|PFUNC|SFUNC|LFUNC|BACT)\(' "$root/c_src/prog/builtins.def")" "$n"
 
 # ---- arguments of Erlang probes ---------------------------------------------------------------
 
