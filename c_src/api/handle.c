@@ -284,7 +284,7 @@ int erltrace_go(erltrace_t *h, erltrace_error_t *err)
 		return -1;
 	if (h->comp->prog.strsize == 0)
 		h->comp->prog.strsize = d_str_bytes(&h->opts);
-	h->co = co_new(h->en, &h->comp->prog, &h->opts, &e);
+	h->co = co_new(&co_engine_origin, h->en, &h->comp->prog, &h->opts, &e);
 	if (h->co == NULL || en_go(h->en, &h->comp->prog, &e) < 0) {
 		co_free(h->co);
 		h->co = NULL;

@@ -317,7 +317,7 @@ static bool is_due(const struct co *co, const struct prog_action *a)
 	case CO_ALL:
 		if (co->mute && co->fd < 0 && only_prints(a))
 			return false;
-		return !at_once || !en_is_noted(co->en);
+		return !at_once || !co_is_noted(co);
 	default: break;
 	}
 	switch (a->act) {
@@ -336,7 +336,7 @@ static bool is_due(const struct co *co, const struct prog_action *a)
 
 int ac_perform(struct co_rec *r)
 {
-	const struct prog_clause *c = r->ecb->clause;
+	const struct prog_clause *c = r->at.clause;
 	struct co *co = r->co;
 	unsigned i;
 

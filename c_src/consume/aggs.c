@@ -286,7 +286,7 @@ static int take(
 
 int ag_take(struct co *co)
 {
-	return en_agg_take(co->en, take, co);
+	return co->from->aggregations(co->of, take, co);
 }
 
 /* From another engine: that one has its own ticks. */

@@ -24,37 +24,22 @@
 
 /* ---- life ----------------------------------------------------------------------------- */
 
-static bool frame_name(const void *en, uint64_t pc, char *buf, size_t size)
+struct co *co_new(const struct co_origin *from, void *of, const struct prog *prog,
+	struct et_options *opts, struct et_error *e)
 {
-	return en_frame(en, pc, buf, size);
-}
-
-static int process_of(const void *en, uint64_t *addr)
-{
-	return en_address(en, addr);
-}
-
-static int nth_process(const void *en, unsigned n)
-{
-	return en_process(en, n);
-}
-
-struct co *co_new(
-	struct en *en, const struct prog *prog, struct et_options *opts, struct et_error *e)
-{
-	struct sy_origin origin = {frame_name, process_of, nth_process, en};
 	struct co *co = calloc(1, sizeof(*co));
 
 	if (co == NULL) {
 		et_err(e, ET_NOMEM, "out of memory");
 		return NULL;
 	}
-	co->en = en;
+	co->from = from;
+	co->of = of;
 	co->prog = prog;
 	co->opts = opts;
 	co->fd = -1;
 	co->ag = ag_new();
-	co->sy = sy_new(0, en != NULL ? &origin : NULL);
+	co->sy = from != NULL ? from->symbols(of) : sy_new(0, NULL);
 	if (co->ag == NULL || co->sy == NULL) {
 		et_err(e, ET_NOMEM, "out of memory");
 		co_free(co);
@@ -172,10 +157,11 @@ static void flow(struct co_rec *r, struct co_thread *t)
 {
 	const char *name = r->ev.probe.name;
 	bool sys = strcmp(r->ev.probe.provider, "syscall") == 0;
-	const struct en_ecb *last = t->last_epid ? en_ecb(r->co->en, t->last_epid) : NULL;
+	struct co_at last;
 
 	r->ev.flow = ends_with(name, "entry") ? 1 : ends_with(name, "return") ? -1 : 0;
-	if (last != NULL && last->epid != r->head->epid && last->probe->id == r->ecb->probe->id)
+	if (t->last_epid != 0 && t->last_epid != r->head->epid &&
+		co_at(r->co, t->last_epid, &last) && last.probe.id == r->ev.probe.id)
 		r->ev.flow = 0;
 	t->last_epid = r->head->epid;
 	if (r->ev.flow < 0 && t->indent > 0)
@@ -259,7 +245,7 @@ static int row_put(struct co_rec *r)
 /* A clause that only tells a handler of flows. */
 static bool is_of_flows(const struct co_rec *r)
 {
-	const struct prog_clause *c = r->ecb->clause;
+	const struct prog_clause *c = r->at.clause;
 	unsigned n = 0;
 
 	while (n < c->nactions && c->actions[n].act == ACT_FLOWTRACE)
@@ -283,21 +269,13 @@ static int rec_data(struct co_rec *r)
 /* What is known of a record's event; without a record, which probe it is. */
 static void fill_event(struct co_rec *r)
 {
-	const struct en_probe *p = r->ecb->probe;
-
-	r->ev.probe.id = p->id;
-	r->ev.probe.provider = p->prov->text;
-	r->ev.probe.module = p->mod->text;
-	r->ev.probe.function = p->func->text;
-	r->ev.probe.name = p->name->text;
-	r->ev.probe.nargs = p->nargs;
-	r->ev.probe.argtypes = p->argtypes;
+	r->ev.probe = r->at.probe;
 	if (r->head == NULL)
 		return;
 	r->ev.epid = r->head->epid;
 	r->ev.cpu = r->co->opts->replay ? 0 : r->head->cpu;
 	r->ev.timestamp = r->head->ts;
-	r->ev.walltimestamp = en_wall(r->co->en, r->head->ts);
+	r->ev.walltimestamp = r->co->from->wall(r->co->of, r->head->ts);
 }
 
 /* Most records are of the same process as the one before. */
@@ -311,9 +289,9 @@ static void fill_process(struct co_rec *r)
 		return;
 	memcpy(&is, (const char *)r->head + r->head->size - sizeof(is), sizeof(is));
 	if (co->process.is.id != is.id)
-		en_process_text(co->en, is.id, co->process.id, sizeof(co->process.id));
+		co->from->process_text(co->of, is.id, co->process.id, sizeof(co->process.id));
 	if (co->process.is.name != is.name)
-		en_process_text(co->en, is.name, co->process.name, sizeof(co->process.name));
+		co->from->process_text(co->of, is.name, co->process.name, sizeof(co->process.name));
 	co->process.is = is;
 }
 
@@ -329,8 +307,7 @@ static int rec_one(void *arg, unsigned thread, const struct rec_head *head)
 
 	if (head->kind != REC_DATA && head->kind != REC_ERROR)
 		return 0;
-	r.ecb = en_ecb(r.co->en, head->epid);
-	if (r.ecb == NULL || r.ecb->clause == NULL || r.ecb->probe == NULL)
+	if (!co_at(r.co, head->epid, &r.at))
 		return 0;
 	fill_event(&r);
 	fill_process(&r);
@@ -360,8 +337,7 @@ static void check_file(struct co *co)
 	if (co->fd >= 0)
 		close(co->fd);
 	co->fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	r.ecb = en_ecb(co->en, co->fd_epid);
-	if (r.ecb == NULL)
+	if (!co_at(co, co->fd_epid, &r.at))
 		return;
 	fill_event(&r);
 	te_error(&r, "couldn't write to the file of freopen(): %s", strerror(err));
@@ -376,7 +352,7 @@ int co_work(struct co *co, const erltrace_handlers_t *h, bool final)
 	ag_take(co);
 	jo_take(co);
 	if (co_notice(co) == 0 && !(co->mute && co_opt(co, OPT_BUFPOLICY) == BUFPOLICY_RING))
-		en_consume(co->en, rec_one, co);
+		co->from->records(co->of, rec_one, co);
 	if (co->rv == 0)
 		te_drops(co, final);
 	if (co->rv == 0 && final && co->role != CO_OTHER && (!co->mute || co->fd >= 0)) {

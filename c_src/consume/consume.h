@@ -2,6 +2,7 @@
 /*
  * The consumer: what the engine gathered -> what people read.
  *
+ *   origin.h       where they come from: the engine of this process, or streams of others
  *   consume.c      records in order; rows of the default output; where text goes
  *   actions.c      the actions of a record, performed
  *   faults.c       faults, errors and drops in DTrace's words
@@ -23,20 +24,19 @@
  *
  * Each has a header of its own; consumer.h is the state that they share.
  *
- * It depends on the program's tables (prog/prog.h) and on the engine's consumer calls only; it
- * makes text and public structs (include/erltrace.h), and hands them to the handlers.
+ * It depends on the program's tables (prog/prog.h) and on its origin only; it makes text and public structs (include/erltrace.h), and hands them to the handlers.
  */
 #ifndef CO_CONSUME_H
 #define CO_CONSUME_H
 
 #include "erltrace.h"
 #include "prog/aggfn.h"
-#include "engine/engine.h"
+#include "origin.h"
 
 struct co; /* the consumer of one handle */
 
-struct co *co_new(struct en *en, const struct prog *prog, struct et_options *opts,
-	struct et_error *e);
+struct co *co_new(const struct co_origin *from, void *of, const struct prog *prog,
+	struct et_options *opts, struct et_error *e);
 void co_free(struct co *co);
 void co_watch(struct co *co); /* traced processes, while they are there: they may end soon */
 /*

@@ -7,9 +7,8 @@
 #define CONSUME_CONSUMER_H
 
 #include "consume.h"
-#include "engine/probe.h"
-#include "engine/seen.h"
 #include "flight.h"
+#include "origin.h"
 #include "textbuf.h"
 #include "value.h"
 
@@ -29,7 +28,8 @@ struct co_thread {
 };
 
 struct co {
-	struct en *en;
+	const struct co_origin *from; /* NULL: nothing comes (tests) */
+	void *of;
 	const struct prog *prog;
 	struct et_options *opts;
 	erltrace_handlers_t h; /* of the call under way; what it does not have is NULL */
@@ -76,7 +76,7 @@ struct co {
 struct co_rec {
 	struct co *co;
 	const struct rec_head *head; /* NULL: none, something is said about the probe */
-	const struct en_ecb *ecb;
+	struct co_at at;
 	unsigned thread;
 	erltrace_event_t ev;
 	const char *prefix; /* -F */
@@ -85,6 +85,10 @@ struct co_rec {
 static inline uint64_t co_opt(const struct co *co, enum et_opt o)
 {
 	return co->opts->val[o];
+}
+static inline bool co_at(const struct co *co, uint32_t epid, struct co_at *at)
+{
+	return co->from->at(co->of, epid, at);
 }
 int co_flush(struct co *co);
 void co_begin_call(struct co *co, const erltrace_handlers_t *h);

@@ -22,7 +22,7 @@ static int tell_fault(struct co_rec *r, erltrace_fault_t *f, const char *what)
 
 	if (co->h.fault == NULL || co->rv != 0)
 		return co->rv;
-	cb_fmt(&msg, "error on enabled probe ID %u (ID %u: ", r->ecb->epid, p->id);
+	cb_fmt(&msg, "error on enabled probe ID %u (ID %u: ", r->at.epid, p->id);
 	cb_data(&msg, p->provider, strlen(p->provider));
 	cb_str(&msg, ":");
 	cb_data(&msg, p->module, strlen(p->module));
@@ -34,7 +34,7 @@ static int tell_fault(struct co_rec *r, erltrace_fault_t *f, const char *what)
 	cb_data(&msg, what, strlen(what));
 	cb_put(&msg, "", 1);
 	f->event = r->ev;
-	f->file = r->ecb->clause->file;
+	f->file = r->at.clause->file;
 	f->message = msg.nomem ? what : msg.p;
 	co_flush(co); /* text before it comes first */
 	if (co->rv == 0)
@@ -45,7 +45,7 @@ static int tell_fault(struct co_rec *r, erltrace_fault_t *f, const char *what)
 
 int te_error(struct co_rec *r, const char *fmt, ...)
 {
-	erltrace_fault_t f = {.fault = "library-level fault", .line = r->ecb->clause->line};
+	erltrace_fault_t f = {.fault = "library-level fault", .line = r->at.clause->line};
 	char what[1400];
 	va_list ap;
 
@@ -99,7 +99,7 @@ static void say_where(const struct prog_clause *c, int line, char *buf, size_t s
 
 int te_fault(struct co_rec *r)
 {
-	const struct prog_clause *c = r->ecb->clause;
+	const struct prog_clause *c = r->at.clause;
 	struct rec_error err;
 	erltrace_fault_t f = {0};
 	char what[640], why[80], where[32] = "predicate", line[320];
@@ -189,7 +189,7 @@ static void tell_news(struct co *co)
 	char line[512];
 	erltrace_drop_t d = {.kind = "NODE", .cpu = -1, .message = line};
 
-	while (co->rv == 0 && en_news(co->en, line, sizeof(line)))
+	while (co->rv == 0 && co->from->news(co->of, line, sizeof(line)))
 		if (co->h.drop != NULL && co_flush(co) == 0)
 			co->rv = co->h.drop(co->h.arg, &d);
 	d.kind = "SYMBOLS";
@@ -201,7 +201,7 @@ static void tell_news(struct co *co)
 int te_drops(struct co *co, bool final)
 {
 	uint64_t now = en_now();
-	unsigned i, n = en_nthreads(co->en), kind;
+	unsigned i, n = co->from->threads(co->of), kind;
 	char rate[96];
 
 	if (!final && co->last_status != 0 && now - co->last_status < co_opt(co, OPT_STATUSRATE))
@@ -211,14 +211,14 @@ int te_drops(struct co *co, bool final)
 		struct co_thread *t = co_thread_of(co, i);
 
 		for (kind = DROP_PRINCIPAL; t != NULL && kind <= DROP_AGGREGATION; kind++)
-			tell_drop(co, kind, (int)i, en_drops(co->en, i, kind), &t->told[kind], "",
+			tell_drop(co, kind, (int)i, co->from->drops(co->of, i, kind), &t->told[kind], "",
 				drop_words[kind].help);
 	}
 	tell_news(co);
 	snprintf(rate, sizeof(rate), " beyond %llu records a second",
 		(unsigned long long)co_opt(co, OPT_MAXRATE));
 	for (kind = DROP_DYNAMIC; kind < DROP_KINDS; kind++)
-		tell_drop(co, kind, -1, en_drops(co->en, 0, kind), &co->told[kind],
+		tell_drop(co, kind, -1, co->from->drops(co->of, 0, kind), &co->told[kind],
 			kind == DROP_RATE ? rate : drop_words[kind].more, drop_words[kind].help);
 	return tell_drop(co, DROP_AGGREGATION, -1, ag_drops(co->ag), &co->agg_told,
 		" of the merged table", "-x aggmax=SIZE makes it larger");

@@ -43,32 +43,44 @@ static bool acts(const struct prog_clause *c)
 	return false;
 }
 
+/* Only an engine of this process has a recording; NULL: the records come from elsewhere. */
+static struct en *engine_of(const struct co *co)
+{
+	return co->from == &co_engine_origin ? co->of : NULL;
+}
+
+bool co_is_noted(const struct co *co)
+{
+	const struct en *en = engine_of(co);
+
+	return en != NULL && en_is_noted(en);
+}
+
 int co_notice(struct co *co)
 {
+	struct en *en = engine_of(co);
 	uint32_t notices;
 	struct en_recording *c;
 	struct en_recorded about;
 	const struct rec_head *rec;
+	struct co_at at;
 	unsigned thread;
 	bool whole;
 
-	if (co_opt(co, OPT_BUFPOLICY) != BUFPOLICY_RING ||
-		(co->looks == 0 && en_skip_new(co->en, co->notices)))
+	if (en == NULL || co_opt(co, OPT_BUFPOLICY) != BUFPOLICY_RING ||
+		(co->looks == 0 && en_skip_new(en, co->notices)))
 		return 0;
-	notices = en_notices(co->en);
+	notices = en_notices(en);
 	if (notices != co->notices)
 		co->looks = LOOKS;
-	c = en_record(co->en, EN_NEW, &whole);
+	c = en_record(en, EN_NEW, &whole);
 	if (c == NULL)
 		return 0; /* the next round tries again */
 	co->notices = notices;
 	co->looks = whole ? 0 : co->looks - 1;
 	co->mode = CO_NOTICED;
 	while (co->rv == 0 && (rec = en_recording_next(c, &thread)) != NULL) {
-		const struct en_ecb *ecb = en_ecb(co->en, rec->epid);
-
-		if (rec->kind == REC_DATA && ecb != NULL && ecb->clause != NULL &&
-			acts(ecb->clause))
+		if (rec->kind == REC_DATA && co_at(co, rec->epid, &at) && acts(at.clause))
 			co_record(co, thread, rec);
 	}
 	co->mode = CO_ALL;

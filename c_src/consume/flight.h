@@ -46,5 +46,7 @@ int co_look(struct co *co, const erltrace_handlers_t *h);
 void co_want(struct co *co, const char *prefix, const struct co_val *why);
 /* Look for alert() and snapshot() in what is new, and perform them. */
 int co_notice(struct co *co);
+/* Has that been done with the record under way? */
+bool co_is_noted(const struct co *co);
 
 #endif

@@ -78,7 +78,7 @@ static void conv_int(
 	if (cv->c == 'p')
 		tail[2] = 'x';
 	if (v->v->kind == V_SYM)
-		en_address(co->en, &i);
+		co->from->address(co->of, &i);
 	make_spec(spec, cv, tail[2] == 'u' ? "0'" : "0#", tail);
 	cb_spec(b, spec, cv->width, cv->prec, (unsigned long long)i);
 }

@@ -49,15 +49,15 @@ int co_set_role(struct co *co, enum co_role role)
 /* Do probes of all engines fire at the same time? */
 static bool is_common(const struct co_rec *r)
 {
-	const char *prov = r->ecb->probe->prov->text;
+	const char *prov = r->at.probe.provider;
 
 	return strcmp(prov, "profile") == 0 ||
-	       (strcmp(prov, "dtrace") == 0 && strcmp(r->ecb->probe->name->text, "ERROR") != 0);
+	       (strcmp(prov, "dtrace") == 0 && strcmp(r->at.probe.name, "ERROR") != 0);
 }
 
 bool jo_silent(const struct co_rec *r)
 {
-	return r->co->role == CO_OTHER && is_common(r) && !r->ecb->clause->uses.script_vars;
+	return r->co->role == CO_OTHER && is_common(r) && !r->at.clause->uses.script_vars;
 }
 
 static bool is_agg_action(const struct prog_action *a)
@@ -100,11 +100,11 @@ bool jo_elsewhere(struct co_rec *r, const struct prog_action *a, const struct co
 		return false;
 	if (is_common(r))
 		return true; /* the first one has the same event */
-	while (clause < p->nclauses && p->clauses[clause] != r->ecb->clause)
+	while (clause < p->nclauses && p->clauses[clause] != r->at.clause)
 		clause++;
 	cb_put(&co->wishes, "D", 1);
 	put16(&co->wishes, (uint16_t)clause);
-	put16(&co->wishes, (uint16_t)(a - r->ecb->clause->actions));
+	put16(&co->wishes, (uint16_t)(a - r->at.clause->actions));
 	put64(&co->wishes, a->nvals > 0 && v[0].v->kind == V_INT ? (uint64_t)v[0].i : 0);
 	return true;
 }
@@ -228,7 +228,7 @@ static void put_seen(struct co *co, struct co_buf *b)
 	struct en_seen seen;
 	uint8_t shown = co->shown;
 
-	en_seen(co->en, &seen);
+	co->from->seen(co->of, &seen);
 	cb_put(b, "S", 1);
 	cb_put(b, &shown, 1);
 	put64(b, seen.events);

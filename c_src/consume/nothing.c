@@ -45,7 +45,7 @@ static bool has_number(const struct prog_action *a, const struct co_val *v)
 
 void no_action(struct co_rec *r, const struct prog_action *a, const struct co_val *v)
 {
-	const char *name = r->ecb->probe->name->text;
+	const char *name = r->at.probe.name;
 
 	if (is_printed(a) && strcmp(name, "BEGIN") != 0)
 		r->co->shown |= strcmp(name, "END") != 0 || has_number(a, v);
@@ -235,10 +235,10 @@ void no_final(struct co *co)
 	int code = 0;
 
 	if (!co_opt(co, OPT_SEEN) || co->shown || co->rv != 0 ||
-		(en_exited(co->en, &code) && code != 0) ||
+		(co->from->exited(co->of, &code) && code != 0) ||
 		(co->h.nothing == NULL && co_text_unread(co)))
 		return;
-	en_seen(co->en, &seen);
+	co->from->seen(co->of, &seen);
 	add(&seen, &co->others);
 	put_line(co, &line, &seen, many);
 	if (co->h.nothing != NULL) {

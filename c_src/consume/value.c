@@ -333,7 +333,7 @@ static int public_stack(struct co *co, const struct co_val *v, erltrace_value_t 
 		*frame = cv_frame(v, i);
 		if (stack_is_mark(*frame))
 			*frame = 0;
-		en_address(co->en, frame);
+		co->from->address(co->of, frame);
 		i = cv_frame_text(co, v, i, sym, sizeof(sym));
 		cb_fmt(&text, "%s\n", sym);
 	}
@@ -356,7 +356,7 @@ static int public_symbol(struct co *co, const struct co_val *v, erltrace_value_t
 		return -1;
 	sy_format(co->sy, (uint64_t)v->i, cv_form_of(v->v->sub), sym, 512);
 	addr = (uint64_t)v->i;
-	en_address(co->en, &addr);
+	co->from->address(co->of, &addr);
 	out->i = (int64_t)addr;
 	out->bytes = sym;
 	out->len = strlen(sym);

@@ -490,7 +490,7 @@ static void resolve(struct sy *sy, uint64_t addr, enum sy_form form, char *buf, 
 		return;
 	}
 	if (sy != NULL && sy->origin.frame != NULL &&
-		sy->origin.frame(sy->origin.arg, addr, buf, size))
+		sy->origin.frame(sy->origin.arg, addr, form, buf, size))
 		return;
 	if (sy != NULL && (int64_t)addr < 0) {
 		kernel_address(sy, addr, form, buf, size, start);

@@ -24,7 +24,8 @@
 /* What the engine knows about an address; asked first. All of it may be NULL. */
 struct sy_origin {
 	/* The name of a frame that is not native code; false: it is an address. */
-	bool (*frame)(const void *arg, uint64_t pc, char *buf, size_t size);
+	bool (*frame)(
+		const void *arg, uint64_t pc, enum sy_form form, char *buf, size_t size);
 	/* The process of an address, from which *addr is stripped; 0: this process. */
 	int (*process)(const void *arg, uint64_t *addr);
 	/* The n-th process that addresses may belong to, n < SY_PROCESSES; 0: none. */

@@ -490,7 +490,7 @@ static void test_join(void)
 	free(bad);
 
 	co_free(w.co); /* another engine, with numbers of its own */
-	w.co = co_new(NULL, &w.prog, &w.opts, NULL);
+	w.co = co_new(&fake_origin, NULL, &w.prog, &w.opts, NULL);
 	CHECK_TRUE(co_set_role(w.co, CO_FIRST) == 0);
 	key_int(0x30), key_int(0x10), give(x, 1);
 	key_int(0x10), key_int(0), give(x, 1);

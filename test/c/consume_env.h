@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The consumer alone: records, aggregations and drops come from a made-up engine, what is printed
+ * The consumer alone: records, aggregations and drops come from a made-up origin, what is printed
  * is compared with texts written by hand from the layout rules. The consumer's files are part of
- * the program, with the engine's calls renamed, so that the engine of the library stays out.
+ * the program, so that its clock is the test's.
  */
 #ifndef CONSUME_ENV_H
 #define CONSUME_ENV_H
 
-#define en_consume  fake_consume
-#define en_agg_take fake_agg_take
-#define en_drops    fake_drops
-#define en_nthreads fake_nthreads
-#define en_news	    fake_news
-#define en_ecb	    fake_ecb
-#define en_now	    fake_now
-#define en_wall	    fake_wall
+#define en_now fake_now
 
 #include "consume/actions.c"
 #include "consume/aggs.c"
@@ -62,8 +55,7 @@ static struct {
 	struct prog prog;
 	struct prog_clause clause[MAX_ECBS], *clauses[MAX_ECBS];
 	struct prog_agg agg[8], *aggs[8];
-	struct en_probe probe[MAX_ECBS];
-	struct en_ecb ecb[MAX_ECBS]; /* epid i + 1 */
+	erltrace_probe_info_t probe[MAX_ECBS]; /* epid i + 1 */
 	struct co *co;
 	struct co_buf recs;   /* records waiting */
 	struct co_buf deltas; /* aggregation data waiting */
@@ -74,12 +66,12 @@ static struct {
 	int terminal;
 } w;
 
-int fake_consume(struct en *en, en_rec_cb cb, void *arg)
+static int fake_records(void *of, en_rec_cb cb, void *arg)
 {
 	size_t at = 0, len = w.recs.len;
 	int rv = 0;
 
-	(void)en;
+	(void)of;
 	while (rv == 0 && at < len) {
 		const struct rec_head *h = (const void *)(w.recs.p + at);
 
@@ -95,12 +87,12 @@ struct delta {
 	size_t keylen, words;
 };
 
-int fake_agg_take(struct en *en, en_agg_cb cb, void *arg)
+static int fake_aggregations(void *of, en_agg_cb cb, void *arg)
 {
 	size_t at = 0;
 	int rv = 0;
 
-	(void)en;
+	(void)of;
 	while (rv == 0 && at < w.deltas.len) {
 		struct delta *d = (void *)(w.deltas.p + at);
 		uint64_t *data = (uint64_t *)(d + 1);
@@ -112,28 +104,43 @@ int fake_agg_take(struct en *en, en_agg_cb cb, void *arg)
 	return rv;
 }
 
-uint64_t fake_drops(const struct en *en, unsigned thread, enum en_drop kind)
+static uint64_t fake_drops(void *of, unsigned thread, enum en_drop kind)
 {
-	(void)en;
+	(void)of;
 	return w.drops[thread][kind];
 }
 
-unsigned fake_nthreads(const struct en *en)
+static unsigned fake_threads(void *of)
 {
-	(void)en;
+	(void)of;
 	return w.nthreads;
 }
 
-bool fake_news(struct en *en, char *buf, size_t size)
+static bool fake_news(void *of, char *buf, size_t size)
 {
-	(void)en, (void)buf, (void)size;
+	(void)of, (void)buf, (void)size;
 	return false;
 }
 
-const struct en_ecb *fake_ecb(const struct en *en, uint32_t epid)
+static bool fake_at(void *of, uint32_t epid, struct co_at *at)
 {
-	(void)en;
-	return epid >= 1 && epid <= w.prog.nclauses ? &w.ecb[epid - 1] : NULL;
+	(void)of;
+	if (epid < 1 || epid > w.prog.nclauses)
+		return false;
+	*at = (struct co_at){epid, w.clauses[epid - 1], w.probe[epid - 1]};
+	return true;
+}
+
+static int fake_address(void *of, uint64_t *addr)
+{
+	(void)of, (void)addr;
+	return 0;
+}
+
+static struct sy *fake_symbols(void *of)
+{
+	(void)of;
+	return sy_new(0, NULL);
 }
 
 uint64_t fake_now(void)
@@ -141,26 +148,23 @@ uint64_t fake_now(void)
 	return w.now += 1000000;
 }
 
-uint64_t fake_wall(const struct en *en, uint64_t mono)
+static uint64_t fake_wall(void *of, uint64_t mono)
 {
-	(void)en;
+	(void)of;
 	return mono + 1000000000;
 }
 
-static inline struct et_str *str(const char *s)
-{
-	static struct et_str *all[64];
-	static unsigned n;
-	unsigned i;
-
-	for (i = 0; i < n; i++)
-		if (strcmp(all[i]->text, s) == 0)
-			return all[i];
-	all[n] = calloc(1, sizeof(struct et_str) + strlen(s) + 1);
-	strcpy(all[n]->text, s);
-	all[n]->len = (uint32_t)strlen(s);
-	return all[n++];
-}
+static const struct co_origin fake_origin = {
+	.at = fake_at,
+	.records = fake_records,
+	.aggregations = fake_aggregations,
+	.wall = fake_wall,
+	.address = fake_address,
+	.threads = fake_threads,
+	.drops = fake_drops,
+	.news = fake_news,
+	.symbols = fake_symbols,
+};
 
 static inline void reset(const char *name)
 {
@@ -180,7 +184,7 @@ static inline void reset(const char *name)
 	w.prog.aggs = w.aggs;
 	w.prog.strsize = 33;
 	w.now = 1000000;
-	w.co = co_new(NULL, &w.prog, &w.opts, NULL);
+	w.co = co_new(&fake_origin, NULL, &w.prog, &w.opts, NULL);
 }
 
 static inline void opt(const char *name, const char *value)
@@ -206,12 +210,8 @@ static inline unsigned clause(const char *prov, const char *mod, const char *fun
 		.file = "t.d",
 		.line = 7,
 		.has_record = true};
-	w.probe[i] = (struct en_probe){.id = i + 1,
-		.prov = str(prov),
-		.mod = str(mod),
-		.func = str(func),
-		.name = str(name)};
-	w.ecb[i] = (struct en_ecb){.epid = i + 1, .clause = &w.clause[i], .probe = &w.probe[i]};
+	w.probe[i] = (erltrace_probe_info_t){
+		.id = i + 1, .provider = prov, .module = mod, .function = func, .name = name};
 	return i + 1;
 }
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a consumer's records and aggregations come from: the engine of this process
+ * (engine_origin.c), or streams of others (stream/). A consumer calls it from one thread.
+ */
+#ifndef CONSUME_ORIGIN_H
+#define CONSUME_ORIGIN_H
+
+#include "engine/engine.h"
+#include "engine/seen.h"
+#include "erltrace.h"
+#include "symbols/names.h"
+
+/* A clause at a probe. */
+struct co_at {
+	uint32_t epid;
+	const struct prog_clause *clause;
+	erltrace_probe_info_t probe;
+};
+
+struct co_origin {
+	bool (*at)(void *of, uint32_t epid, struct co_at *at); /* false: it has no such clause */
+	int (*records)(void *of, en_rec_cb cb, void *arg);	 /* as en_consume() */
+	int (*aggregations)(void *of, en_agg_cb cb, void *arg); /* as en_agg_take() */
+	uint64_t (*wall)(void *of, uint64_t mono);
+	/*
+	 * An address of a record or a key: the process it belongs to, by its index, which is taken
+	 * out of it (en_address()).
+	 */
+	int (*address)(void *of, uint64_t *addr);
+	void (*process_text)(void *of, uint64_t term, char *buf, size_t size);
+	unsigned (*threads)(void *of);
+	uint64_t (*drops)(void *of, unsigned thread, enum en_drop kind);
+	bool (*news)(void *of, char *buf, size_t size); /* a message for the user; false: none */
+	bool (*exited)(void *of, int *code);		 /* the script called exit() */
+	void (*seen)(void *of, struct en_seen *seen);
+	struct sy *(*symbols)(void *of); /* a new one, which names its addresses; NULL: no memory */
+};
+
+extern const struct co_origin co_engine_origin; /* of: a struct en */
+
+#endif
