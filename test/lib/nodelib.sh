@@ -22,8 +22,11 @@ demo_ebin=$tmp/ebin
 # shellcheck disable=SC2034 # for the tests
 ebin=$(dirname "$(command -v erltrace)")/../ebin
 
+# Only by the test's own shell: a child that bash has forked may get here as well, if a signal comes to it
+# before it has begun.
 nodes_end() {
 	local n
+	[ "$BASHPID" = $$ ] || return
 	[ -n "$command" ] && kill -9 "$command" 2>/dev/null
 	for n in "${!pid[@]}"; do
 		kill -9 "${pid[$n]}" 2>/dev/null
