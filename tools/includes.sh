@@ -4,7 +4,7 @@
 # Which folder of c_src includes which.
 #
 #	tools/includes.sh           the matrix: a row includes its columns, so many times
-#	tools/includes.sh --check   against the arrows of CONTRIBUTING.md: every include follows one,
+#	tools/includes.sh --check   against the arrows of doc/architecture.md: every include follows one,
 #	                            every arrow is followed, and there is no cycle
 #
 # The files of c_src itself are "top"; a folder inside a folder belongs to it. The public header
@@ -40,7 +40,7 @@ edges() {
 # "FROM TO" for each arrow: lines of the block "arrows" such as "d -> prog bpf top"
 arrows() {
 	awk '/^```arrows/ { on = 1; next } /^```/ { on = 0 }
-		on && $2 == "->" { for (i = 3; i <= NF; i++) print $1, $i }' CONTRIBUTING.md
+		on && $2 == "->" { for (i = 3; i <= NF; i++) print $1, $i }' doc/architecture.md
 }
 
 # In an order where each folder stands below those that it includes: all is left of the diagonal.
@@ -67,7 +67,7 @@ matrix() {
 check() {
 	local bad=0 line cycle
 	while read -r line; do
-		echo "includes: no arrow in CONTRIBUTING.md: ${line/ / -> }" \
+		echo "includes: no arrow in doc/architecture.md: ${line/ / -> }" \
 			"($(grep -rl "^#include \"${line#* }/" "c_src/${line% *}" 2>/dev/null | head -3 | tr '\n' ' '))" >&2
 		bad=1
 	done < <(comm -23 <(edges | sort -u) <(arrows | sort -u))

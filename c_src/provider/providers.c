@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of providers, in the order in which they make their probes and start. CONTRIBUTING.md
+ * The list of providers, in the order in which they make their probes and start. doc/recipes.md
  * says how to add one.
  */
 #include "engine/provider.h"

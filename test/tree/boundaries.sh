@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The boundaries of the tree: folders of c_src include each other as CONTRIBUTING.md draws it
+# The boundaries of the tree: folders of c_src include each other as doc/architecture.md draws it
 # (tools/includes.sh), and what belongs to one folder is done nowhere else. The check of includes
 # is tried on small trees that break each of its rules.
 . "$(dirname "$0")/../lib/checks.sh"
@@ -15,9 +15,9 @@ tree() { # arrows, then files
 	local arrows=$1 f
 	shift
 	rm -rf "$tmp/t"
-	mkdir -p "$tmp/t/tools" "$tmp/t/c_src"
+	mkdir -p "$tmp/t/tools" "$tmp/t/doc" "$tmp/t/c_src"
 	cp tools/includes.sh "$tmp/t/tools/"
-	printf '```arrows\n%s\n```\n' "$arrows" >"$tmp/t/CONTRIBUTING.md"
+	printf '```arrows\n%s\n```\n' "$arrows" >"$tmp/t/doc/architecture.md"
 	for f; do
 		mkdir -p "$tmp/t/c_src/${f%%/*}"
 		echo "#include \"${f#*:}\"" >>"$tmp/t/c_src/${f%%:*}"
