@@ -9,6 +9,7 @@
 #	roots NAME DIR [NAME DIR]...     those nodes are of the releases of OTP in these chroots; '': of this one
 #	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last. What the node
 #	                                 says besides is in NAME.said, its standard error in NAME.log
+#	knows_commands NAME              atoms that are counted from now on are not their names
 #	trace NAME arguments...          erltrace -N NAME, until it is armed: output in o, e
 #	trace_process PID arguments...   erltrace -p PID, the same
 #	untrace                          as ^C does it; the exit code is in status
@@ -167,6 +168,12 @@ at() { # name, expressions: prints the value of the last, without a text's quote
 	done
 	echo "no answer from $1"
 	return 1
+}
+
+# The names that commands connect by (OWN_NAMES in c_src/node/connection.c) become atoms of the node: then those
+# that a test counts are others.
+knows_commands() { # name
+	at "$1" "[list_to_atom(\"erltrace-\" ++ integer_to_list(I) ++ \"@$(hostname -s)\") || I <- lists:seq(1, 256)], ok." >/dev/null
 }
 
 # The value of expressions, which it takes a moment to come to: a minute at most.

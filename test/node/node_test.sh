@@ -72,6 +72,7 @@ for e in "$state" "$flags" "$agents" "$atoms"; do
 done
 becomes 'the first command has gone' '[]' demo 'nodes(hidden).' # its connection ends a moment later
 before=$(at demo "$modules")
+knows_commands demo
 atoms_before=$(at demo "$atoms")
 state_before=$(at demo "$state")
 flags_before=$(at demo "$flags")

@@ -15,7 +15,8 @@ line='^nothing to show: '
 # ---- all of them --------------------------------------------------------------------------
 
 # Their arguments, where for=1 alone is not what they take.
-declare -A args=([user]='' [states]='process=logger for=1' [info]='process=logger for=1' [deadline]='module=demo_exact function=leaf for=1' [flow]='module=demo_exact function=leaf for=1' [flowheat]='module=demo_exact function=leaf for=1' [slowwrite]='module=demo_exact for=1')
+declare -A args=([user]='' [states]='process=logger for=1' [info]='process=logger for=1' [deadline]='module=demo_exact function=leaf for=1' [flow]='module=demo_exact function=leaf for=1' [flowheat]='module=demo_exact function=leaf for=1' [slowwrite]='module=demo_exact for=1'
+	[exceptions]='module=demo_exact for=1')
 kernel='syscalls slowwrite locks'
 why=$(erltrace -n 'syscall::nosuch:entry' 2>&1 | grep -o 'not permitted\|needs root\|no probes of the kernel') || why=''
 [ "$(id -u)" = 0 ] || why='not root'

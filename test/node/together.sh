@@ -83,6 +83,7 @@ done
 becomes 'all have gone' '[]' together_a 'nodes(hidden).' # their connections end a moment later
 state_before=$(at together_a "$state")
 flags_before=$(at together_a "$flags")
+knows_commands together_a
 atoms_before=$(at together_a "$atoms")
 pids_before=[$(at together_a '[pid_to_list(P) || P <- processes()].' | tr -d '[]')]
 loaded_before=$(at together_a '[M || M <- erlang:loaded()].')
