@@ -431,6 +431,25 @@ void erltrace_sleep(erltrace_t *h);
 int erltrace_take_snapshot(erltrace_t *h, const char *why, const erltrace_handlers_t *handlers,
 	erltrace_error_t *err);
 
+/* ---- streams -------------------------------------------------------------------------- */
+
+/*
+ * Results of scripts that run elsewhere, as streams of bytes (doc/stream.md). A reader is a handle
+ * without an engine: it compiles and traces nothing. It is fed, and erltrace_work() hands on what
+ * has come; so do the calls for aggregations. The options are those that the script runs with.
+ * Several streams of the same script are one result: records in order of time, aggregations added
+ * up. NULL: out of memory.
+ */
+erltrace_t *erltrace_reader(erltrace_error_t *err);
+/*
+ * The next bytes of a stream; streams are numbered from 0 on, and all are begun before the first
+ * erltrace_work(). -1: it is no stream, or one of another script; nothing more of it is read.
+ */
+int erltrace_feed(
+	erltrace_t *h, unsigned stream, const void *bytes, size_t len, erltrace_error_t *err);
+/* Nothing more of it comes. When all have ended erltrace_work() prints what is left. */
+void erltrace_feed_end(erltrace_t *h, unsigned stream);
+
 typedef enum {
 	ERLTRACE_IDLE,	  /* not started */
 	ERLTRACE_RUNNING,

@@ -68,7 +68,7 @@
                guard :: pid(),
                spec :: spec(),
                h :: pid() | undefined,             % the handle
-               form :: cmd_text | cmd_terminal | cmd_json,
+               form :: cmd_text | cmd_terminal | cmd_json | cmd_stream,
                role = alone :: alone | first | other,
                out = [] :: [out()],
                next = ready :: next(),
@@ -134,6 +134,8 @@ handle_event(info, _, giving, _) ->
     {keep_state_and_data, postpone};
 handle_event(info, go, ready, Data) ->
     go(Data);
+handle_event(info, go_stream, ready, Data) ->
+    go(Data#data{form = cmd_stream});
 handle_event(info, go_first, ready, Data) ->
     go(Data#data{role = first});
 handle_event(info, go_other, ready, Data) ->
@@ -426,6 +428,8 @@ last_stacks(#data{spec = Spec} = Data) ->
 %% The others send what they gathered to the first. The first, or the only one, sends the command a
 %% preview of the final results. How often depends on how long it takes, but once it may have taken long only
 %% because the machine was busy.
+partial_results(_, #data{form = cmd_stream} = Data) -> % what has been sent is there
+    {[], Data};
 partial_results(Status, #data{role = other, part = Due} = Data) ->
     case now_ms() of
         Now when Now >= Due; Status =:= done ->

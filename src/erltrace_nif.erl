@@ -199,7 +199,7 @@ armed(_) -> erlang:nif_error(not_loaded).
 -spec stop(nif()) -> ok | failure().
 stop(Nif) -> run(stop, [Nif]).
 
--spec work(nif(), text | terminal | json | records | both | alerts | cmd_text | cmd_terminal | cmd_json) ->
+-spec work(nif(), text | terminal | json | records | both | alerts | cmd_text | cmd_terminal | cmd_json | cmd_stream) ->
           {ok | done, [tuple()]} | failure().
 work(Nif, Form) -> unless_at_rest(work, Nif, [Nif, Form]).
 

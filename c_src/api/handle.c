@@ -11,6 +11,8 @@
 #include "json/json.h"
 #include "file.h"
 #include "in_node.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
 
 /* How often to look for records where switchrate does not say: soon enough for a person. */
 #define POLL_NS 10000000ULL
@@ -71,8 +73,10 @@ void erltrace_close(erltrace_t *h)
 	if (h->en != NULL && en_state(h->en) == EN_RUNNING)
 		en_stop(h->en);
 	api_snapshot_free(h);
+	sw_free(h->writer);
 	co_free(h->co);
-	if (!en_free(h->en))
+	sr_free(h->reader);
+	if (h->en != NULL && !en_free(h->en))
 		return;
 	d_comp_free(h->comp);
 	api_scan_free(h->scan);
@@ -327,12 +331,30 @@ static int finish(erltrace_t *h, const erltrace_handlers_t *handlers)
 	return rc != 0 ? rc : ERLTRACE_DONE;
 }
 
-int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)
+int api_upkeep(erltrace_t *h, uint64_t now, erltrace_error_t *err)
 {
 	struct et_error e = {.tag = ""};
-	uint64_t now = en_now(), fired = en_fired(h->en);
+
+	if (now >= h->next_clean) {
+		en_clean(h->en);
+		h->next_clean = now + h->opts.val[OPT_CLEANRATE];
+	}
+	if (now >= h->next_look) {
+		if (h->next_look != 0 && en_look(h->en, &e) < 0)
+			return api_error(err, &e);
+		h->next_look = now + LOOK_NS;
+	}
+	return 0;
+}
+
+int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)
+{
+	uint64_t now = en_now(), fired;
 	int rc;
 
+	if (h->reader != NULL)
+		return api_read(h, handlers, err);
+	fired = en_fired(h->en);
 	if (h->co == NULL)
 		return api_fail(err, ET_IDLE, "nothing to do: go has not been called");
 	if (h->done)
@@ -347,15 +369,8 @@ int erltrace_work(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_e
 		return h->replay(h, handlers);
 	if (api_ended(h))
 		return finish(h, handlers);
-	if (now >= h->next_clean) {
-		en_clean(h->en);
-		h->next_clean = now + h->opts.val[OPT_CLEANRATE];
-	}
-	if (now >= h->next_look) {
-		if (h->next_look != 0 && en_look(h->en, &e) < 0)
-			return api_error(err, &e);
-		h->next_look = now + LOOK_NS;
-	}
+	if (api_upkeep(h, now, err) < 0)
+		return -1;
 	if (now < h->next_switch)
 		return ERLTRACE_OK;
 	rc = co_work(h->co, handlers, false);
@@ -390,6 +405,8 @@ erltrace_status_t erltrace_status(erltrace_t *h, int *exit_code)
 
 	if (exit_code != NULL)
 		*exit_code = 0;
+	if (h->reader != NULL)
+		return api_reader_status(h, exit_code);
 	if (en_exited(h->en, &code)) {
 		if (exit_code != NULL)
 			*exit_code = code;
@@ -438,7 +455,8 @@ int api_tick(erltrace_t *h, const char *node, int (*text)(void *arg, const char 
 
 	if (need_consumer(h, err) < 0)
 		return -1;
-	rc = co_json_tick(&j, h->co, node, en_fired(h->en), cost);
+	rc = co_json_tick(&j, h->co, node,
+		h->reader != NULL ? sr_fired(h->reader) : en_fired(h->en), cost);
 	co_json_free(&j);
 	return rc;
 }

@@ -7,6 +7,7 @@
  *   tables.c  errors as text; tables for help and manuals
  *   scanner.c what a script uses, before it is compiled
  *   replaying.c  events from a file; recorder.c: a script that records what another reads
+ *   streaming.c  results as a stream, written and read
  *   snapshot.c snapshots of bufpolicy=ring, from the wish to the file
  *   in_node.c what the side inside a node needs besides
  */
@@ -43,6 +44,8 @@ struct erltrace {
 	uint64_t worked, cleaned; /* ns, when all was read, and cleaned up, the last time */
 	uint64_t fired; /* en_fired() before that */
 	bool joined; /* with other nodes */
+	struct sw *writer; /* results leave as a stream; NULL: they do not */
+	struct sr *reader; /* they come as streams, and there is no engine; NULL: there is one */
 };
 
 /* Both return -1. The caller's error, which may be NULL, is touched by a failure alone. */
@@ -53,6 +56,9 @@ bool api_ended(const erltrace_t *h); /* the next work() is the last one */
 unsigned api_flags(const erltrace_compile_opts_t *o); /* D_C_* */
 /* $0 is the script's name, $1.. its arguments. NULL: out of memory. The caller frees. */
 const char **api_argv(const erltrace_compile_opts_t *o);
+int api_upkeep(erltrace_t *h, uint64_t now, erltrace_error_t *err); /* what is due: clean, look */
+int api_read(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err); /* work() */
+erltrace_status_t api_reader_status(const erltrace_t *h, int *exit_code);
 void api_scan_free(struct api_scan *s);
 
 #endif

@@ -60,6 +60,14 @@ void api_hold(erltrace_t *h, bool hold); /* results of others are to come: it do
 int api_export(erltrace_t *h, bool keep, char **bytes, size_t *len); /* the caller frees */
 int api_import(erltrace_t *h, const void *bytes, size_t len);
 
+/*
+ * Instead of erltrace_work(): what there is as a stream (stream/stream.h) for a consumer elsewhere,
+ * `most` bytes or a little more of it. ERLTRACE_OK, API_MORE, ERLTRACE_DONE, -1. The caller frees.
+ */
+enum { API_MORE = 2 };
+int api_forward(erltrace_t *h, const char *node, unsigned permille, size_t most, char **bytes,
+	size_t *len, erltrace_error_t *err);
+
 /* Nobody reads what actions print (co_mute() in consume/consume.h). */
 void api_mute(erltrace_t *h);
 /* The aggregations as the end would print them. 0: the same as last time, or nothing. */

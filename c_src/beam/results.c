@@ -324,12 +324,29 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	return co_json_handlers(json, hs);
 }
 
+enum { STREAM_MOST = 1 << 20 }; /* bytes in one answer */
+
+/* {stream, Bytes}: what there is for a consumer in the command. */
+static int forward(struct results *r, struct beam_handle *b, erltrace_error_t *e)
+{
+	char *bytes;
+	size_t len;
+	int rc = api_forward(b->h, b->node_text != NULL ? b->node_text->text : "",
+		b->watchdog.permille, STREAM_MOST, &bytes, &len, e);
+
+	if (len > 0)
+		push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "stream"),
+				binary(r->env, bytes, len)));
+	free(bytes);
+	return rc == API_MORE ? ERLTRACE_OK : rc;
+}
+
 /* work(Handle, Form) -> {ok | done, [Item]} */
 ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
 	erltrace_handlers_t hs;
-	struct co_json json;
+	struct co_json json = {0};
 	erltrace_error_t e = {.tag = ""};
 	uint64_t from = clock_thread();
 	ERL_NIF_TERM items;
@@ -337,9 +354,13 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	push_warnings(&r, b);
-	rc = handlers(env, b, argv[1], &r, &json, &hs);
-	if (rc == 0)
-		rc = erltrace_work(b->h, &hs, &e);
+	if (enif_is_identical(argv[1], enif_make_atom(env, "cmd_stream"))) {
+		rc = forward(&r, b, &e);
+	} else {
+		rc = handlers(env, b, argv[1], &r, &json, &hs);
+		if (rc == 0)
+			rc = erltrace_work(b->h, &hs, &e);
+	}
 	beam_watchdog_read(b);
 	co_json_free(&json);
 	atomic_fetch_add(&b->reading, clock_thread() - from);

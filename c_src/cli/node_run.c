@@ -17,6 +17,7 @@
 
 #include "format_match.h"
 #include "list.h"
+#include "node_system.h"
 #include "node/agent.h"
 #include "node/decode.h"
 #include "node/etf.h"
@@ -136,10 +137,10 @@ static void write_json(struct nodes *ns, const struct target *t, const char *tex
 }
 
 /* system(): it runs here, as the user of the command, and writes where the script does. */
-static void run_system(struct nodes *ns, const char *text, long len)
+void node_system(struct nodes *ns, const char *text, size_t len)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
-	char *command = strndup(text, (size_t)len);
+	char *command = strndup(text, len);
 	char *argv[] = {"sh", "-c", command, NULL};
 	posix_spawn_file_actions_t fa;
 	pid_t pid;
@@ -163,7 +164,7 @@ static void run_system(struct nodes *ns, const char *text, long len)
 	free(command);
 }
 
-static void reopen(struct nodes *ns, const char *text, long len)
+void node_reopen(struct nodes *ns, const char *text, size_t len)
 {
 	char path[4096];
 	int error;
@@ -191,7 +192,9 @@ static bool may_ask(const struct cli *c, const char *kind, const char *text, lon
 static void print_item(
 	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
 {
-	if (strcmp(kind, "live") == 0) { /* it names its node */
+	if (strcmp(kind, "stream") == 0 && ns->reader != NULL) {
+		node_stream(ns, t, text, (size_t)len);
+	} else if (strcmp(kind, "live") == 0) { /* it names its node */
 		t->ticked = true;
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (strcmp(kind, "text") == 0 && ns->c->json) {
@@ -204,9 +207,9 @@ static void print_item(
 		cli_say("node %s: a command or a file that no script asked for (-w): refused",
 			t->nd->name);
 	} else if (strcmp(kind, "system") == 0) {
-		run_system(ns, text, len);
+		node_system(ns, text, (size_t)len);
 	} else if (strcmp(kind, "reopen") == 0) {
-		reopen(ns, text, len);
+		node_reopen(ns, text, (size_t)len);
 	} else if (strcmp(kind, "truncate") == 0) {
 		cli_truncate(ns->c);
 	} else {
@@ -363,6 +366,10 @@ static void print_gathered(struct nodes *ns, struct target *t, int64_t ended)
 {
 	bool told = !ns->c->json || !ns->c->quiet;
 
+	if (ns->reader != NULL) {
+		node_stream_ends(ns, t);
+		return;
+	}
 	if (t->preview.buff == NULL) {
 		tell_lost(ns, t, ended);
 		return;
@@ -388,7 +395,9 @@ static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 	}
 	if (t->silent)
 		tell_stood(ns);
-	if (!hand_over(ns, t) && t->silent)
+	if (ns->reader != NULL)
+		node_stream_ends(ns, t);
+	else if (!hand_over(ns, t) && t->silent)
 		print_gathered(ns, t, node_ms());
 	nd_agent_gone(t->nd);
 }
@@ -509,12 +518,20 @@ static void go(struct nodes *ns)
 	for (int i = 0; i < ns->n; i++)
 		if (ns->v[i].state == COMPILED && n++ == 0)
 			one = &ns->v[i];
-	if (n > 1) {
+	if (n == 1 && getenv("ERLTRACE_STREAM") != NULL && ns->c->live_ms == 0 &&
+		ns->c->stacks == NULL && ns->c->flows == NULL) {
+		if (node_stream_open(ns) != CLI_OK) {
+			ns->status = CLI_ERROR;
+			node_tell_all(ns, STOPPING, "stop");
+			return;
+		}
+		node_tell_all(ns, RUNNING, "go_stream");
+	} else if (n > 1) {
 		ns->first = one;
 		node_tell(one, "go_first");
 		one->state = RUNNING;
 	}
-	node_tell_all(ns, RUNNING, n > 1 ? "go_other" : "go");
+	node_tell_all(ns, RUNNING, n > 1 ? "go_other" : "go"); /* who does not run yet */
 	for (int i = 0; i < ns->n; i++)
 		ns->v[i].began_at = node_ms();
 	ns->c->gathers = true;
@@ -620,6 +637,7 @@ int node_run(struct nodes *ns)
 			compile(ns);
 		run(ns);
 	}
+	node_stream_close(ns);
 	if (ns->status == CLI_OK)
 		ns->status = cli_procs_failed(ns->c);
 	return ns->status == CLI_OK && ns->exit_code > 0 ? ns->exit_code : ns->status;

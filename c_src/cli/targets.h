@@ -42,6 +42,8 @@ struct nodes {
 	struct cli *c;
 	const struct node_handler *handlers; /* the last one has no tag */
 	void (*gone)(struct nodes *ns, struct target *t, struct et_error *e); /* a node is */
+	erltrace_t *reader; /* of streams; NULL: nodes send text */
+	erltrace_handlers_t reads;
 	bool keys; /* the standard input is a terminal whose keys are for the scripts */
 	struct {   /* of that terminal, as the nodes know it; 0: they do not */
 		unsigned short rows, columns;
@@ -113,6 +115,12 @@ int node_get_flows(const ei_x_buff *x, int at, const char *node, struct flows *s
 /* node_keys.c */
 void node_keys(struct nodes *ns); /* what was pressed since is sent to the nodes */
 void node_keys_end(void); /* the terminal is as it was; may be called by a signal handler */
+
+/* node_stream.c */
+int node_stream_open(struct nodes *ns);
+void node_stream_close(struct nodes *ns);
+void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t len);
+void node_stream_ends(struct nodes *ns, struct target *t);
 
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);

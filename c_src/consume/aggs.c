@@ -31,7 +31,7 @@ struct ag {
 	size_t ntab, n;
 	size_t mem; /* of entries and table, against aggmax */
 	uint64_t seq, drops, changes;
-	size_t at; /* live: where the next tick begins */
+	size_t at; /* where ag_give_each() goes on */
 	struct ag_state *st; /* one an aggregation */
 	unsigned nst;
 };
@@ -691,10 +691,9 @@ int ag_each(struct co *co, int agg, int (*fn)(struct co *co, const struct ag_ent
 	return rv;
 }
 
-int ag_live_each(
-	struct co *co, int (*fn)(struct co *co, const struct ag_ent *e, void *arg), void *arg)
+int ag_give_each(struct co *co, struct ag *ag,
+	int (*fn)(struct co *co, const struct ag_ent *e, void *arg), void *arg)
 {
-	struct ag *ag = co->live;
 	struct ag_ent *e;
 	int rv = 0;
 

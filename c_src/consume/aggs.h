@@ -56,9 +56,9 @@ int ag_rows(struct co *co, const uint16_t *aggs, unsigned n, struct ag_row **row
 /* Every entry of one aggregation, or of all (-1), in no order; until fn returns anything but 0. */
 int ag_each(struct co *co, int agg, int (*fn)(struct co *co, const struct ag_ent *e, void *arg),
 	void *arg);
-/* Of what came since (live): each is given and forgotten, until fn returns anything but 0. */
-int ag_live_each(
-	struct co *co, int (*fn)(struct co *co, const struct ag_ent *e, void *arg), void *arg);
+/* Each entry of a table is given and forgotten, until fn returns anything but 0. */
+int ag_give_each(struct co *co, struct ag *ag,
+	int (*fn)(struct co *co, const struct ag_ent *e, void *arg), void *arg);
 struct ag_val ag_value(struct co *co, unsigned agg, const struct ag_ent *e);
 /* count, sum, min, max, avg, stddev as the number that prints; of percentiles the first. */
 int64_t ag_number(const struct ag_val *v);

@@ -499,7 +499,7 @@ int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg)
 	if (co->live == NULL && (co->live = ag_new()) == NULL)
 		return -ENOMEM;
 	ag_take(co);
-	return ag_live_each(co, stack_one, &to);
+	return ag_give_each(co, co->live, stack_one, &to);
 }
 
 struct live {
@@ -530,7 +530,22 @@ int co_live(struct co *co, co_live_cb *cb, void *arg)
 	if (cb == NULL)
 		return 0;
 	ag_take(co);
-	return ag_live_each(co, live_one, &to);
+	return ag_give_each(co, co->live, live_one, &to);
+}
+
+int co_hand_over(struct co *co, co_entry_cb *fn, void *arg)
+{
+	return ag_give_each(co, co->ag, fn, arg);
+}
+
+uint64_t co_merge_drops(const struct co *co)
+{
+	return ag_drops(co->ag);
+}
+
+struct sy *co_symbols(struct co *co)
+{
+	return co->sy;
 }
 
 int co_clear(struct co *co, const char *name)

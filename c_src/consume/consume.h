@@ -59,6 +59,15 @@ int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg); /* erltrace_stacks
  */
 typedef int co_live_cb(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count);
 int co_live(struct co *co, co_live_cb *cb, void *arg);
+/*
+ * For a stream (stream/writer.c): each key that was merged is given and forgotten, until fn returns
+ * anything but 0, which is returned.
+ */
+struct ag_ent;
+typedef int co_entry_cb(struct co *co, const struct ag_ent *e, void *arg);
+int co_hand_over(struct co *co, co_entry_cb *fn, void *arg);
+uint64_t co_merge_drops(const struct co *co); /* keys that found no room below aggmax */
+struct sy *co_symbols(struct co *co);
 int co_clear(struct co *co, const char *name);
 int co_trunc(struct co *co, const char *name);
 /*

@@ -458,7 +458,7 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 	js_text(j->buf, "node", node);
 	cb_fmt(j->buf, ",\"time\":%lld,\"aggregations\":[",
 		(long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
-	more = ag_live_each(co, js_tick_one, &t);
+	more = ag_give_each(co, co->live, js_tick_one, &t);
 	cb_str(j->buf, "]");
 	js_normals(j->buf, co);
 	cb_fmt(j->buf, ",\"fired\":%llu,\"cost\":", (unsigned long long)fired);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "prog/aggfn.h"
 #include "tables.h"
 

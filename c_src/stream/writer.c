@@ -467,8 +467,10 @@ int sw_work(struct sw *w, size_t most, bool final, unsigned permille, char **byt
 		return 0;
 	w->most = most;
 	sy_watch(co_symbols(w->co));
-	if (!w->begun)
+	if (!w->begun) {
 		put_head(w);
+		put_time(w, permille);
+	}
 	more = !hand_over(w, final) || en_consume(w->en, put_record, w) != 0;
 	if (!more && (final || status_due(w))) {
 		put_drops(w);

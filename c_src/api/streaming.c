@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Results as a stream: written where a script runs (api_forward(), in a node), and read where they
+ * are wanted (erltrace_reader()).
+ */
+#include "handle.h"
+#include "in_node.h"
+
+#include <stdlib.h>
+
+#include "stream/reader.h"
+#include "stream/writer.h"
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+int api_forward(erltrace_t *h, const char *node, unsigned permille, size_t most, char **bytes,
+	size_t *len, erltrace_error_t *err)
+{
+	uint64_t now = en_now(), fired = en_fired(h->en);
+	bool final;
+	int rc;
+
+	*bytes = NULL;
+	*len = 0;
+	if (h->co == NULL)
+		return api_fail(err, ET_IDLE, "nothing to do: go has not been called");
+	if (h->done)
+		return ERLTRACE_DONE;
+	if (h->writer == NULL)
+		h->writer = sw_new(h->en, h->co, &h->comp->prog, &h->opts, node);
+	if (h->writer == NULL)
+		return api_fail(err, ET_NOMEM, "out of memory");
+	h->begun = true;
+	final = api_ended(h);
+	if (final && en_state(h->en) == EN_RUNNING)
+		en_stop(h->en);
+	if (!final && api_upkeep(h, now, err) < 0)
+		return -1;
+	if (!final && now < h->next_switch)
+		return ERLTRACE_OK;
+	rc = sw_work(h->writer, most, final, permille, bytes, len);
+	if (rc < 0)
+		return ERLTRACE_OK; /* nothing is lost: the next call tries again */
+	h->worked = now;
+	h->fired = fired;
+	if (h->opts.val[OPT_SWITCHRATE] != 0)
+		h->next_switch = now + h->opts.val[OPT_SWITCHRATE];
+	h->done = final && rc == 0;
+	return h->done ? ERLTRACE_DONE : rc > 0 ? API_MORE : ERLTRACE_OK;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+erltrace_t *erltrace_reader(erltrace_error_t *err)
+{
+	erltrace_t *h = calloc(1, sizeof(*h));
+
+	if (h == NULL) {
+		api_fail(err, ET_NOMEM, "out of memory");
+		return NULL;
+	}
+	et_options_init(&h->opts);
+	h->opts.running = true;
+	h->reader = sr_new(&h->opts);
+	if (h->reader == NULL) {
+		api_fail(err, ET_NOMEM, "out of memory");
+		erltrace_close(h);
+		return NULL;
+	}
+	return h;
+}
+
+int erltrace_feed(erltrace_t *h, unsigned stream, const void *bytes, size_t len, erltrace_error_t *err)
+{
+	struct et_error e = {.tag = ""};
+
+	if (h->reader == NULL)
+		return api_fail(err, ET_RUNNING, "this handle reads no streams");
+	return sr_feed(h->reader, stream, bytes, len, &e) < 0 ? api_error(err, &e) : 0;
+}
+
+void erltrace_feed_end(erltrace_t *h, unsigned stream)
+{
+	if (h->reader != NULL)
+		sr_close(h->reader, stream);
+}
+
+erltrace_status_t api_reader_status(const erltrace_t *h, int *exit_code)
+{
+	int code;
+
+	if (sr_origin.exited(h->reader, &code)) {
+		if (exit_code != NULL)
+			*exit_code = code;
+		return ERLTRACE_EXITED;
+	}
+	return h->done ? ERLTRACE_STOPPED : h->co != NULL ? ERLTRACE_RUNNING : ERLTRACE_IDLE;
+}
+
+static int begin(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)
+{
+	const struct prog *prog = sr_program(h->reader);
+	struct et_error e = {.tag = ""};
+
+	if (h->co == NULL)
+		h->co = co_new(&sr_origin, h->reader, prog, &h->opts, &e);
+	if (h->co == NULL)
+		return api_error(err, &e);
+	h->begun = true;
+	return co_begin(h->co, handlers);
+}
+
+int api_read(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)
+{
+	int rc = 0;
+
+	if (h->done)
+		return ERLTRACE_DONE;
+	if (sr_program(h->reader) == NULL) {
+		h->done = sr_ended(h->reader);
+		return h->done ? ERLTRACE_DONE : ERLTRACE_OK;
+	}
+	if (!h->begun && (rc = begin(h, handlers, err)) != 0)
+		return rc;
+	while (rc == 0 && sr_ready(h->reader, en_now()))
+		rc = co_work(h->co, handlers, false);
+	if (rc != 0 || !sr_ended(h->reader))
+		return rc;
+	rc = co_work(h->co, handlers, true);
+	h->done = true;
+	return rc != 0 ? rc : ERLTRACE_DONE;
+}

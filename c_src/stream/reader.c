@@ -1,0 +1,776 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "consume/percentile.h"
+#include "consume/value.h"
+#include "engine/clock.h"
+#include "prog/aggfn.h"
+#include "source.h"
+
+enum {
+	MOST_EPIDS = 1 << 20,
+	MOST_THREADS = 1 << 16,
+	WAIT_NS = 300000000, /* for records of other streams that may be older */
+};
+
+struct probe {
+	struct co_at at;
+	struct sr_source *of;
+};
+
+struct sr {
+	struct et_options *opts;
+	struct sr_source *v[SR_SOURCES];
+	unsigned n;
+	struct prog prog;
+	bool has_program;
+	uint64_t signature;
+	struct st_mem *mem;
+	struct probe *probes; /* by epid - 1 */
+	size_t nprobes;
+	uint64_t (*drops)[2]; /* by thread: PRINCIPAL and AGGREGATION */
+	size_t ndrops;
+	char **news;
+	size_t nnews, told_news;
+	struct sr_source *current; /* whose record or key is under way */
+	struct sy *sy;		   /* of the consumer; NULL: none yet */
+	uint64_t waits_since;	   /* ns; 0: does not wait */
+};
+
+struct sr *sr_new(struct et_options *opts)
+{
+	struct sr *r = calloc(1, sizeof(*r));
+
+	if (r != NULL)
+		r->opts = opts;
+	return r;
+}
+
+void sr_free(struct sr *r)
+{
+	if (r == NULL)
+		return;
+	for (unsigned i = 0; i < r->n; i++) {
+		struct sr_source *s = r->v[i];
+
+		free(s->node);
+		cb_free(&s->in);
+		st_names_free(&s->names);
+		free(s->epids);
+		free(s->threads);
+		sq_free(s);
+		free(s);
+	}
+	for (size_t i = 0; i < r->nnews; i++)
+		free(r->news[i]);
+	free(r->news);
+	free(r->probes);
+	free(r->drops);
+	st_free(&r->mem);
+	free(r);
+}
+
+const struct prog *sr_program(const struct sr *r)
+{
+	return r->has_program ? &r->prog : NULL;
+}
+
+uint64_t sr_fired(const struct sr *r)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < r->n; i++)
+		n += r->v[i]->fired;
+	return n;
+}
+
+double sr_cost(const struct sr *r)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->v[i]->permille / 10.0 > most)
+			most = r->v[i]->permille / 10.0;
+	return most;
+}
+
+/* ---- frames ------------------------------------------------------------------------------- */
+
+enum { BAD = -EINVAL, OTHER = -EXDEV, NEWER = -EPROTO };
+
+static int get_head(struct sr *r, struct sr_source *s, struct sb *b)
+{
+	bool nomem = false;
+	struct st_mem *mem = NULL;
+	char *node;
+
+	(void)r;
+	if (s->begun || sb_get32(b) != STREAM_MAGIC)
+		return BAD;
+	if (sb_get16(b) != STREAM_VERSION)
+		return b->bad ? BAD : NEWER;
+	node = st_text(&mem, b, &nomem);
+	s->node = node != NULL ? strdup(node) : NULL;
+	st_free(&mem);
+	s->begun = true;
+	return nomem ? -ENOMEM : b->bad || s->node == NULL ? BAD : 0;
+}
+
+static uint64_t mix(const uint8_t *p, size_t n)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	while (n-- > 0)
+		h = (h ^ *p++) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+/* All run the same script, compiled the same way. */
+static int get_program(struct sr *r, struct sr_source *s, struct sb *b)
+{
+	uint64_t signature = mix(b->p, b->left);
+	int rc;
+
+	if (s->has_program)
+		return BAD;
+	s->has_program = true;
+	if (r->has_program)
+		return signature == r->signature ? 0 : OTHER;
+	rc = st_get_program(b, &r->prog, r->opts, &r->mem);
+	r->signature = signature;
+	r->has_program = rc == 0;
+	return rc;
+}
+
+static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
+{
+	struct co_at at = {0};
+	uint32_t epid = sb_get32(b), clause = sb_get32(b), n;
+	const char **types = NULL;
+	size_t was = s->nepids;
+	bool nomem = false;
+
+	at.probe.id = sb_get32(b);
+	at.probe.provider = st_text(&r->mem, b, &nomem);
+	at.probe.module = st_text(&r->mem, b, &nomem);
+	at.probe.function = st_text(&r->mem, b, &nomem);
+	at.probe.name = st_text(&r->mem, b, &nomem);
+	n = sb_get32(b);
+	at.probe.nargs = (int32_t)n < 0 ? -1 : (int)n;
+	if (b->bad || epid == 0 || epid > MOST_EPIDS || clause >= r->prog.nclauses ||
+		at.probe.nargs > 10 || at.probe.provider == NULL || at.probe.module == NULL ||
+		at.probe.function == NULL || at.probe.name == NULL)
+		return nomem ? -ENOMEM : BAD;
+	if (at.probe.nargs > 0 && (types = st_alloc(&r->mem, n * sizeof(*types))) == NULL)
+		return -ENOMEM;
+	for (int i = 0; i < at.probe.nargs; i++)
+		types[i] = st_text(&r->mem, b, &nomem);
+	at.probe.argtypes = types;
+	if (b->bad)
+		return BAD;
+	if (nomem || !ARRAY_RESERVE(s->epids, s->nepids, (size_t)epid + 1))
+		return -ENOMEM;
+	memset(s->epids + was, 0, (s->nepids - was) * sizeof(*s->epids));
+	if (s->epids[epid] != 0 || r->nprobes >= UINT32_MAX)
+		return BAD;
+	if (!ARRAY_ROOM(r->probes, r->nprobes))
+		return -ENOMEM;
+	at.epid = r->n > 1 ? (uint32_t)r->nprobes + 1 : epid;
+	at.clause = r->prog.clauses[clause];
+	r->probes[r->nprobes++] = (struct probe){at, s};
+	s->epids[epid] = (uint32_t)r->nprobes;
+	return 0;
+}
+
+/* NAME or PROCESS, when what has it is next. Without room for it an address is a number. */
+static void learn(struct sr_source *s, struct sr_item *item)
+{
+	struct sb b = {sq_contents(item), item->len, false};
+	uint64_t of = sb_get64(&b);
+	uint8_t form = item->kind == STREAM_PROCESS ? ST_PROCESS : sb_get8(&b);
+	uint32_t len = sb_get_count(&b, 1);
+	const char *text = sb_get(&b, len);
+
+	if (!b.bad && s->names.n < ST_NAMES && st_name(&s->names, of, form) == NULL)
+		st_name_add(&s->names, of, form, text != NULL ? text : "", len);
+}
+
+/* Its number here; 0: out of memory. */
+static uint32_t thread_of(struct sr *r, struct sr_source *s, uint32_t thread)
+{
+	size_t was = s->nthreads;
+
+	if (!ARRAY_RESERVE(s->threads, s->nthreads, (size_t)thread + 1))
+		return 0;
+	memset(s->threads + was, 0, (s->nthreads - was) * sizeof(*s->threads));
+	if (s->threads[thread] != 0)
+		return s->threads[thread];
+	if (!ARRAY_ROOM(r->drops, r->ndrops))
+		return 0;
+	r->drops[r->ndrops][0] = r->drops[r->ndrops][1] = 0;
+	return s->threads[thread] = (uint32_t)++r->ndrops;
+}
+
+static int add_news(struct sr *r, const char *text, size_t len)
+{
+	if (!ARRAY_ROOM(r->news, r->nnews) || (r->news[r->nnews] = strndup(text, len)) == NULL)
+		return -ENOMEM;
+	r->nnews++;
+	return 0;
+}
+
+static int merged_drops(struct sr *r, struct sr_source *s, uint64_t total)
+{
+	uint64_t more = total - s->merged_drops;
+	char text[160];
+	int n = snprintf(text, sizeof(text),
+		"%" PRIu64 " aggregation drop%s of the merged table: -x aggmax=SIZE makes it larger",
+		more, more == 1 ? "" : "s");
+
+	s->merged_drops = total;
+	return add_news(r, text, (size_t)n);
+}
+
+static int get_drops(struct sr *r, struct sr_source *s, struct sb *b)
+{
+	uint32_t thread = sb_get32(b), kind = sb_get32(b), at;
+	uint64_t total = sb_get64(b);
+
+	if (b->bad || kind >= DROP_KINDS)
+		return BAD;
+	if (thread == UINT32_MAX && kind == DROP_AGGREGATION)
+		return merged_drops(r, s, total);
+	if (kind > DROP_AGGREGATION) {
+		s->other_drops[kind] = total;
+		return 0;
+	}
+	if (thread >= MOST_THREADS)
+		return BAD;
+	at = thread_of(r, s, thread);
+	if (at == 0)
+		return -ENOMEM;
+	r->drops[at - 1][kind] = total;
+	return 0;
+}
+
+static int get_seen(struct sr_source *s, struct sb *b)
+{
+	s->seen.ns = sb_get64(b);
+	s->seen.events = sb_get64(b);
+	s->seen.looks.rounds = sb_get64(b);
+	s->seen.looks.whole = sb_get64(b);
+	s->seen.looks.things = sb_get64(b);
+	s->seen.looks.now = sb_get64(b);
+	s->seen.looks.there = sb_get64(b);
+	return 0;
+}
+
+static int get_time(struct sr_source *s, struct sb *b)
+{
+	struct sr_time t = {sb_get64(b), sb_get64(b)};
+
+	s->fired = sb_get64(b);
+	sb_get32(b); /* threads */
+	s->permille = sb_get32(b);
+	if (b->bad)
+		return BAD;
+	if (s->time.wall == 0)
+		s->time = t;
+	s->upto = t.wall;
+	return sq_put(s, STREAM_TIME, &t, sizeof(t)) ? 0 : -ENOMEM;
+}
+
+/* A record is what it says it is; its number becomes ours. */
+static int get_record(struct sr_source *s, struct sb *b)
+{
+	uint32_t thread = sb_get32(b);
+	const void *p = sb_get(b, b->left);
+	struct rec_head h;
+	size_t len;
+
+	if (p == NULL || thread >= MOST_THREADS)
+		return BAD;
+	len = (size_t)(b->p - (const uint8_t *)p);
+	if (len < sizeof(h))
+		return BAD;
+	memcpy(&h, p, sizeof(h));
+	if (h.size != len || (h.kind != REC_DATA && h.kind != REC_ERROR) || h.epid >= s->nepids ||
+		s->epids[h.epid] == 0 ||
+		((h.flags & REC_PROCESS) && len < sizeof(h) + sizeof(struct rec_process)))
+		return BAD;
+	if (!sq_put(s, STREAM_RECORD, p, len))
+		return -ENOMEM;
+	/* the thread stands where a record of a speculation has the number of that */
+	h.spec = thread;
+	memcpy((char *)(s->queue.words + s->queue.n) - (len + 7) / 8 * 8, &h, sizeof(h));
+	return 0;
+}
+
+static int get_frame(struct sr *r, struct sr_source *s, enum stream_frame kind, struct sb *b)
+{
+	if (kind == STREAM_HEAD)
+		return get_head(r, s, b);
+	if (!s->begun || s->ended || (kind != STREAM_PROGRAM && !s->has_program))
+		return BAD;
+	switch (kind) {
+	case STREAM_PROGRAM: return get_program(r, s, b);
+	case STREAM_PROBE: return get_probe(r, s, b);
+	case STREAM_NAME:
+	case STREAM_PROCESS:
+	case STREAM_FORGET:
+	case STREAM_AGGREGATION: return sq_put(s, kind, b->p, b->left) ? 0 : -ENOMEM;
+	case STREAM_RECORD: return get_record(s, b);
+	case STREAM_DROPS: return get_drops(r, s, b);
+	case STREAM_NEWS: {
+		uint32_t len = sb_get_count(b, 1);
+
+		return b->bad ? BAD : add_news(r, (const char *)b->p, len);
+	}
+	case STREAM_SEEN: return get_seen(s, b);
+	case STREAM_TIME: return get_time(s, b);
+	case STREAM_END:
+		s->code = (int)sb_get32(b);
+		s->ended = true;
+		return 0;
+	default: return 0; /* of a later minor version */
+	}
+}
+
+static int fail(struct sr_source *s, int rc, struct et_error *e)
+{
+	const char *node = s->node != NULL ? s->node : "the other end";
+
+	s->closed = true;
+	switch (rc) {
+	case -ENOMEM: et_err(e, ET_NOMEM, "out of memory"); break;
+	case OTHER:
+		et_err(e, ET_NODE,
+			"%s runs another script, or has compiled it in another way: the results of "
+			"both cannot be joined",
+			node);
+		break;
+	case NEWER:
+		et_err(e, ET_AGENT, "the stream of %s is of another version of erltrace", node);
+		break;
+	default:
+		et_err(e, ET_AGENT, "what %s has sent is not a stream of results", node);
+		break;
+	}
+	return -1;
+}
+
+static struct sr_source *source(struct sr *r, unsigned n)
+{
+	if (n > r->n || n >= SR_SOURCES)
+		return NULL;
+	if (n == r->n) {
+		r->v[n] = calloc(1, sizeof(*r->v[n]));
+		if (r->v[n] == NULL)
+			return NULL;
+		r->v[n]->code = -1;
+		r->n++;
+	}
+	return r->v[n];
+}
+
+/* The frames that are whole; *done: the bytes that they take. */
+static int get_frames(struct sr *r, struct sr_source *s, const char *p, size_t len, size_t *done)
+{
+	uint32_t n;
+	int rc = 0;
+
+	for (*done = 0; rc == 0 && len - *done >= 5; *done += 4 + (size_t)n) {
+		struct sb b;
+
+		memcpy(&n, p + *done, sizeof(n));
+		if (n == 0 || n > STREAM_MAX_FRAME)
+			return BAD;
+		if (len - *done - 4 < n)
+			break;
+		b = (struct sb){(const uint8_t *)p + *done + 5, n - 1, false};
+		rc = get_frame(r, s, (uint8_t)p[*done + 4], &b);
+		if (rc == 0 && b.bad)
+			rc = BAD;
+	}
+	return rc;
+}
+
+int sr_feed(struct sr *r, unsigned n, const void *bytes, size_t len, struct et_error *e)
+{
+	struct sr_source *s = source(r, n);
+	size_t done;
+	int rc;
+
+	if (s == NULL) {
+		et_err(e, ET_NOMEM, "out of memory, or too many streams");
+		return -1;
+	}
+	if (s->closed)
+		return 0;
+	if (s->in.len == 0) { /* mostly whole frames come */
+		rc = get_frames(r, s, bytes, len, &done);
+		cb_put(&s->in, (const char *)bytes + done, rc == 0 ? len - done : 0);
+	} else {
+		cb_put(&s->in, bytes, len);
+		rc = get_frames(r, s, s->in.p, s->in.len, &done);
+		if (rc == 0 && done > 0) {
+			s->in.len -= done;
+			memmove(s->in.p, s->in.p + done, s->in.len);
+		}
+	}
+	if (rc == 0 && s->in.nomem)
+		rc = -ENOMEM;
+	return rc == 0 ? 0 : fail(s, rc, e);
+}
+
+void sr_close(struct sr *r, unsigned n)
+{
+	if (n < r->n)
+		r->v[n]->closed = true;
+}
+
+/* ---- the order of records ----------------------------------------------------------------- */
+
+static bool lives(const struct sr_source *s)
+{
+	return !s->ended && !s->closed;
+}
+
+/* What stands between records and aggregations is for those that follow. */
+static struct sr_item *front(struct sr_source *s)
+{
+	struct sr_item *i;
+
+	for (; (i = sq_front(s)) != NULL; sq_pop(s))
+		switch (i->kind) {
+		case STREAM_TIME: memcpy(&s->time, sq_contents(i), sizeof(s->time)); break;
+		case STREAM_FORGET: st_names_free(&s->names); break;
+		case STREAM_NAME:
+		case STREAM_PROCESS: learn(s, i); break;
+		default: return i;
+		}
+	return NULL;
+}
+
+static uint64_t wall_of(const struct sr_source *s, uint64_t mono)
+{
+	return s->time.wall + (mono - s->time.mono);
+}
+
+/* The source of the oldest record; *at: its time. NULL: there is none, or an older one may come. */
+static struct sr_source *oldest(struct sr *r, uint64_t now, uint64_t *at)
+{
+	struct sr_source *s = NULL;
+	bool waits = false;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		struct sr_item *item = front(r->v[i]);
+		const struct rec_head *rec;
+		uint64_t t;
+
+		if (item == NULL || item->kind != STREAM_RECORD)
+			continue;
+		rec = sq_contents(item);
+		t = wall_of(r->v[i], rec->ts);
+		if (s == NULL || t < *at) {
+			s = r->v[i];
+			*at = t;
+		}
+	}
+	for (unsigned i = 0; s != NULL && r->n > 1 && i < r->n; i++)
+		waits |= r->v[i] != s && lives(r->v[i]) && front(r->v[i]) == NULL &&
+			 r->v[i]->upto < *at;
+	if (!waits) {
+		r->waits_since = 0;
+		return s;
+	}
+	if (r->waits_since == 0)
+		r->waits_since = now;
+	return now - r->waits_since < WAIT_NS ? NULL : s;
+}
+
+bool sr_ready(struct sr *r, uint64_t now)
+{
+	uint64_t at;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		struct sr_item *item = front(r->v[i]);
+
+		if (item != NULL && item->kind == STREAM_AGGREGATION)
+			return true;
+	}
+	return oldest(r, now, &at) != NULL;
+}
+
+bool sr_ended(const struct sr *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		if (lives(r->v[i]) || front(r->v[i]) != NULL)
+			return false;
+	return r->n > 0;
+}
+
+/* Do probes of all nodes fire at the same time? */
+static bool is_common(const struct co_at *at)
+{
+	return strcmp(at->probe.provider, "profile") == 0 ||
+	       (strcmp(at->probe.provider, "dtrace") == 0 &&
+		       strcmp(at->probe.name, "ERROR") != 0);
+}
+
+/* What another source says as well. */
+static bool is_silent(const struct sr *r, const struct sr_source *s, const struct co_at *at)
+{
+	if (r->n == 1 || at->clause->uses.script_vars || !is_common(at))
+		return false;
+	for (unsigned i = 0; r->v[i] != s; i++)
+		if (!r->v[i]->closed)
+			return true;
+	return false;
+}
+
+static int records(void *of, en_rec_cb cb, void *arg)
+{
+	struct sr *r = of;
+	uint64_t at, now = en_now();
+	struct sr_source *s;
+	int rc = 0;
+
+	while (rc == 0 && (s = oldest(r, now, &at)) != NULL) {
+		struct rec_head *rec = sq_contents(front(s));
+		const struct probe *p = &r->probes[s->epids[rec->epid] - 1];
+		uint32_t thread = thread_of(r, s, rec->spec);
+
+		if (thread == 0)
+			return -ENOMEM;
+		rec->epid = p->at.epid;
+		r->current = s;
+		if (!is_silent(r, s, &p->at))
+			rc = cb(arg, thread - 1, rec);
+		sq_pop(s);
+	}
+	return rc;
+}
+
+static bool at(void *of, uint32_t epid, struct co_at *out)
+{
+	const struct sr *r = of;
+
+	if (r->n == 1) /* its numbers are ours */
+		epid = epid < r->v[0]->nepids ? r->v[0]->epids[epid] : 0;
+	if (epid == 0 || epid > r->nprobes)
+		return false;
+	*out = r->probes[epid - 1].at;
+	return true;
+}
+
+/* ---- aggregations ------------------------------------------------------------------------- */
+
+static const char *text_of(const struct sr *r, uint64_t of, uint8_t form)
+{
+	const struct st_name *n = r->current != NULL ? st_name(&r->current->names, of, form) : NULL;
+
+	return n != NULL ? n->text : NULL;
+}
+
+/* An address means something else in another node. 1: there is no room for its name. */
+static int to_name(void *arg, enum sy_form form, uint64_t *addr)
+{
+	struct sr *r = arg;
+	const char *text = text_of(r, *addr, (uint8_t)form);
+	char number[24];
+
+	if (text == NULL) {
+		snprintf(number, sizeof(number), "0x%" PRIx64, *addr);
+		text = number;
+	}
+	*addr = nm_word(sy_names(r->sy), text);
+	return *addr != 0 ? 0 : 1;
+}
+
+static int give(struct sr *r, struct sb *b, en_agg_cb cb, void *arg)
+{
+	unsigned agg = sb_get16(b);
+	uint32_t thread = sb_get32(b), keylen = sb_get32(b), n = sb_get_count(b, 12), words;
+	const void *from = sb_get(b, keylen);
+	struct co_val keys[PROG_MAX_KEYS];
+	const struct prog_agg *a;
+	uint64_t *data;
+	uint8_t *key;
+	int rc = 0;
+
+	if (b->bad || agg >= r->prog.naggs || thread >= MOST_THREADS)
+		return 0; /* get_frame() has not looked into it */
+	a = r->prog.aggs[agg];
+	words = a->fn == AGG_PERCENTILE ? PC_WORDS : aggfn_words(a);
+	data = malloc((size_t)words * 8 + keylen + 8);
+	if (data == NULL)
+		return -ENOMEM;
+	key = (uint8_t *)(data + words);
+	if (keylen > 0)
+		memcpy(key, from, keylen);
+	aggfn_init(a, data);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t word = sb_get32(b);
+		uint64_t value = sb_get64(b);
+
+		if (b->bad || word >= words)
+			break;
+		if (a->fn == AGG_PERCENTILE)
+			pc_set_word((struct hist *)(void *)data, word, value);
+		else
+			data[word] = value;
+	}
+	if (!b->bad && cv_keys(a, key, keylen, keys) == 0 &&
+		(r->n == 1 || cv_map(a, key, keylen, to_name, r) == 0)) {
+		thread = thread_of(r, r->current, thread);
+		rc = thread == 0 ? -ENOMEM : cb(arg, thread - 1, agg, key, keylen, data);
+	}
+	if (a->fn == AGG_PERCENTILE)
+		pc_free((struct hist *)(void *)data);
+	free(data);
+	return rc;
+}
+
+static int aggregations(void *of, en_agg_cb cb, void *arg)
+{
+	struct sr *r = of;
+	struct sr_item *item;
+	int rc = 0;
+
+	for (unsigned i = 0; i < r->n; i++)
+		while (rc == 0 && (item = front(r->v[i])) != NULL &&
+			item->kind == STREAM_AGGREGATION) {
+			struct sb b = {sq_contents(item), item->len, false};
+
+			r->current = r->v[i];
+			rc = give(r, &b, cb, arg);
+			sq_pop(r->v[i]);
+		}
+	return rc;
+}
+
+/* ---- what else an origin says ------------------------------------------------------------- */
+
+static uint64_t wall(void *of, uint64_t mono)
+{
+	const struct sr *r = of;
+
+	return r->current != NULL ? wall_of(r->current, mono) : 0;
+}
+
+static int address(void *of, uint64_t *addr)
+{
+	(void)of, (void)addr;
+	return 0;
+}
+
+static void process_text(void *of, uint64_t term, char *buf, size_t size)
+{
+	const char *text = text_of(of, term, ST_PROCESS);
+
+	snprintf(buf, size, "%s", text != NULL ? text : "");
+}
+
+static unsigned threads(void *of)
+{
+	return (unsigned)((struct sr *)of)->ndrops;
+}
+
+static uint64_t drops(void *of, unsigned thread, enum en_drop kind)
+{
+	const struct sr *r = of;
+	uint64_t n = 0;
+
+	if (kind <= DROP_AGGREGATION)
+		return thread < r->ndrops ? r->drops[thread][kind] : 0;
+	for (unsigned i = 0; i < r->n; i++)
+		n += r->v[i]->other_drops[kind];
+	return n;
+}
+
+static bool news(void *of, char *buf, size_t size)
+{
+	struct sr *r = of;
+
+	if (r->told_news == r->nnews)
+		return false;
+	snprintf(buf, size, "%s", r->news[r->told_news++]);
+	return true;
+}
+
+static bool exited(void *of, int *code)
+{
+	const struct sr *r = of;
+
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->v[i]->code >= 0) {
+			*code = r->v[i]->code;
+			return true;
+		}
+	return false;
+}
+
+static void seen(void *of, struct en_seen *out)
+{
+	const struct sr *r = of;
+
+	*out = (struct en_seen){0};
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct en_seen *s = &r->v[i]->seen;
+
+		out->ns = s->ns > out->ns ? s->ns : out->ns;
+		out->events += s->events;
+		out->looks.rounds += s->looks.rounds;
+		out->looks.whole += s->looks.whole;
+		out->looks.things += s->looks.things;
+		out->looks.now += s->looks.now;
+		out->looks.there += s->looks.there;
+	}
+}
+
+/* Of an address that a stream has not named nothing is known: it is none of this process. */
+static bool frame(const void *arg, uint64_t pc, enum sy_form form, char *buf, size_t size)
+{
+	const char *text = text_of(arg, pc, (uint8_t)form);
+
+	if (text != NULL)
+		snprintf(buf, size, "%s", text);
+	else
+		snprintf(buf, size, "0x%" PRIx64, pc);
+	return true;
+}
+
+static struct sy *symbols(void *of)
+{
+	struct sr *r = of;
+
+	r->sy = sy_new(0, &(struct sy_origin){.frame = frame, .arg = r});
+	if (r->sy != NULL && r->n > 1 && sy_keep_names(r->sy, r->opts->val[OPT_AGGMAX]) != 0) {
+		sy_free(r->sy);
+		r->sy = NULL;
+	}
+	return r->sy;
+}
+
+const struct co_origin sr_origin = {
+	.at = at,
+	.records = records,
+	.aggregations = aggregations,
+	.wall = wall,
+	.address = address,
+	.process_text = process_text,
+	.threads = threads,
+	.drops = drops,
+	.news = news,
+	.exited = exited,
+	.seen = seen,
+	.symbols = symbols,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams as the origin of a consumer. Those of several nodes are read as one: records in order of
+ * time, by the clocks of their nodes; what a probe that fires in each of them prints (BEGIN, END,
+ * ticks) once, as the first node has it, unless the clause reads variables, of which each node has
+ * its own.
+ */
+#ifndef STREAM_READER_H
+#define STREAM_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "consume/origin.h"
+#include "error.h"
+#include "options.h"
+
+enum { SR_SOURCES = 1024 };
+
+struct sr;
+extern const struct co_origin sr_origin; /* of: a struct sr */
+
+/* Options that come with a stream are set in opts. NULL: out of memory. */
+struct sr *sr_new(struct et_options *opts);
+void sr_free(struct sr *r);
+/*
+ * The next bytes of a stream; streams are numbered from 0 on. Those of all nodes are begun before
+ * the first result is read. -1: this is no stream, or is not of the same script; nothing more of
+ * it is read.
+ */
+int sr_feed(struct sr *r, unsigned source, const void *bytes, size_t len, struct et_error *e);
+void sr_close(struct sr *r, unsigned source); /* nothing more of it comes */
+const struct prog *sr_program(const struct sr *r); /* NULL: none has come yet */
+/* Is there something that a round of the consumer takes? now: ns */
+bool sr_ready(struct sr *r, uint64_t now);
+bool sr_ended(const struct sr *r); /* all streams are at their ends, and all is taken */
+uint64_t sr_fired(const struct sr *r);
+double sr_cost(const struct sr *r); /* percent */
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What reader.c and queue.c share: one stream. */
+#ifndef STREAM_SOURCE_H
+#define STREAM_SOURCE_H
+
+#include "engine/seen.h"
+#include "names.h"
+#include "reader.h"
+#include "tables.h"
+
+struct sr_time {
+	uint64_t mono, wall;
+};
+
+struct sr_source {
+	char *node;
+	bool begun;	  /* HEAD has come */
+	bool has_program;
+	bool ended, closed;
+	int code;	  /* of exit(); -1: none */
+	struct co_buf in; /* the beginning of a frame */
+	struct st_names names;
+	struct sr_time time; /* of the records that are next */
+	uint64_t upto;	     /* ns since 1970: all older records have come */
+	uint64_t fired;
+	uint32_t permille;
+	struct en_seen seen;
+	uint32_t *epids; /* the reader's, by the stream's own; 0: none */
+	size_t nepids;
+	uint32_t *threads; /* the reader's + 1, by the stream's own; 0: none yet */
+	size_t nthreads;
+	uint64_t other_drops[DROP_KINDS];
+	uint64_t merged_drops;
+	struct { /* queue.c: items that are not taken yet */
+		uint64_t *words;
+		size_t at, n, room; /* in words */
+	} queue;
+};
+
+/* An item of a queue; its contents follow, in whole words. */
+struct sr_item {
+	uint32_t len;
+	uint32_t kind; /* enum stream_frame */
+};
+bool sq_put(struct sr_source *s, enum stream_frame kind, const void *p, size_t len);
+struct sr_item *sq_front(struct sr_source *s); /* NULL: it is empty */
+static inline void *sq_contents(struct sr_item *i) { return i + 1; }
+void sq_pop(struct sr_source *s);
+void sq_free(struct sr_source *s);
+
+#endif
