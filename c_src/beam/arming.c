@@ -29,6 +29,12 @@
 #include "user.h"
 #include "vtime.h"
 
+enum beam_need {
+#define NEED(ID, name, events, for_what) NEED_##ID,
+#define NEED_VALUE(ID, name, type)	 NEED_##ID,
+#include "needs.def"
+};
+
 struct needs {
 	ErlNifEnv *env;
 	ERL_NIF_TERM list;
@@ -62,16 +68,11 @@ static void need(struct needs *n, enum beam_need what)
 		enif_make_list_cell(n->env, enif_make_atom(n->env, need_defs[what].name), n->list);
 }
 
-ERL_NIF_TERM beam_need_value(
-	ErlNifEnv *env, ERL_NIF_TERM list, enum beam_need what, ERL_NIF_TERM value)
-{
-	return enif_make_list_cell(
-		env, enif_make_tuple2(env, enif_make_atom(env, need_defs[what].name), value), list);
-}
-
 static void need_value(struct needs *n, enum beam_need what, ERL_NIF_TERM value)
 {
-	n->list = beam_need_value(n->env, n->list, what, value);
+	n->list = enif_make_list_cell(n->env,
+		enif_make_tuple2(n->env, enif_make_atom(n->env, need_defs[what].name), value),
+		n->list);
 }
 
 /* As src/erltrace_patterns.erl has them. */
@@ -354,9 +355,9 @@ static void look_at_user(struct beam_handle *b, struct needs *n)
 	if (!beam_user_enabled(b))
 		return;
 	for (unsigned i = 0; i < 3; i++) {
-		struct beam_fn *fn =
-			beam_function_need(b, n->env, enif_make_atom(n->env, "dyntrace"),
-				enif_make_atom(n->env, fns[i].name), fns[i].arity);
+		struct beam_fn *fn = beam_function_need(&b->fns, b->en, n->env,
+			enif_make_atom(n->env, "dyntrace"), enif_make_atom(n->env, fns[i].name),
+			fns[i].arity);
 
 		n->nomem |= fn == NULL;
 		if (fn != NULL)
@@ -389,7 +390,7 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	b->hibernate_loops = otp_release() >= HIBERNATE_0;
 	if (!b->hibernate || !(p->argmask & ARG_BIT(PROCESS_HIBERNATE, function)))
 		return;
-	fn = beam_function_need(b, n->env, atom_proc_lib, atom_hibernate, 3);
+	fn = beam_function_need(&b->fns, b->en, n->env, atom_proc_lib, atom_hibernate, 3);
 	n->nomem |= fn == NULL;
 	if (fn != NULL)
 		fn->hibernate = true;
@@ -440,7 +441,7 @@ static void look_at_names(struct beam_handle *b, struct needs *n)
 	n->proc_names = true;
 	if (otp_release() < 27 || only_samples(b, n) || hides_labels(b))
 		return;
-	fn = beam_function_need(b, n->env, atom_proc_lib, atom_set_label, 1);
+	fn = beam_function_need(&b->fns, b->en, n->env, atom_proc_lib, atom_set_label, 1);
 	n->nomem |= fn == NULL;
 	if (fn != NULL)
 		fn->label = true;
@@ -472,8 +473,8 @@ static void look_at_tables(struct beam_handle *b, struct needs *n)
 	if (!ets)
 		return;
 	need(n, NEED_TABLES);
-	made = beam_function_need(b, n->env, atom_ets, atom_new, 2);
-	found = beam_function_need(b, n->env, atom_ets, atom_whereis, 1);
+	made = beam_function_need(&b->fns, b->en, n->env, atom_ets, atom_new, 2);
+	found = beam_function_need(&b->fns, b->en, n->env, atom_ets, atom_whereis, 1);
 	n->nomem |= made == NULL || found == NULL;
 	if (made != NULL && found != NULL)
 		made->notes = found->notes = true;
@@ -494,8 +495,8 @@ static void look_at_timers(struct beam_handle *b, struct needs *n)
 		return;
 	n->nomem |= b->timers == NULL && beam_timers_init(&b->timers) < 0;
 	for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-		struct beam_fn *fn =
-			beam_function_need(b, n->env, atom_erlang, calls[i].fun, calls[i].arity);
+		struct beam_fn *fn = beam_function_need(
+			&b->fns, b->en, n->env, atom_erlang, calls[i].fun, calls[i].arity);
 
 		n->nomem |= fn == NULL;
 		if (fn != NULL)
@@ -520,11 +521,12 @@ static void look_at_drivers(struct beam_handle *b, struct needs *n)
 		    reads(b, BP_DRIVER_STOP, ARG_BIT(DRIVER_STOP, driver));
 	struct beam_fn *fn;
 
-	fn = load ? beam_function_need(b, n->env, atom_erl_ddll, atom_try_load, 3) : NULL;
+	fn = load ? beam_function_need(&b->fns, b->en, n->env, atom_erl_ddll, atom_try_load, 3)
+		  : NULL;
 	if (fn != NULL)
 		fn->user = 1 + USER_LOAD;
 	fn = en_enabled(b->probe[BP_DRIVER_FINISH])
-		     ? beam_function_need(b, n->env, atom_erl_ddll, atom_try_unload, 2)
+		     ? beam_function_need(&b->fns, b->en, n->env, atom_erl_ddll, atom_try_unload, 2)
 		     : NULL;
 	if (fn != NULL)
 		fn->user = 1 + USER_UNLOAD;
@@ -712,6 +714,9 @@ static void need_others(struct beam_handle *b, struct needs *n)
 
 	if (wall != 0)
 		need_value(n, NEED_WALL, enif_make_uint64(n->env, wall));
+	if (things_enabled(b))
+		need_value(n, NEED_STATE_BUDGET,
+			enif_make_uint64(n->env, api_option(b->h, OPT_STATEBUDGET)));
 	n->list = things_needs(b, n->env, n->list);
 	need_monitor(b, n);
 	if (n->route[ROUTE_NODES])

@@ -14,6 +14,7 @@
 #include "erltrace.h"
 #include "erl_probes.h"
 #include "functions.h"
+#include "nif.h"
 #include "patterns.h"
 #include "proc_names.h"
 #include "processes.h"
@@ -129,5 +130,24 @@ struct beam_handle {
 	uint64_t read_from; /* ns: when reading the VM's counters began */
 	bool new_wants; /* a description has named functions that were not looked for yet */
 };
+
+#pragma GCC visibility push(hidden)
+
+extern ErlNifResourceType *beam_handle_type; /* set at load */
+struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t); /* NULL: it is none */
+
+/* In a NIF whose first argument is a handle: the handle, locked; it is open. */
+#define WITH_HANDLE(b)                                                                             \
+	struct beam_handle *b = beam_get(env, argv[0]);                                            \
+	(void)argc;                                                                                \
+	if (b == NULL)                                                                             \
+		return beam_badarg(env);                                                           \
+	enif_mutex_lock(b->lock);                                                                  \
+	if (b->h == NULL) {                                                                        \
+		enif_mutex_unlock(b->lock);                                                        \
+		return enif_make_tuple2(env, atom_error, atom_closed);                             \
+	}
+
+#pragma GCC visibility pop
 
 #endif

@@ -15,7 +15,6 @@
 #include "call_probes.h"
 #include "erl_builtins.h"
 #include "kept_args.h"
-#include "term_print.h"
 #include "term_words.h"
 #include "texts.h"
 #include "timers.h"

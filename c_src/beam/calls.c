@@ -23,17 +23,17 @@
 #include "call_probes.h"
 #include "calls.h"
 #include "erl_builtins.h"
-#include "erl_stack.h"
+#include "event_stack.h"
 #include "event_path.h"
 #include "flows.h"
+#include "handles.h"
 #include "kept_args.h"
 #include "nif.h"
-#include "ports.h"
 #include "shadow_stack.h"
 #include "special_calls.h"
 #include "texts.h"
 #include "tracer.h"
-#include "user.h"
+#include "vm_event.h"
 #include "vtime.h"
 
 static struct beam_proc no_proc; /* of no pid */
@@ -169,7 +169,8 @@ static __attribute__((noinline)) void keep_args(
 	int n;
 
 	if (ev->proc != &no_proc && enif_get_tuple(ev->env, mfa, &n, &t) && n == 3)
-		k = beam_kept_call(&ev->b->procs.kept, ev->proc, fn, depth, ev->env, t[2]);
+		k = beam_kept_call(&ev->b->procs.kept, &ev->proc->kept, fn, depth, fn->keep_all,
+			ev->env, t[2]);
 	if (k != NULL)
 		k->note = beam_call_note(ev, fn, t[2]);
 }
@@ -251,12 +252,12 @@ static __attribute__((noinline)) void fire_kept(struct beam_event *ev,
 {
 	struct beam_kept_pool *pool = &ev->b->procs.kept;
 
-	ev->kept = beam_kept_return(pool, ev->proc, fn, depth);
+	ev->kept = beam_kept_return(pool, &ev->proc->kept, fn, depth);
 	if (fn->notes)
 		beam_call_noted(ev);
 	fire(ev, probe, n, fn, depth, false);
 	ev->kept = NULL;
-	beam_kept_drop(pool, ev->proc, depth);
+	beam_kept_drop(pool, &ev->proc->kept, depth);
 }
 
 static inline void fire_return(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
@@ -279,7 +280,7 @@ void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsign
 	unsigned n = beam_nprobes(&fn->nexc);
 	bool keep = fn->keep && ev->proc != &no_proc;
 
-	ev->kept = keep ? beam_kept_return(pool, ev->proc, fn, depth) : NULL;
+	ev->kept = keep ? beam_kept_return(pool, &ev->proc->kept, fn, depth) : NULL;
 	for (unsigned i = 0; i < n; i++) {
 		BEAM_MAKE_ARG(fn->exc[i], arg, FUNCTION_EXCEPTION, process,
 			beam_str(beam_term_text(ev->cur.key)));
@@ -287,7 +288,7 @@ void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsign
 	}
 	ev->kept = NULL;
 	if (keep)
-		beam_kept_drop(pool, ev->proc, depth);
+		beam_kept_drop(pool, &ev->proc->kept, depth);
 }
 
 /* {Class, Reason} */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/in_node.h"
+#include "beam_handle.h"
 #include "nif.h"
 
 static ERL_NIF_TERM failure(ErlNifEnv *env, enum et_tag tag, const char *text)

@@ -68,6 +68,7 @@ bool code_checked(void);
 struct code_summary {
 	unsigned modules, functions;
 	unsigned nfailed; /* that were not understood */
+	bool changed;	  /* code was loaded, or is gone */
 };
 /* [{Module, fun Module:module_info/0, HasOldCode}]; false: nothing is as known, why says what. */
 void code_note_stack_end(ErlNifEnv *env); /* before it, in a process */

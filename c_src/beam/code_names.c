@@ -12,7 +12,7 @@
 #include "hash.h"
 #include "atom_text.h"
 #include "code_names.h"
-#include "functions.h"
+#include "vm_facts.h"
 
 /* ---- functions ------------------------------------------------------------------------- */
 

@@ -17,6 +17,7 @@
 #include "erl_stack.h"
 #include "layout.h"
 #include "nif.h"
+#include "sampler.h"
 
 /* Reads recover from faults only where SIGSEGV and SIGBUS are not blocked. */
 static bool reads_begin(sigset_t *was)
@@ -55,6 +56,8 @@ ERL_NIF_TERM nif_code_table(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!reads_begin(&mask))
 		return beam_refused(env, "memory cannot be read safely");
 	known = code_refresh(env, argv[0], &sum, why);
+	if (sum.changed)
+		sampler_code_changed();
 	reads_end(&mask);
 	if (!known)
 		return beam_refused(env, why);

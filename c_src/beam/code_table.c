@@ -16,9 +16,7 @@
 #include "code_find.h"
 #include "code_lookup.h"
 #include "code_names.h"
-#include "erl_stack.h"
 #include "layout.h"
-#include "sampler.h"
 
 #define LEARN 64 /* modules that the layout is learned from; the others must be the same */
 #define EVERY 30000000000ull /* ns between two refreshes without a reason */
@@ -485,8 +483,7 @@ bool code_refresh(ErlNifEnv *env, ERL_NIF_TERM list, struct code_summary *sum, c
 	for (unsigned i = 0; i < modules.n; i++)
 		sum->functions += modules.m[i]->n;
 	pthread_mutex_unlock(&lock);
-	if (changed)
-		sampler_code_changed();
+	sum->changed = changed;
 	return failed >= 0;
 }
 

@@ -38,6 +38,7 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "prog/prog.h"
+#include "beam_handle.h"
 #include "erlang_provider.h"
 #include "nif.h"
 #include "texts.h"

@@ -11,20 +11,20 @@
 
 #include "api/in_node.h"
 #include "prog/builtins.h"
+#include "beam_handle.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
 #include "flows.h"
 #include "nif.h"
 #include "own_name.h"
 #include "peek.h"
-#include "sampler.h"
 #include "term_print.h"
 #include "term_words.h"
 #include "terms.h"
 #include "texts.h"
-#include "tracer.h"
+#include "vm_event.h"
 #include "usdt_fire.h"
-#include "vm_facts.h"
+#include "vm_frames.h"
 #include "watchdog.h"
 
 static const struct beam_event *event_of(const struct en_current *cur)
@@ -33,27 +33,6 @@ static const struct beam_event *event_of(const struct en_current *cur)
 }
 
 /* ---- schedulers ------------------------------------------------------------------------ */
-
-/*
- * The number that erlang:system_info(scheduler_id) gives: normal schedulers, then dirty CPU, then
- * dirty I/O ones. Threads have it in their names: "2_scheduler", "2_dirty_cpu_sch" (cut by the
- * system), "2_dirty_io_sche" in OTP 25, "erts_sched_2", "erts_dcpus_2", "erts_dios_2" later.
- */
-int beam_scheduler_of_name(const char *name)
-{
-	ErlNifSysInfo sys;
-	const char *digits = strpbrk(name, "0123456789");
-	int n = digits != NULL ? atoi(digits) : 0;
-
-	if (n <= 0)
-		return -1;
-	enif_system_info(&sys, sizeof(sys));
-	if (strstr(name, "_dirty_cpu") != NULL || strstr(name, "_dcpus_") != NULL)
-		return sys.scheduler_threads + n;
-	if (strstr(name, "_dirty_io") != NULL || strstr(name, "_dios_") != NULL)
-		return sys.scheduler_threads + (int)beam_vm.dirty_cpus + n;
-	return strstr(name, "_sched") != NULL ? n : -1;
-}
 
 /* Once in a thread's life. */
 static __attribute__((noinline)) int find_scheduler(void)
@@ -168,8 +147,8 @@ static const struct et_str *peer_text(
 	if (enif_get_tuple(ev->env, peer, &n, &t) && n == 2 && t[1] == ev->b->node)
 		peer = t[0];
 	if (called && enif_is_pid(ev->env, peer))
-		return beam_proc_name(
-			ev->b, peer, beam_name_of(&ev->b->names, peer), buf, size);
+		return beam_proc_name(&ev->b->proc_names, ev->b->exits, peer,
+			beam_name_of(&ev->b->names, peer), buf, size);
 	if (enif_is_pid(ev->env, peer)) {
 		name = beam_name_of(&ev->b->names, peer);
 		return beam_term_text(name != 0 ? name : peer);
@@ -247,7 +226,8 @@ static const struct et_str *answer_str(
 		return t != 0 ? beam_term_text(t) : NULL;
 	case PBI_ERLPROC:
 		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
-			       ? beam_proc_name(ev->b, ev->cur.key, name_of(ev), buf, size)
+			       ? beam_proc_name(&ev->b->proc_names, ev->b->exits, ev->cur.key,
+					 name_of(ev), buf, size)
 			       : NULL;
 	case PBI_ERLNODE: return ev->b->node_text;
 	case PBI_ERLCLASS: return ev->class != 0 ? beam_term_text(ev->class) : NULL;
@@ -265,7 +245,7 @@ static const struct et_str *answer_str(
 static bool name_frame(const struct en_current *cur, uint64_t pc, char *buf, size_t size)
 {
 	(void)cur;
-	return beam_frame_text(pc, buf, size) || sampler_frame_text(pc, buf, size);
+	return beam_frame_text(pc, buf, size) || code_vm_frame_text(pc, buf, size);
 }
 
 static bool process_of(const struct en_current *cur, struct rec_process *p)

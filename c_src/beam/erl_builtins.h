@@ -26,8 +26,6 @@ static inline bool beam_message(const struct beam_event *ev, ERL_NIF_TERM *msg)
 	*msg = ev->argv[3];
 	return true;
 }
-/* The number of a scheduler, by the name of its thread; -1: it is none. */
-int beam_scheduler_of_name(const char *name);
 /* The term of an event that a built-in is: PBI_ERLARG with its n, PBI_ERLMSG and so on. */
 bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_TERM *t);
 /*

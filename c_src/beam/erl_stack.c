@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Erlang stacks for ustack() (probe path): the process's stack is walked word by word. The lowest
+ * Erlang stacks (probe path): the process's stack is walked word by word. The lowest
  * bits tell return addresses from terms, as they do for the VM itself. Which function and line an
  * address is of says the table of code (code_lookup.c); where that was refused a function of the
  * VM, which up to OTP 28 can be found by its name, says the function. Both are checked before they
@@ -20,15 +20,10 @@
 
 #include "compiler.h"
 #include "prog/stack_marks.h"
-#include "atoms.h"
-#include "beam_handle.h"
 #include "code_names.h"
 #include "code_table.h"
 #include "erl_stack.h"
-#include "erlang_provider.h"
 #include "layout.h"
-#include "nif.h"
-#include "vm_event.h"
 
 /* Words of a stack that are looked at, of one that has more: the newest and the oldest. */
 #define NEWEST 6144
@@ -177,72 +172,12 @@ bool beam_ustack_known(void)
 	       beam_layout_known();
 }
 
-/* ---- for events ------------------------------------------------------------------------ */
-
-/* The function that the event itself names: called, scheduled, returned from or to. */
-static bool has_function(ERL_NIF_TERM tag)
+unsigned beam_process_stack(
+	ErlNifEnv *env, unsigned most, uint64_t *frames, unsigned n, unsigned max, bool lines)
 {
-	return tag == atom_call || tag == atom_in || tag == atom_out || tag == atom_return_to ||
-	       tag == atom_return_from || tag == atom_exception_from;
-}
-
-static bool has_stack(ERL_NIF_TERM tag)
-{
-	return has_function(tag) || tag == atom_send || tag == atom_send_to_non_existing_process ||
-	       tag == atom_gc_minor_start || tag == atom_gc_minor_end || tag == atom_gc_major_start ||
-	       tag == atom_gc_major_end;
-}
-
-static unsigned event_function(const struct beam_event *ev, uint64_t *pcs, unsigned max)
-{
-	const ERL_NIF_TERM *t;
-	unsigned arity = 0;
-	int n;
-
-	if (max > 0 && ev->argv[0] == atom_return_to && ev->ended != NULL) {
-		pcs[0] = code_frame(ev->ended->mod, ev->ended->fun, ev->ended->arity);
-		return pcs[0] != 0;
-	}
-	if (max == 0 || !enif_get_tuple(ev->env, ev->argv[3], &n, &t) || n != 3)
-		return 0;
-	if (!enif_get_uint(ev->env, t[2], &arity))
-		enif_get_list_length(ev->env, t[2], &arity);
-	pcs[0] = code_frame(t[0], t[1], arity);
-	return pcs[0] != 0;
-}
-
-unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines)
-{
-	const struct beam_event *ev = (const struct beam_event *)(const void *)cur;
-	unsigned n = 0;
-
-	if (!enif_is_pid(ev->env, ev->cur.key) || (ev->argv != NULL && !has_stack(ev->argv[0])))
-		return 0;
-	if (ev->argv != NULL && has_function(ev->argv[0]))
-		n = event_function(ev, pcs, max);
 	if (!beam_ustack_known() || enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)
 		return n;
 	if (likely(beam_code_known()))
-		return walk_table(ev->env, ev->words, pcs, n, max, lines && ev->b->lines);
-	return walk(ev->env, ev->words, pcs, n, max);
-}
-
-/* ---- what the Erlang side asks ---------------------------------------------------------- */
-
-/* has_stacks(Handle) -> boolean(), after the check of the layout; else the script is warned. */
-ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	bool has = beam_ustack_known();
-	char text[256];
-
-	WITH_HANDLE(b)
-	if (!has) {
-		snprintf(text, sizeof(text),
-			"ustack() has only one frame here, the function of the event: %s",
-			beam_layout_known() ? beam_code_refusal()
-					    : "where this VM keeps stacks is not known");
-		beam_warn(b, text);
-	}
-	enif_mutex_unlock(b->lock);
-	return has ? atom_true : atom_false;
+		return walk_table(env, most, frames, n, max, lines);
+	return walk(env, most, frames, n, max);
 }

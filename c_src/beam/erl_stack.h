@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Erlang stacks: what ustack() is in an Erlang process (erl_stack.c, probe path). */
+/* The stack of an Erlang process, as frames (erl_stack.c, probe path). */
 #ifndef BEAM_ERL_STACK_H
 #define BEAM_ERL_STACK_H
 
@@ -10,10 +10,12 @@
 
 #pragma GCC visibility push(hidden)
 
-struct en_current;
-
-/* The frames of the process whose event it is, the newest first; returns how many. */
-unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines);
+/*
+ * The frames of the process, the newest first, behind n others; returns how many these are then.
+ * most: of its oldest words; 0: of all.
+ */
+unsigned beam_process_stack(
+	ErlNifEnv *env, unsigned most, uint64_t *frames, unsigned n, unsigned max, bool lines);
 bool beam_frame_text(uint64_t frame, char *buf, size_t size); /* false: no frame of ours */
 void beam_ustack_init(void); /* at load */
 /* In the check of the layout: the process must be so many frames deep in this function. */

@@ -18,13 +18,12 @@
 #include "prog/prog.h"
 #include "atoms.h"
 #include "beam_handle.h"
+#include "call_probes.h"
 #include "erl_builtins.h"
 #include "erlang_provider.h"
-#include "layout.h"
 #include "sampler.h"
 #include "things.h"
 #include "user.h"
-#include "vtime.h"
 
 #define WHY_UPROBE(symbol)                                                                         \
 	"needs the kernel engine: as root, a uprobe on " symbol                                    \
@@ -180,6 +179,75 @@ static int erlang_provide(struct en *en, void *data, const struct d_pdesc *d, st
 			break;
 		}
 	return provide_user(en, b, d, e);
+}
+
+/* ---- functions ------------------------------------------------------------------------- */
+
+bool beam_wants_module(const struct beam_handle *b, const char *mod)
+{
+	for (unsigned i = 0; i < b->nwants; i++)
+		for (int id = BP_FUNCTIONS; id < BP_COUNT_; id++)
+			if (en_glob(b->wants[i].mod, mod) && beam_is_meant(b->wants[i].name, id) &&
+				(id < BP_CALLS || beam_call_probe_in(id, mod)))
+				return true;
+	return false;
+}
+
+/* Is this probe of a function named by a description? func: "seq/2", name: "seq". */
+static bool is_wanted(const struct beam_handle *b, const char *mod, const char *func,
+	const char *name, enum beam_probe id)
+{
+	for (unsigned i = 0; i < b->nwants; i++) {
+		const struct beam_want *w = &b->wants[i];
+
+		if (beam_is_meant(w->name, id) && en_glob(w->mod, mod) &&
+			(en_glob(w->fun, func) || en_glob(w->fun, name)))
+			return true;
+	}
+	return false;
+}
+
+static bool has_probe(enum beam_probe id, enum beam_fnkind kind, const char *mod, const char *name,
+	unsigned arity)
+{
+	if (id >= BP_CALLS)
+		return beam_call_probe_of(id, kind, mod, name, arity);
+	switch (id) {
+	case BP_BIF_ENTRY:
+	case BP_BIF_RETURN: return kind == FN_BIF;
+	case BP_NIF_ENTRY:
+	case BP_NIF_RETURN: return kind == FN_NIF;
+	default: return true;
+	}
+}
+
+int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun,
+	unsigned arity, enum beam_fnkind kind)
+{
+	char m[256], name[256], func[272];
+	struct beam_fn *fn = NULL;
+
+	if (enif_get_atom(env, mod, m, sizeof(m), ERL_NIF_LATIN1) <= 0 ||
+		enif_get_atom(env, fun, name, sizeof(name), ERL_NIF_LATIN1) <= 0)
+		return 0; /* a name that no description can hold */
+	snprintf(func, sizeof(func), "%s/%u", name, arity);
+	for (int i = BP_FUNCTIONS; i < BP_COUNT_; i++) {
+		struct en_probe **p;
+
+		if (!has_probe(i, kind, m, name, arity) || !is_wanted(b, m, func, name, i))
+			continue;
+		if (fn == NULL &&
+			(fn = beam_function_need(&b->fns, b->en, env, mod, fun, arity)) == NULL)
+			return -1;
+		fn->erlang = kind == FN_ERLANG;
+		p = &fn->probe[i - BP_FUNCTIONS];
+		if (*p == NULL)
+			*p = beam_probe_add(b->en, i, m, func, NULL);
+		if (*p == NULL)
+			return -1;
+		(*p)->func_alias = fn->name; /* lists:seq as well as lists:seq/2 */
+	}
+	return 0;
 }
 
 /* ---- enabling -------------------------------------------------------------------------- */

@@ -17,17 +17,6 @@
 
 struct beam_fn;
 
-/* What a thread builds its events in: an environment of the process, and the terms that a tracer
- * would have been given. */
-#define FAST_ENV_WORDS 16
-#define FAST_WORDS     (4 + 6 + 2 * 256 + 3)
-struct fast_thread {
-	uintptr_t env[FAST_ENV_WORDS];
-	ERL_NIF_TERM argv[5];
-	ERL_NIF_TERM words[FAST_WORDS];
-	ERL_NIF_TERM parts[8 * 8]; /* binaries that are being matched, as such */
-};
-
 extern const struct core_ops fast_ops;
 
 bool fast_calls_init(void);

@@ -20,6 +20,7 @@
 #include "fast_core.h"
 #include "fast_find.h"
 #include "fast_test.h"
+#include "layout.h"
 #include "nif.h"
 
 #ifndef MFD_EXEC
@@ -147,6 +148,7 @@ static const char *install(void)
 		atomic_store(&c->installed, true);
 	}
 	fast_core = c;
+	beam_fast_frames = &c->vm;
 	return NULL;
 }
 
@@ -228,6 +230,7 @@ static ERL_NIF_TERM adopt(ErlNifEnv *env)
 	if (c == NULL || !atomic_load(&c->installed))
 		return atom_undefined;
 	fast_core = c;
+	beam_fast_frames = &c->vm;
 	return atom_ok;
 }
 

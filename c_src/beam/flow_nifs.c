@@ -9,6 +9,7 @@
 #include "beam_handle.h"
 #include "flow_table.h"
 #include "flows.h"
+#include "handles.h"
 #include "nif.h"
 #include "vm_threads.h"
 

@@ -32,7 +32,6 @@
 #include "engine/state.h"
 #include "options.h"
 #include "beam_handle.h"
-#include "erl_builtins.h"
 #include "flow_nodes.h"
 #include "flow_table.h"
 #include "flows.h"
@@ -767,7 +766,7 @@ void beam_flow_end(struct beam_handle *b, ErlNifEnv *env, const struct flow_ende
 		[FLOW_AGED] = "aged",
 		[FLOW_CUT] = "cut"};
 	struct en_probe *p = b->probe[BP_FLOW_END];
-	struct beam_event ev = {.b = b, .env = env, .cur = {.ops = &beam_ops}};
+	struct beam_event ev = {.b = b, .env = env, .cur = {.ops = b->host->cur.ops}};
 	struct flow_event fe;
 	uint64_t arg[8] = {[ARG(FLOW_END, flow)] = e->id,
 		[ARG(FLOW_END, depth)] = e->deepest,

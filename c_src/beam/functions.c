@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Erlang functions that have probes. Only what a description names is here: the Erlang side
- * tells all functions of a module, and those that no description matches are left out.
+ * tells all functions of a module, and those that no description matches are left out
+ * (erlang_provider.c).
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "engine/engine.h"
-#include "engine/probe.h"
-#include "engine/provider.h"
 #include "atom_text.h"
-#include "beam_handle.h"
-#include "call_probes.h"
-#include "erlang_provider.h"
 #include "functions.h"
 #include "pages.h"
 
@@ -144,49 +140,9 @@ void beam_functions_free(struct beam_functions *f)
 	memset(f, 0, sizeof(*f));
 }
 
-bool beam_wants_module(const struct beam_handle *b, const char *mod)
+struct beam_fn *beam_function_need(struct beam_functions *f, const struct en *en, ErlNifEnv *env,
+	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
 {
-	for (unsigned i = 0; i < b->nwants; i++)
-		for (int id = BP_FUNCTIONS; id < BP_COUNT_; id++)
-			if (en_glob(b->wants[i].mod, mod) &&
-				beam_is_meant(b->wants[i].name, id) &&
-				(id < BP_CALLS || beam_call_probe_in(id, mod)))
-				return true;
-	return false;
-}
-
-/* Is this probe of a function named by a description? func: "seq/2", name: "seq". */
-static bool is_wanted(const struct beam_handle *b, const char *mod, const char *func,
-	const char *name, enum beam_probe id)
-{
-	for (unsigned i = 0; i < b->nwants; i++) {
-		const struct beam_want *w = &b->wants[i];
-
-		if (beam_is_meant(w->name, id) && en_glob(w->mod, mod) &&
-			(en_glob(w->fun, func) || en_glob(w->fun, name)))
-			return true;
-	}
-	return false;
-}
-
-static bool has_probe(enum beam_probe id, enum beam_fnkind kind, const char *mod, const char *name,
-	unsigned arity)
-{
-	if (id >= BP_CALLS)
-		return beam_call_probe_of(id, kind, mod, name, arity);
-	switch (id) {
-	case BP_BIF_ENTRY:
-	case BP_BIF_RETURN: return kind == FN_BIF;
-	case BP_NIF_ENTRY:
-	case BP_NIF_RETURN: return kind == FN_NIF;
-	default: return true;
-	}
-}
-
-struct beam_fn *beam_function_need(
-	struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
-{
-	struct beam_functions *f = &b->fns;
 	ERL_NIF_TERM arity_term = enif_make_uint(env, arity);
 	struct beam_fn *fn = beam_function_find(f, mod, fun, arity_term);
 	char name[1024], mfa[2048], *alias;
@@ -196,7 +152,7 @@ struct beam_fn *beam_function_need(
 	if (fn != NULL)
 		return fn;
 	/* From go on events may look functions up: the table stays as large as it is. */
-	if ((2 * f->n >= f->nbuckets && en_state(b->en) == EN_IDLE && rehash(f) < 0) ||
+	if ((2 * f->n >= f->nbuckets && en_state(en) == EN_IDLE && rehash(f) < 0) ||
 		f->nbuckets == 0)
 		return NULL;
 	beam_function_text(mod, fun, arity, mfa, sizeof(mfa));
@@ -227,33 +183,5 @@ int beam_functions_room(struct beam_functions *f, unsigned n)
 	while (f->nbuckets < 2 * n)
 		if (rehash(f) < 0)
 			return -1;
-	return 0;
-}
-
-int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun,
-	unsigned arity, enum beam_fnkind kind)
-{
-	char m[256], name[256], func[272];
-	struct beam_fn *fn = NULL;
-
-	if (enif_get_atom(env, mod, m, sizeof(m), ERL_NIF_LATIN1) <= 0 ||
-		enif_get_atom(env, fun, name, sizeof(name), ERL_NIF_LATIN1) <= 0)
-		return 0; /* a name that no description can hold */
-	snprintf(func, sizeof(func), "%s/%u", name, arity);
-	for (int i = BP_FUNCTIONS; i < BP_COUNT_; i++) {
-		struct en_probe **p;
-
-		if (!has_probe(i, kind, m, name, arity) || !is_wanted(b, m, func, name, i))
-			continue;
-		if (fn == NULL && (fn = beam_function_need(b, env, mod, fun, arity)) == NULL)
-			return -1;
-		fn->erlang = kind == FN_ERLANG;
-		p = &fn->probe[i - BP_FUNCTIONS];
-		if (*p == NULL)
-			*p = beam_probe_add(b->en, i, m, func, NULL);
-		if (*p == NULL)
-			return -1;
-		(*p)->func_alias = fn->name; /* lists:seq as well as lists:seq/2 */
-	}
 	return 0;
 }

@@ -15,11 +15,12 @@
 #include "compiler.h"
 #include "prog/prog.h"
 #include "erl_probes.h"
+#include "vm_facts.h"
 
 #pragma GCC visibility push(hidden)
 
-struct beam_handle;
 struct beam_slab;
+struct en;
 struct en_probe;
 struct et_str;
 
@@ -120,23 +121,12 @@ struct beam_functions {
 	struct beam_slab *slabs;  /* the functions' memory */
 };
 
-bool beam_wants_module(const struct beam_handle *b, const char *mod);
-int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun,
-	unsigned arity, enum beam_fnkind kind);
 /* A function that probes of others need, made if it is not there. */
-struct beam_fn *beam_function_need(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod,
-	ERL_NIF_TERM fun, unsigned arity);
+struct beam_fn *beam_function_need(struct beam_functions *f, const struct en *en, ErlNifEnv *env,
+	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity);
 int beam_functions_room(struct beam_functions *f, unsigned n); /* before events look there */
 void beam_functions_free(struct beam_functions *f);
 
-/*
- * Atoms differ above their lowest six bits, arities (small integers) above four. Modules and
- * functions with names made one after the other must not meet: their atoms are neighbours.
- */
-static inline uint64_t beam_hash_fn(ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity)
-{
-	return (mod + (arity >> 4) + (fun << 26)) * 0x9e3779b97f4a7c15ULL >> 32;
-}
 static inline struct beam_fn *beam_function_find(
 	const struct beam_functions *f, ERL_NIF_TERM mod, ERL_NIF_TERM fun, ERL_NIF_TERM arity)
 {

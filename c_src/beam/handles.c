@@ -10,6 +10,7 @@
 #include "layout.h"
 #include "vm_threads.h"
 
+ErlNifResourceType *beam_handle_type;
 _Atomic uint64_t beam_states[BEAM_HANDLES];
 _Atomic(struct beam_handle *) beam_table[BEAM_HANDLES];
 _Atomic uint64_t beam_running;
@@ -117,4 +118,11 @@ void beam_unregister(struct beam_handle *b)
 	atomic_store(&beam_table[slot], NULL);
 	beam_threads_wait();
 	atomic_fetch_and(&taken, ~(1ULL << slot)); /* nobody is inside who knows it as b's */
+}
+
+struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+	void *p;
+
+	return enif_get_resource(env, t, beam_handle_type, &p) ? p : NULL;
 }

@@ -18,13 +18,14 @@
 
 #include "compiler.h"
 #include "vm_facts.h"
+#include "vm_threads.h"
 
 #pragma GCC visibility push(hidden)
 
 struct beam_handle;
 
-#define BEAM_HANDLES 64 /* slots: the bits of a word; the first belongs to BEAM_ALL */
-#define BEAM_ALL     0  /* no handle's number */
+/* Of the BEAM_HANDLES slots, the bits of a word, the first belongs to it. */
+#define BEAM_ALL 0 /* no handle's number */
 #define BEAM_ALL_STATE ((ERL_NIF_TERM)BEAM_ALL << 4 | 15) /* the same as a term, if beam_vm.small */
 
 void beam_set_live(struct beam_handle *b, bool live);
@@ -68,6 +69,17 @@ static inline bool beam_live(unsigned number, bool *gone)
 	s = atomic_load_explicit(&beam_states[number % BEAM_HANDLES], memory_order_relaxed);
 	*gone = s >> 1 != (uint64_t)number + 1;
 	return !*gone && (s & 1);
+}
+
+/* Whatever handle is in this slot of the table; NULL: none, or no room for this thread. */
+static inline struct beam_handle *beam_enter_slot(unsigned slot)
+{
+	struct beam_thread *t = beam_self;
+
+	if (unlikely(t == NULL && (t = beam_thread_new()) == NULL))
+		return NULL;
+	beam_thread_enter(t);
+	return atomic_load_explicit(&beam_table[slot], memory_order_acquire);
 }
 
 /*

@@ -86,14 +86,6 @@ void jobs_unload(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* No exception can be raised without a process: 0 says that there is one. */
-ERL_NIF_TERM beam_badarg(ErlNifEnv *env)
-{
-	ErlNifPid self;
-
-	return enif_self(env, &self) != NULL ? enif_make_badarg(env) : 0;
-}
-
 /* ---- threads --------------------------------------------------------------------------- */
 
 /* {Ref, Result}, or Ref for badarg. Its environment goes with the message. */

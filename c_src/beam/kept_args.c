@@ -22,11 +22,9 @@
 
 #include "engine/clock.h"
 #include "atoms.h"
-#include "functions.h"
 #include "kept_args.h"
 #include "pages.h"
 #include "peek.h"
-#include "processes.h"
 #include "term_print.h"
 #include "term_words.h"
 
@@ -251,46 +249,46 @@ static bool copy_args(struct beam_kept *k, ErlNifEnv *env, ERL_NIF_TERM list, un
 
 /* ---- calls and returns ----------------------------------------------------------------- */
 
-void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned depth)
+void beam_kept_drop(struct beam_kept_pool *pool, struct beam_kept **calls, unsigned depth)
 {
 	struct beam_kept *k;
 
-	while ((k = p->kept) != NULL && k->depth >= depth) {
-		p->kept = k->below;
+	while ((k = *calls) != NULL && k->depth >= depth) {
+		*calls = k->below;
 		if (k->met)
 			atomic_fetch_add_explicit(&pool->cut, 1, memory_order_relaxed);
 		room_put(pool, k);
 	}
 }
 
-struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p,
-	const struct beam_fn *fn, unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list)
+struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_kept **calls,
+	const struct beam_fn *fn, unsigned depth, bool all, ErlNifEnv *env, ERL_NIF_TERM list)
 {
 	struct beam_kept *k;
 	unsigned n;
 
-	beam_kept_drop(pool, p, depth);
+	beam_kept_drop(pool, calls, depth);
 	if (depth == 0 || !beam_vm.words || !beam_vm.immediates ||
 		!enif_get_list_length(env, list, &n) || n > 255 || (k = room_get(pool)) == NULL)
 		return NULL;
 	k->args = atom_dots; /* what nobody reads is not copied */
-	k->cut = fn->keep_all && copy_args(k, env, list, n);
+	k->cut = all && copy_args(k, env, list, n);
 	k->note = 0;
 	k->at = en_now();
 	k->met = false;
 	k->fn = fn;
 	k->depth = depth;
-	k->below = p->kept;
-	p->kept = k;
+	k->below = *calls;
+	*calls = k;
 	return k;
 }
 
-struct beam_kept *beam_kept_return(
-	struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn, unsigned depth)
+struct beam_kept *beam_kept_return(struct beam_kept_pool *pool, struct beam_kept **calls,
+	const struct beam_fn *fn, unsigned depth)
 {
-	beam_kept_drop(pool, p, depth + 1);
-	if (p->kept != NULL && p->kept->depth == depth && p->kept->fn == fn)
-		return p->kept;
+	beam_kept_drop(pool, calls, depth + 1);
+	if (*calls != NULL && (*calls)->depth == depth && (*calls)->fn == fn)
+		return *calls;
 	atomic_fetch_add_explicit(&pool->lost, 1, memory_order_relaxed);
 	return NULL;
 }

@@ -16,7 +16,6 @@
 #pragma GCC visibility push(hidden)
 
 struct beam_fn;
-struct beam_proc;
 
 #define BEAM_KEPT_WORDS 1017 /* for the arguments of a call, which have equal shares */
 #define BEAM_KEPT	8192 /* calls: 64 MiB */
@@ -47,16 +46,16 @@ int beam_kept_init(struct beam_kept_pool *pool);
 void beam_kept_fini(struct beam_kept_pool *pool);
 
 /*
- * The process calls fn, which is so deep on its shadow stack, with this list of arguments. NULL:
- * there is no room.
+ * A process, with these calls that are kept, calls fn, which is so deep on its shadow stack, with
+ * this list of arguments. all: they are kept, else the call alone. NULL: there is no room.
  */
-struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_proc *p,
-	const struct beam_fn *fn, unsigned depth, ErlNifEnv *env, ERL_NIF_TERM list);
+struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_kept **calls,
+	const struct beam_fn *fn, unsigned depth, bool all, ErlNifEnv *env, ERL_NIF_TERM list);
 /* fn returns: what was kept, until beam_kept_drop(); NULL: nothing, which is counted. */
-struct beam_kept *beam_kept_return(
-	struct beam_kept_pool *pool, struct beam_proc *p, const struct beam_fn *fn, unsigned depth);
+struct beam_kept *beam_kept_return(struct beam_kept_pool *pool, struct beam_kept **calls,
+	const struct beam_fn *fn, unsigned depth);
 /* Of calls so deep and deeper; they are no longer used. */
-void beam_kept_drop(struct beam_kept_pool *pool, struct beam_proc *p, unsigned depth);
+void beam_kept_drop(struct beam_kept_pool *pool, struct beam_kept **calls, unsigned depth);
 
 /* Does this stand for a part of these arguments that was left out? */
 bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t);

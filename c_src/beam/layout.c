@@ -30,10 +30,10 @@
  */
 #include <string.h>
 
-#include "erl_stack.h"
 #define BEAM_WORDS_CONST /* not const: they are written here */
 #include "layout.h"
 #include "nif.h"
+#include "vm_threads.h"
 
 #define FIRST	8  /* words of a process that are looked at, of at least 95 */
 #define LAST	92
@@ -43,6 +43,7 @@
 #define WORDS	4 /* of the stack, in each event of the check */
 
 _Atomic int beam_layout;
+const struct core_vm *beam_fast_frames;
 struct beam_words beam_words = {.stop = 11 * WORD, .end = 16 * WORD, .frame = 1};
 static int word_queue, queue_delta; /* the length of the message queue; 0: not known */
 static int word_sent, word_taken;   /* messages not taken in yet; being taken in; 0: not known */
@@ -209,14 +210,13 @@ static bool is_raised(int event)
 	return event >= RAISES && (event - RAISES) % 4 == 1;
 }
 
-void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
+bool beam_layout_sample(ErlNifEnv *env, bool ret)
 {
+	bool innermost = nevents == 3 && !ret; /* of four calls */
 	const uintptr_t *proc = (const uintptr_t *)(const void *)beam_tracee(env);
 
 	for (int w = FIRST; ret && w < LAST; w++)
 		raised[w] &= is_raised(nevents) ? (proc[w] & 3) == 2 : proc[w] == beam_words.calm;
-	if (nevents == 3 && !ret) /* the innermost of four calls */
-		beam_ustack_check(env, mfa, 3);
 	if (nevents < EVENTS) {
 		const uintptr_t *stop;
 		int level = beam_stack_words(env, &stop);
@@ -226,6 +226,7 @@ void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa)
 		events[nevents].ret = ret;
 		events[nevents++].level = level;
 	}
+	return innermost;
 }
 
 /* No message of the check is called timeout. */

@@ -45,6 +45,10 @@ struct beam_words {
 #endif
 extern BEAM_WORDS_CONST struct beam_words beam_words;
 
+/* How frames of the fast way lie on a stack, once they do (fast_core.c). */
+struct core_vm;
+extern const struct core_vm *beam_fast_frames;
+
 #define BEAM_ENV_PROC	1 /* word of a NIF's environment: the process */
 #define BEAM_ENV_TRACEE 7 /* of a tracer's: the traced one */
 static inline const char *beam_tracee(ErlNifEnv *env)
@@ -97,8 +101,8 @@ void beam_session_set(unsigned slot, uintptr_t number); /* 0: it has ended */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
 /* The traced process's stack: its newest word; how many there are. */
 int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack);
-/* An event of the check's own process; a message to it. */
-void beam_layout_sample(ErlNifEnv *env, bool ret, ERL_NIF_TERM mfa);
+/* An event of the check's own process: is it the innermost of the calls? A message to it. */
+bool beam_layout_sample(ErlNifEnv *env, bool ret);
 void beam_layout_message(ErlNifEnv *env, bool timeout);
 
 #pragma GCC visibility pop

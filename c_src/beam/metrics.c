@@ -10,6 +10,7 @@
 
 #include "api/in_node.h"
 #include "metric_name.h"
+#include "beam_handle.h"
 #include "nif.h"
 #include "prog/aggfn.h"
 #include "prog/builtins.h"

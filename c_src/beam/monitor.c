@@ -7,8 +7,10 @@
 
 #include "engine/probe.h"
 #include "atom_text.h"
+#include "beam_handle.h"
 #include "erl_builtins.h"
-#include "erl_stack.h"
+#include "event_stack.h"
+#include "handles.h"
 #include "nif.h"
 
 static struct en_probe *by_name(struct beam_handle *b, const char *name)

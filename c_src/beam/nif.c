@@ -14,11 +14,14 @@
 #include "prog/prog.h"
 #include "arming.h"
 #include "atom_text.h"
+#include "beam_handle.h"
 #include "call_probes.h"
+#include "code_table.h"
 #include "erl_stack.h"
 #include "erlang_provider.h"
 #include "fast_core.h"
 #include "flows.h"
+#include "handles.h"
 #include "jobs.h"
 #include "layout.h"
 #include "nif.h"
@@ -27,6 +30,8 @@
 #include "ports.h"
 #include "sampler.h"
 #include "store.h"
+#include "terms.h"
+#include "texts.h"
 #include "things.h"
 #include "timers.h"
 #include "tracer.h"
@@ -34,66 +39,7 @@
 
 #define MOST_ARGS 256 /* of a script */
 
-static ErlNifResourceType *handle_type;
-
 /* ---- arguments ------------------------------------------------------------------------- */
-
-struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t)
-{
-	void *p;
-
-	return enif_get_resource(env, t, handle_type, &p) ? p : NULL;
-}
-
-ERL_NIF_TERM beam_make_binary(ErlNifEnv *env, const void *bytes, size_t len)
-{
-	ERL_NIF_TERM t;
-	unsigned char *to = enif_make_new_binary(env, len, &t);
-
-	if (len > 0)
-		memcpy(to, bytes, len);
-	return t;
-}
-
-ERL_NIF_TERM beam_make_text(ErlNifEnv *env, const char *text)
-{
-	return beam_make_binary(env, text, strlen(text));
-}
-
-ERL_NIF_TERM beam_refused(ErlNifEnv *env, const char *why)
-{
-	return enif_make_tuple2(env, enif_make_atom(env, "refused"), beam_make_text(env, why));
-}
-
-bool beam_get_step(ErlNifEnv *env, ERL_NIF_TERM t, char step[BEAM_STEP], ERL_NIF_TERM *arg)
-{
-	const ERL_NIF_TERM *e;
-	int n;
-	bool with = enif_get_tuple(env, t, &n, &e) && n == 2;
-
-	step[0] = '\0';
-	enif_get_atom(env, with ? e[0] : t, step, BEAM_STEP, ERL_NIF_LATIN1);
-	if (with)
-		*arg = e[1];
-	return with;
-}
-
-char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len)
-{
-	ErlNifBinary bin;
-	char *s;
-
-	if (!enif_inspect_iolist_as_binary(env, t, &bin))
-		return NULL;
-	s = malloc(bin.size + 1);
-	if (s == NULL)
-		return NULL;
-	memcpy(s, bin.data, bin.size);
-	s[bin.size] = '\0';
-	if (len != NULL)
-		*len = bin.size;
-	return s;
-}
 
 static ERL_NIF_TERM no_memory(ErlNifEnv *env)
 {
@@ -172,7 +118,7 @@ static void handle_dtor(ErlNifEnv *env, void *obj)
 
 ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	struct beam_handle *b = enif_alloc_resource(handle_type, sizeof(*b));
+	struct beam_handle *b = enif_alloc_resource(beam_handle_type, sizeof(*b));
 	erltrace_error_t e = {.tag = ""};
 	ERL_NIF_TERM t;
 
@@ -685,6 +631,24 @@ ERL_NIF_TERM nif_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return ret;
 }
 
+/* has_stacks(Handle) -> boolean(), after the check of the layout; else the script is warned. */
+ERL_NIF_TERM nif_has_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	bool has = beam_ustack_known();
+	char text[256];
+
+	WITH_HANDLE(b)
+	if (!has) {
+		snprintf(text, sizeof(text),
+			"ustack() has only one frame here, the function of the event: %s",
+			beam_layout_known() ? beam_code_refusal()
+					    : "where this VM keeps stacks is not known");
+		beam_warn(b, text);
+	}
+	enif_mutex_unlock(b->lock);
+	return has ? atom_true : atom_false;
+}
+
 /* ---- the library ----------------------------------------------------------------------- */
 
 static ErlNifFunc functions[] = {
@@ -704,7 +668,7 @@ static ErlNifResourceType *open_type(ErlNifEnv *env)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "erltrace_handle_%p", (void *)&handle_type);
+	snprintf(name, sizeof(name), "erltrace_handle_%p", (void *)&beam_handle_type);
 	return enif_open_resource_type(
 		env, NULL, name, handle_dtor, ERL_NIF_RT_CREATE | ERL_NIF_RT_TAKEOVER, NULL);
 }
@@ -722,6 +686,21 @@ static unsigned threads_of(ErlNifEnv *env, ERL_NIF_TERM info)
 		       : 1024;
 }
 
+/* What a thread of the VM has of its own, besides what its events need (probe path). */
+static void thread_begins(struct beam_thread *t, unsigned nth)
+{
+	t->texts = beam_texts_nth(nth);
+	t->cache = (struct beam_text_cache *)t->texts;
+	t->slots = beam_slots_nth(nth);
+}
+
+static int threads_init(unsigned n)
+{
+	if (beam_texts_init(n) < 0 || beam_slots_init(n) < 0)
+		return -1;
+	return beam_threads_init(n, thread_begins);
+}
+
 static _Atomic int nloaded; /* versions of the module that have this library */
 
 static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
@@ -729,7 +708,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 	if (beam_store_init(priv, *priv) < 0 || !fast_core_init() || !sampler_init() ||
 		!jobs_init())
 		return -1;
-	if (beam_threads_init(threads_of(env, info)) < 0)
+	if (threads_init(threads_of(env, info)) < 0)
 		return -1;
 	beam_atoms_make(env);
 	if (!beam_any_open()) { /* else events go by what was found when it was loaded first */
@@ -738,8 +717,8 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 	}
 	beam_ustack_init();
 	beam_atom_text_init();
-	handle_type = open_type(env);
-	if (handle_type == NULL)
+	beam_handle_type = open_type(env);
+	if (beam_handle_type == NULL)
 		return -1;
 	atomic_fetch_add(&nloaded, 1);
 	return 0;

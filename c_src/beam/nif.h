@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of erltrace_nif.erl: their terms, their handles, and themselves. */
+/* The functions of erltrace_nif.erl: what they take and give (nif_terms.c), and themselves. */
 #ifndef BEAM_NIF_H
 #define BEAM_NIF_H
 
@@ -9,11 +9,9 @@
 
 #include "erltrace.h"
 #include "atoms.h"
-#include "beam_handle.h"
 
 #pragma GCC visibility push(hidden)
 
-struct beam_handle *beam_get(ErlNifEnv *env, ERL_NIF_TERM t);
 char *beam_get_text(ErlNifEnv *env, ERL_NIF_TERM t, size_t *len); /* to be freed; NULL: no text */
 ERL_NIF_TERM beam_badarg(ErlNifEnv *env); /* badarg, in a process or a job */
 ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e);
@@ -23,18 +21,6 @@ ERL_NIF_TERM beam_refused(ErlNifEnv *env, const char *why); /* {refused, Why} */
 /* Of a NIF that does one step after the other: {Step, Argument}; false: Step alone. */
 #define BEAM_STEP 16
 bool beam_get_step(ErlNifEnv *env, ERL_NIF_TERM t, char step[BEAM_STEP], ERL_NIF_TERM *arg);
-
-/* In a NIF whose first argument is a handle: the handle, locked; it is open. */
-#define WITH_HANDLE(b)                                                                             \
-	struct beam_handle *b = beam_get(env, argv[0]);                                            \
-	(void)argc;                                                                                \
-	if (b == NULL)                                                                             \
-		return beam_badarg(env);                                                           \
-	enif_mutex_lock(b->lock);                                                                  \
-	if (b->h == NULL) {                                                                        \
-		enif_mutex_unlock(b->lock);                                                        \
-		return enif_make_tuple2(env, atom_error, atom_closed);                             \
-	}
 
 #define NIF(name, arity, kind)                                                                     \
 	ERL_NIF_TERM nif_##name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

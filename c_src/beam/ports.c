@@ -13,6 +13,7 @@
 #include "term_print.h"
 #include "texts.h"
 #include "tracer.h"
+#include "vm_event.h"
 
 #define PORTS	4096 /* a power of two */
 #define TRIES	8    /* slots for a port, from its own on: without one it has no name */

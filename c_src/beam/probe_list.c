@@ -6,6 +6,7 @@
 
 #include "api/in_node.h"
 #include "engine/provider.h"
+#include "beam_handle.h"
 #include "nif.h"
 #include "prog/prog.h"
 

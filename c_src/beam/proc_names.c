@@ -25,8 +25,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "nif.h"
+#include "atoms.h"
 #include "pages.h"
+#include "processes.h"
 #include "proc_names.h"
 #include "term_print.h"
 #include "texts.h"
@@ -329,9 +330,9 @@ static void set_label(
 	label_put(t, old);
 }
 
-void beam_proc_name_spawned(const struct beam_event *ev, ERL_NIF_TERM mfa)
+void beam_proc_name_spawned(
+	struct beam_proc_names *t, const struct beam_event *ev, ERL_NIF_TERM mfa)
 {
-	struct beam_proc_names *t = &ev->b->proc_names;
 	struct beam_proc_name *p;
 	struct call c;
 	ERL_NIF_TERM args, fun;
@@ -347,9 +348,9 @@ void beam_proc_name_spawned(const struct beam_event *ev, ERL_NIF_TERM mfa)
 	set_call(p, &c);
 }
 
-void beam_proc_name_label(const struct beam_event *ev, ERL_NIF_TERM label)
+void beam_proc_name_label(
+	struct beam_proc_names *t, const struct beam_event *ev, ERL_NIF_TERM label)
 {
-	struct beam_proc_names *t = &ev->b->proc_names;
 	struct beam_proc_name *p = claim(t, ev->cur.key, true);
 
 	if (p != NULL)
@@ -372,17 +373,16 @@ static struct beam_proc_name *want(struct beam_proc_names *t, ERL_NIF_TERM pid)
 	return p;
 }
 
-const struct et_str *beam_proc_name(
-	struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name, char *buf, size_t size)
+const struct et_str *beam_proc_name(struct beam_proc_names *t, bool told, ERL_NIF_TERM pid,
+	ERL_NIF_TERM name, char *buf, size_t size)
 {
-	struct beam_proc_names *t = &b->proc_names;
 	ERL_NIF_TERM mod, fun;
 	struct beam_proc_name *p;
 	unsigned arity;
 
 	if (name != 0)
 		return beam_term_text(name);
-	p = t->tab == NULL ? NULL : b->exits ? find(t, pid) : want(t, pid);
+	p = t->tab == NULL ? NULL : told ? find(t, pid) : want(t, pid);
 	if (p == NULL)
 		return beam_term_text(pid);
 	if (label_read(t, p, pid, buf, size))
@@ -467,43 +467,35 @@ bool beam_proc_names_release(struct beam_proc_names *t, uint64_t *at,
 
 /* ---- what erltrace_names.erl tells ----------------------------------------------------- */
 
-/* claim_names(Handle, [Pid]) -> [Token]: before the processes are asked. */
-ERL_NIF_TERM nif_claim_names(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* A token each, in this order. */
+ERL_NIF_TERM beam_proc_names_claim(struct beam_proc_names *t, ErlNifEnv *env, ERL_NIF_TERM list)
 {
-	ERL_NIF_TERM pid, list = argv[1], tokens = enif_make_list(env, 0);
+	ERL_NIF_TERM pid, tokens = enif_make_list(env, 0);
 
-	WITH_HANDLE(b)
-	while (b->proc_names.tab != NULL && enif_get_list_cell(env, list, &pid, &list)) {
-		struct beam_proc_name *p =
-			enif_is_pid(env, pid) ? claim(&b->proc_names, pid, false) : NULL;
+	while (t->tab != NULL && enif_get_list_cell(env, list, &pid, &list)) {
+		struct beam_proc_name *p = enif_is_pid(env, pid) ? claim(t, pid, false) : NULL;
 
-		tokens = enif_make_list_cell(env,
-			enif_make_uint64(env, p != NULL ? atomic_load(&p->label) : 0), tokens);
+		tokens = enif_make_list_cell(
+			env, enif_make_uint64(env, p != NULL ? atomic_load(&p->label) : 0), tokens);
 	}
-	enif_mutex_unlock(b->lock);
 	enif_make_reverse_list(env, tokens, &tokens);
 	return tokens;
 }
 
-/* wanted_names(Handle) -> [{Pid, Token}] | done: who is to be asked; done: the script has ended. */
-ERL_NIF_TERM nif_wanted_names(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ERL_NIF_TERM beam_proc_names_wanted(struct beam_proc_names *t, ErlNifEnv *env)
 {
 	ERL_NIF_TERM list = enif_make_list(env, 0);
 	struct beam_proc_name *p;
 	ERL_NIF_TERM pid;
 
-	WITH_HANDLE(b)
-	for (unsigned i = 0; b->proc_names.tab != NULL && i < BEAM_WANTED; i++) {
-		pid = atomic_exchange(&b->proc_names.wanted[i], 0);
-		if (pid != 0 && (p = find(&b->proc_names, pid)) != NULL)
+	for (unsigned i = 0; t->tab != NULL && i < BEAM_WANTED; i++) {
+		pid = atomic_exchange(&t->wanted[i], 0);
+		if (pid != 0 && (p = find(t, pid)) != NULL)
 			list = enif_make_list_cell(env,
-				enif_make_tuple2(env, pid,
-					enif_make_uint64(env, atomic_load(&p->label))),
+				enif_make_tuple2(
+					env, pid, enif_make_uint64(env, atomic_load(&p->label))),
 				list);
 	}
-	if (!atomic_load(&b->live))
-		list = atom_done;
-	enif_mutex_unlock(b->lock);
 	return list;
 }
 
@@ -523,31 +515,25 @@ static void fill_label(struct beam_proc_names *t, struct beam_proc_name *p, ErlN
 		label_put(t, index);
 }
 
-/* fill_names(Handle, [{Pid, Token, {M, F, A}, Label} | Pid]): their answers; of a pid, that it has
- * exited. */
-ERL_NIF_TERM nif_fill_names(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+void beam_proc_names_fill(struct beam_proc_names *t, ErlNifEnv *env, ERL_NIF_TERM list)
 {
-	ERL_NIF_TERM item, list = argv[1], args;
-	const ERL_NIF_TERM *t;
+	ERL_NIF_TERM item, args;
+	const ERL_NIF_TERM *e;
 	struct beam_proc_name *p;
 	ErlNifUInt64 token;
 	struct call c;
 	int n;
 
-	WITH_HANDLE(b)
-	while (b->proc_names.tab != NULL && enif_get_list_cell(env, list, &item, &list)) {
+	while (t->tab != NULL && enif_get_list_cell(env, list, &item, &list)) {
 		if (enif_is_pid(env, item)) {
-			beam_proc_name_exit(&b->proc_names, item);
+			beam_proc_name_exit(t, item);
 			continue;
 		}
-		if (!enif_get_tuple(env, item, &n, &t) || n != 4 ||
-			(p = find(&b->proc_names, t[0])) == NULL ||
-			!enif_get_uint64(env, t[1], &token))
+		if (!enif_get_tuple(env, item, &n, &e) || n != 4 || (p = find(t, e[0])) == NULL ||
+			!enif_get_uint64(env, e[1], &token))
 			continue;
-		if (get_call(env, t[2], &c, &args) && !is_apply(&c))
+		if (get_call(env, e[2], &c, &args) && !is_apply(&c))
 			set_call(p, &c);
-		fill_label(&b->proc_names, p, env, token, t[3]);
+		fill_label(t, p, env, token, e[3]);
 	}
-	enif_mutex_unlock(b->lock);
-	return atom_ok;
 }

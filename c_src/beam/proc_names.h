@@ -21,7 +21,6 @@
 #pragma GCC visibility push(hidden)
 
 struct beam_event;
-struct beam_handle;
 
 #define BEAM_LABEL_WORDS 15 /* of text, with its NUL: 119 bytes */
 #define BEAM_LABELS	 65536
@@ -62,8 +61,10 @@ int beam_proc_names_init(struct beam_proc_names *t, uint64_t process_limit);
 void beam_proc_names_fini(struct beam_proc_names *t);
 
 /* Events: it was spawned with {M, F, Arguments}; it called proc_lib:set_label/1; it exits. */
-void beam_proc_name_spawned(const struct beam_event *ev, ERL_NIF_TERM mfa);
-void beam_proc_name_label(const struct beam_event *ev, ERL_NIF_TERM label);
+void beam_proc_name_spawned(
+	struct beam_proc_names *t, const struct beam_event *ev, ERL_NIF_TERM mfa);
+void beam_proc_name_label(
+	struct beam_proc_names *t, const struct beam_event *ev, ERL_NIF_TERM label);
 void beam_proc_name_exit(struct beam_proc_names *t, ERL_NIF_TERM pid);
 
 /* Frees those of the next slots, from *at on, that are of dead processes; true: it was the last. */
@@ -74,9 +75,17 @@ bool beam_proc_names_sweep(struct beam_proc_names *t, uint64_t *at,
 bool beam_proc_names_release(struct beam_proc_names *t, uint64_t *at,
 	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
 
-/* Its registered name, if it has one (or 0), label, first function or pid. NULL: it is in buf. */
-const struct et_str *beam_proc_name(
-	struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name, char *buf, size_t size);
+/*
+ * Its registered name, if it has one (or 0), label, first function or pid. NULL: it is in buf.
+ * told: events tell of spawns and labels; else a process that is not known is to be asked.
+ */
+const struct et_str *beam_proc_name(struct beam_proc_names *t, bool told, ERL_NIF_TERM pid,
+	ERL_NIF_TERM name, char *buf, size_t size);
+
+/* For erltrace_names.erl: see the NIFs of the same names (name_events.c). */
+ERL_NIF_TERM beam_proc_names_claim(struct beam_proc_names *t, ErlNifEnv *env, ERL_NIF_TERM list);
+ERL_NIF_TERM beam_proc_names_wanted(struct beam_proc_names *t, ErlNifEnv *env);
+void beam_proc_names_fill(struct beam_proc_names *t, ErlNifEnv *env, ERL_NIF_TERM list);
 
 #pragma GCC visibility pop
 #endif

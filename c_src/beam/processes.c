@@ -13,7 +13,9 @@
 #include "pages.h"
 #include "processes.h"
 #include "shadow_stack.h"
+#include "vm_event.h"
 #include "vm_threads.h"
+#include "vtime.h"
 
 #define AGAIN 8	   /* against the sweep, and other processes where slots are not exact */
 #define SPINS 100  /* until memory has been given back, which takes some microseconds */
@@ -55,7 +57,7 @@ void beam_procs_fini(struct beam_procs *t)
 static void reset(struct beam_procs *t, struct beam_proc *p)
 {
 	beam_stack_clear(t, p);
-	beam_kept_drop(&t->kept, p, 0);
+	beam_kept_drop(&t->kept, &p->kept, 0);
 	p->heap_size = 0;
 	p->last = p->in_at = p->turn = 0;
 	p->hib_mod = 0;
@@ -288,4 +290,17 @@ bool beam_procs_release(
 			release(t, (*at + i) * GROUP);
 	*at += n;
 	return n == 0 || *at == pages;
+}
+
+/* ---- running times ---------------------------------------------------------------------- */
+
+/* The running time of the event's process when the event began, without what its probes took. */
+uint64_t beam_vtimestamp(const struct en_current *cur)
+{
+	const struct beam_event *ev = (const struct beam_event *)(const void *)cur;
+	struct beam_proc *p = ev->proc;
+
+	if (p == NULL)
+		return 0;
+	return p->in_at != 0 ? beam_vts_now(p, ev->began) : p->last;
 }

@@ -11,10 +11,8 @@
  */
 #include <sys/mman.h>
 
-#include "nif.h"
 #include "pages.h"
 #include "registered.h"
-#include "vm_event.h"
 
 #define SLOTS 65536 /* the upper 16 bits of a hash */
 #define SIZE  ((SLOTS + BEAM_NAME_TRIES) * sizeof(struct beam_name))
@@ -32,8 +30,7 @@ void beam_names_fini(struct beam_names *t)
 	t->tab = NULL;
 }
 
-/* of: a pid, whose name is `is`; or a name that the process `is` has. false: there is no room. */
-static bool put(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
+bool beam_name_put(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
 {
 	struct beam_name *unused, *n = beam_name_find(t, of, &unused);
 
@@ -46,58 +43,11 @@ static bool put(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
 	return n != NULL;
 }
 
-static void take(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
+void beam_name_take(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
 {
 	struct beam_name *unused, *n = beam_name_find(t, of, &unused);
 	uint64_t have = is;
 
 	if (n != NULL)
 		atomic_compare_exchange_strong(&n->name, &have, 0);
-}
-
-static void set(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
-{
-	if (!put(&b->names, pid, name))
-		atomic_fetch_add_explicit(&b->procs.lost, 1, memory_order_relaxed);
-	if (b->holders.tab != NULL && !put(&b->holders, name, pid))
-		atomic_store_explicit(&b->holders_lost, true, memory_order_relaxed);
-}
-
-static void clear(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
-{
-	take(&b->names, pid, name);
-	if (b->holders.tab != NULL)
-		take(&b->holders, name, pid);
-}
-
-bool beam_is_nobody(const struct beam_handle *b, ERL_NIF_TERM name)
-{
-	return b->holders.tab != NULL && beam_name_of(&b->holders, name) == 0 &&
-	       !atomic_load_explicit(&b->holders_lost, memory_order_relaxed);
-}
-
-/* Under the registry's lock, on the scheduler of whoever registers. */
-void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
-{
-	if (ev->b->names.tab == NULL || !enif_is_atom(ev->env, name))
-		return;
-	if (tag == atom_register)
-		set(ev->b, ev->cur.key, name);
-	else
-		clear(ev->b, ev->cur.key, name);
-}
-
-/* set_name(Handle, Pid, Name, IsRegistered) */
-ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	WITH_HANDLE(b)
-	if (b->names.tab != NULL && (enif_is_pid(env, argv[1]) || enif_is_port(env, argv[1])) &&
-		enif_is_atom(env, argv[2])) {
-		if (argv[3] == atom_true)
-			set(b, argv[1], argv[2]);
-		else
-			clear(b, argv[1], argv[2]);
-	}
-	enif_mutex_unlock(b->lock);
-	return atom_ok;
 }

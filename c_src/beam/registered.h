@@ -13,9 +13,6 @@
 
 #pragma GCC visibility push(hidden)
 
-struct beam_event;
-struct beam_handle;
-
 #define BEAM_NAME_TRIES 16 /* slots that a process may have, from the one its pid says */
 
 struct beam_name {
@@ -28,9 +25,9 @@ struct beam_names {
 
 int beam_names_init(struct beam_names *t);
 void beam_names_fini(struct beam_names *t);
-/* Does nobody have this name? false: somebody does, or it is not known. */
-bool beam_is_nobody(const struct beam_handle *b, ERL_NIF_TERM name);
-void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name);
+/* of: a pid, whose name is `is`; or a name that the process `is` has. false: there is no room. */
+bool beam_name_put(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is);
+void beam_name_take(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is);
 
 /* The process's slot, or NULL. unused: one that it may have. */
 static inline struct beam_name *beam_name_find(

@@ -10,6 +10,7 @@
 
 #include "api/in_node.h"
 #include "json/json.h"
+#include "beam_handle.h"
 #include "nif.h"
 #include "prog/prog.h"
 
@@ -18,16 +19,6 @@
 /* Short names: much here is made of them. */
 #define binary(env, bytes, len) beam_make_binary(env, bytes, len)
 #define text(env, s)		beam_make_text(env, s)
-
-/* {error, {Tag, Line, Column, Text}}; without a tag it was memory that was out. */
-ERL_NIF_TERM beam_error(ErlNifEnv *env, const erltrace_error_t *e)
-{
-	if (e->tag[0] == '\0')
-		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
-	return enif_make_tuple2(env, atom_error,
-		enif_make_tuple4(env, text(env, e->tag), enif_make_int(env, e->line),
-			enif_make_int(env, e->column), text(env, e->text)));
-}
 
 /* A stack is the list of its frames; its text has one a line. */
 static ERL_NIF_TERM frames_term(ErlNifEnv *env, const char *s, size_t len)

@@ -162,8 +162,6 @@ const char *sampler_state(const struct sampler_seen *s);
 /* Frames for ustack(), the newest first. (handler) */
 unsigned sampler_frames(const struct sampler_seen *s, const char *state, uint64_t *frames,
 	unsigned max, bool lines);
-/* The text of a frame that is no Erlang function; false: none of these. */
-bool sampler_frame_text(uint64_t frame, char *buf, size_t size);
 
 /* ---- scripts (sampler_fire.c) -------------------------------------------------------------- */
 

@@ -36,7 +36,9 @@ static const struct et_str *answer_str(
 	case PBI_ERLPID: return s->pid != 0 ? beam_term_text(s->pid) : NULL;
 	case PBI_ERLNAME: return s->name != 0 ? beam_term_text(s->name) : NULL;
 	case PBI_ERLPROC:
-		return s->pid != 0 ? beam_proc_name(s->b, s->pid, s->name, buf, size) : NULL;
+		return s->pid != 0 ? beam_proc_name(&s->b->proc_names, s->b->exits, s->pid, s->name,
+					     buf, size)
+				   : NULL;
 	case PBI_ERLNODE: return s->b->node_text;
 	case PBI_ERLSTATE:
 		len = strlen(s->state);

@@ -38,12 +38,12 @@
 
 #include "error.h"
 #include "atoms.h"
-#include "code_table.h"
 #include "erl_stack.h"
 #include "fast_find.h"
 #include "layout.h"
 #include "nif.h"
 #include "sampler.h"
+#include "vm_frames.h"
 
 #define KEYS	  64  /* thread-specific keys that are looked at */
 #define DATA	  128 /* words of a scheduler's data */
@@ -306,7 +306,7 @@ static void tell(void *arg, const struct sampler_thread *t, const struct sampler
 
 	for (unsigned i = h->nframes; i-- > 0;) {
 		if (!beam_frame_text(frames[i], text, sizeof(text)) &&
-			!sampler_frame_text(frames[i], text, sizeof(text)))
+			!code_vm_frame_text(frames[i], text, sizeof(text)))
 			snprintf(text, sizeof(text), "0x%llx", (unsigned long long)frames[i]);
 		list = enif_make_list_cell(env, beam_make_text(env, text), list);
 	}

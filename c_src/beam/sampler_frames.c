@@ -7,27 +7,18 @@
  *
  * Some frames are no Erlang functions: the function of the VM that Erlang code has called, where it
  * is neither a BIF nor a NIF; the garbage collector; the scheduler; code that the table does not
- * know yet.
+ * know yet (vm_frames.h).
  *
- * All but the texts runs in the signal handler.
+ * All of it runs in the signal handler.
  *
  */
-#include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "engine/safe.h"
 #include "prog/stack_marks.h"
 #include "code_table.h"
 #include "sampler.h"
-
-/* No addresses: the first page is never mapped. */
-enum { FRAME_GC = 1, FRAME_SCHEDULER, FRAME_C, FRAME_UNKNOWN };
-
-static const char *const texts[] = {[FRAME_GC] = "(garbage collection)",
-	[FRAME_SCHEDULER] = "(scheduler)",
-	[FRAME_C] = "(C code)",
-	[FRAME_UNKNOWN] = "(unknown code)"};
+#include "vm_frames.h"
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
@@ -213,29 +204,4 @@ unsigned sampler_frames(
 		frames[(n < max ? n++ : n - 1)] = STACK_CUT;
 	beam_code_end(&c.walk);
 	return n;
-}
-
-/* ---- texts ----------------------------------------------------------------------------- */
-
-bool sampler_frame_text(uint64_t frame, char *buf, size_t size)
-{
-	const char *file;
-	Dl_info at;
-
-	if (frame < sizeof(texts) / sizeof(*texts) && texts[frame] != NULL) {
-		snprintf(buf, size, "%s", texts[frame]);
-		return true;
-	}
-	if (frame >> 47 != 0 || dladdr((void *)(uintptr_t)frame, &at) == 0 || at.dli_fname == NULL)
-		return false;
-	file = strrchr(at.dli_fname, '/') != NULL ? strrchr(at.dli_fname, '/') + 1 : at.dli_fname;
-	if (at.dli_sname == NULL)
-		snprintf(buf, size, "%s+0x%lx", file,
-			(unsigned long)(frame - (uint64_t)(uintptr_t)at.dli_fbase));
-	else if (frame == (uint64_t)(uintptr_t)at.dli_saddr)
-		snprintf(buf, size, "%s`%s", file, at.dli_sname);
-	else
-		snprintf(buf, size, "%s`%s+0x%lx", file, at.dli_sname,
-			(unsigned long)(frame - (uint64_t)(uintptr_t)at.dli_saddr));
-	return true;
 }

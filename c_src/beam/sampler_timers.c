@@ -26,9 +26,9 @@
 
 #include "engine/safe.h"
 #include "error.h"
-#include "erl_builtins.h"
 #include "pages.h"
 #include "sampler.h"
+#include "vm_threads.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid

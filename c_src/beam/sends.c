@@ -16,6 +16,7 @@
 #include "event_path.h"
 #include "texts.h"
 #include "tracer.h"
+#include "vm_event.h"
 #include "vm_facts.h"
 #include "vm_threads.h"
 #include "watchdog.h"

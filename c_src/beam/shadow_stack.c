@@ -10,7 +10,7 @@
  * a chain of tail calls has is the distance between the level and the top of its frame here.
  */
 #include "erl_stack.h"
-#include "fast_core.h"
+#include "core/core.h"
 #include "processes.h"
 #include "shadow_stack.h"
 #include "vm_event.h"
@@ -210,7 +210,7 @@ void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned l
 /* Is the frame of a call by the fast way on the stack still? */
 static bool is_there(const struct beam_frame *f, unsigned level, const uintptr_t *end)
 {
-	const struct core_vm *vm = &fast_core->vm;
+	const struct core_vm *vm = beam_fast_frames;
 	unsigned newest = f->level + 1 + vm->frame;
 
 	return newest <= level && core_is_frame(vm, end - newest);

@@ -52,7 +52,7 @@ static void note_label(struct beam_event *ev)
 			? enif_get_map_value(ev->env, ev->argv[4], atom_match_spec_result, &label)
 			: enif_get_tuple(ev->env, ev->argv[3], &n, &t) && n == 3 &&
 				  enif_get_list_cell(ev->env, t[2], &label, &rest))
-		beam_proc_name_label(ev, label);
+		beam_proc_name_label(&ev->b->proc_names, ev, label);
 }
 
 void beam_special_call(

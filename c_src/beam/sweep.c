@@ -21,6 +21,7 @@
  */
 #include "engine/clock.h"
 #include "engine/engine.h"
+#include "beam_handle.h"
 #include "nif.h"
 
 #define SLICE	      1000000 /* ns: the handle is locked for so long, and a little more */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "prog/builtins.h"
+#include "beam_handle.h"
 #include "match.h"
 #include "nif.h"
-#include "same.h"
 #include "terms.h"
 #include "vm_threads.h"
 

@@ -23,7 +23,7 @@
 #include "term_words.h"
 #include "terms.h"
 #include "texts.h"
-#include "tracer.h"
+#include "vm_event.h"
 #include "vm_threads.h"
 
 #define ENTRY	 NO_GUARD __attribute__((aligned(64))) /* called for most events */
@@ -41,7 +41,8 @@ static struct beam_slots *pool; /* mapped at load, touched as threads come */
 
 int beam_slots_init(unsigned n)
 {
-	pool = beam_pages(n * sizeof(*pool));
+	if (pool == NULL)
+		pool = beam_pages(n * sizeof(*pool));
 	return pool != NULL ? 0 : -1;
 }
 

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Room for the slots of so many threads; those of one. */
+/* Room for the slots of so many threads, kept when the library is loaded again; those of one. */
 int beam_slots_init(unsigned n);
 struct beam_slots *beam_slots_nth(unsigned n);
 

@@ -11,9 +11,9 @@
 
 #include "atom_text.h"
 #include "beam_utf8.h"
-#include "functions.h"
 #include "pages.h"
 #include "texts.h"
+#include "vm_facts.h"
 
 #define CACHED	 (sizeof(((struct beam_text_cache *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
@@ -43,7 +43,8 @@ static struct beam_texts *pool; /* mapped at load, touched as threads come */
 int beam_texts_init(unsigned n)
 {
 	_Static_assert(SMALL % 8 == 0, "aligned");
-	pool = beam_pages(n * sizeof(*pool));
+	if (pool == NULL)
+		pool = beam_pages(n * sizeof(*pool));
 	return pool != NULL ? 0 : -1;
 }
 

@@ -19,7 +19,7 @@ struct beam_text_cache { /* those of terms that were made last */
 	} of[512]; /* a power of two */
 };
 
-/* Room for the texts of so many threads; those of one. */
+/* Room for the texts of so many threads, kept when the library is loaded again; those of one. */
 int beam_texts_init(unsigned n);
 struct beam_texts *beam_texts_nth(unsigned n);
 

@@ -23,7 +23,8 @@
 #include "prog/builtins.h"
 #include "prog/prog.h"
 #include "prog/state_has.h"
-#include "arming.h"
+#include "beam_handle.h"
+#include "handles.h"
 #include "nif.h"
 #include "period.h"
 #include "term_print.h"
@@ -301,9 +302,6 @@ static ERL_NIF_TERM need(struct state_probe *s, unsigned number, ErlNifEnv *env)
 
 ERL_NIF_TERM things_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM tail)
 {
-	if (things_enabled(b))
-		tail = beam_need_value(env, tail, NEED_STATE_BUDGET,
-			enif_make_uint64(env, api_option(b->h, OPT_STATEBUDGET)));
 	for (unsigned i = 0; i < b->nstates; i++)
 		if (en_enabled(b->states[i].probe))
 			tail = enif_make_list_cell(env, need(&b->states[i], i, env), tail);

@@ -18,12 +18,14 @@
 #include "beam_handle.h"
 #include "erl_builtins.h"
 #include "erl_stack.h"
+#include "event_stack.h"
 #include "flows.h"
+#include "handles.h"
 #include "layout.h"
+#include "name_events.h"
 #include "nif.h"
 #include "pid_node.h"
 #include "ports.h"
-#include "registered.h"
 #include "run_state.h"
 #include "sizes.h"
 #include "term_print.h"
@@ -31,6 +33,7 @@
 #include "timers.h"
 #include "top_words.h"
 #include "tracer.h"
+#include "vm_event.h"
 #include "vtime.h"
 
 static __attribute__((noinline)) ERL_NIF_TERM enabled_slow(ErlNifEnv *env, ERL_NIF_TERM state)
@@ -54,17 +57,6 @@ ERL_NIF_TERM nif_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return likely(beam_fires(argv[1])) ? atom_trace : enabled_slow(env, argv[1]);
 }
 
-/* The running time of the event's process when the event began, without what its probes took. */
-uint64_t beam_vtimestamp(const struct en_current *cur)
-{
-	const struct beam_event *ev = (const struct beam_event *)(const void *)cur;
-	struct beam_proc *p = ev->proc;
-
-	if (p == NULL)
-		return 0;
-	return p->in_at != 0 ? beam_vts_now(p, ev->began) : p->last;
-}
-
 static inline uint64_t pid_arg(struct beam_event *ev)
 {
 	return beam_str(beam_term_text(ev->cur.key));
@@ -78,15 +70,6 @@ static uint64_t term_arg(ErlNifEnv *env, char *buf, size_t size, ERL_NIF_TERM te
 		return beam_str(beam_term_text(term));
 	beam_print(env, term, false, buf, size); /* %T would walk all of a term, however large */
 	return (uint64_t)(uintptr_t)buf;
-}
-
-ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts)
-{
-	ERL_NIF_TERM v;
-
-	if (likely(beam_extra_fast(opts, &v)))
-		return v;
-	return enif_get_map_value(env, opts, atom_extra, &v) ? v : atom_undefined;
 }
 
 /* "lists:seq/2" of {M, F, Arguments or Arity}; NULL: it is none. */
@@ -136,7 +119,7 @@ BEAM_SAME_ARG(PROCESS_SPAWN, PROCESS_SCHEDULED, function);
 static void on_spawned(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	if (ev->b->proc_names.tab != NULL)
-		beam_proc_name_spawned(ev, mfa);
+		beam_proc_name_spawned(&ev->b->proc_names, ev, mfa);
 	on_pid_mfa(ev, BP_PROCESS_SPAWN, mfa);
 }
 
@@ -533,9 +516,10 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
  */
 static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
-	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to))
-		beam_layout_sample(env, argv[0] == atom_return_to, argv[3]);
-	else if (argv[1] == atom_layout && argv[0] == atom_receive)
+	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to)) {
+		if (beam_layout_sample(env, argv[0] == atom_return_to))
+			beam_ustack_check(env, argv[3], 3);
+	} else if (argv[1] == atom_layout && argv[0] == atom_receive)
 		beam_layout_message(env, argv[3] == atom_timeout);
 	else if (argv[1] == atom_run_state && argv[0] == atom_out)
 		beam_run_state_sample(env, argv[2]);

@@ -14,26 +14,13 @@
 #include "compiler.h"
 #include "atoms.h"
 #include "beam_handle.h"
+#include "handles.h"
 #include "vm_facts.h"
 #include "vm_threads.h"
 #include "watchdog.h"
 
 #pragma GCC visibility push(hidden)
 
-/* Opts is a map, mostly with one key: found without a search. false: it is not so. */
-static inline bool beam_extra_fast(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
-{
-	const ERL_NIF_TERM *m = (const ERL_NIF_TERM *)(uintptr_t)(opts & ~(ERL_NIF_TERM)7);
-
-	if (unlikely((opts & 7) != beam_vm.tuple3.tag || m[0] != beam_vm.map1.header || m[1] != 1 ||
-		     *(const ERL_NIF_TERM *)(uintptr_t)((m[2] & ~(ERL_NIF_TERM)7) + 8) !=
-			     atom_extra))
-		return false;
-	*extra = m[3];
-	return true;
-}
-/* The same of any options: the VM's extra argument of an event; undefined: there is none. */
-ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
 ERL_NIF_TERM beam_trace_any(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM beam_trace_send(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
 /* return_from, exception_from: a call tells of its end itself (calls.c). */

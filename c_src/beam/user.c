@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "engine/probe.h"
+#include "beam_handle.h"
 #include "erl_builtins.h"
-#include "erl_stack.h"
+#include "event_stack.h"
+#include "handles.h"
 #include "nif.h"
 #include "texts.h"
 #include "user.h"

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compiler.h"
 #include "engine/current.h"
+#include "atoms.h"
+#include "vm_facts.h"
 
 struct beam_fn;
 struct beam_handle;
@@ -37,5 +40,24 @@ struct beam_event {
 	uint32_t words; /* of the stack that ustack() shows, the oldest; 0: all */
 	const ERL_NIF_TERM *argv; /* tag, state, tracee, term, options; NULL: no trace event */
 };
+
+#pragma GCC visibility push(hidden)
+
+/* Opts is a map, mostly with one key: found without a search. false: it is not so. */
+static inline bool beam_extra_fast(ERL_NIF_TERM opts, ERL_NIF_TERM *extra)
+{
+	const ERL_NIF_TERM *m = (const ERL_NIF_TERM *)(uintptr_t)(opts & ~(ERL_NIF_TERM)7);
+
+	if (unlikely((opts & 7) != beam_vm.tuple3.tag || m[0] != beam_vm.map1.header || m[1] != 1 ||
+		     *(const ERL_NIF_TERM *)(uintptr_t)((m[2] & ~(ERL_NIF_TERM)7) + 8) !=
+			     atom_extra))
+		return false;
+	*extra = m[3];
+	return true;
+}
+/* The same of any options: the VM's extra argument of an event; undefined: there is none. */
+ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts);
+
+#pragma GCC visibility pop
 
 #endif

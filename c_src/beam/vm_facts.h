@@ -8,6 +8,7 @@
 
 #include <erl_nif.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -31,6 +32,15 @@ struct beam_vm {
 #define BEAM_VM_CONST const
 #endif
 extern BEAM_VM_CONST struct beam_vm beam_vm;
+
+/*
+ * Atoms differ above their lowest six bits, arities (small integers) above four. Modules and
+ * functions with names made one after the other must not meet: their atoms are neighbours.
+ */
+static inline uint64_t beam_hash_fn(ERL_NIF_TERM mod, ERL_NIF_TERM fun, uint32_t arity)
+{
+	return (mod + (arity >> 4) + (fun << 26)) * 0x9e3779b97f4a7c15ULL >> 32;
+}
 
 void beam_vm_find(ErlNifEnv *env, ERL_NIF_TERM info); /* at load, when the atoms are made */
 

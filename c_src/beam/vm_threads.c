@@ -6,25 +6,26 @@
  * and what it reads then, since the one who waits has membarrier() do that for all threads.
  */
 #include <linux/membarrier.h>
-#include <sys/mman.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "engine/slot.h"
 #include "pages.h"
-#include "terms.h"
-#include "texts.h"
+#include "vm_facts.h"
 #include "vm_threads.h"
 
 static struct beam_thread *threads; /* mapped at load, touched as threads come */
 static unsigned most;
 static _Atomic bool fences = true;
 static _Atomic unsigned nthreads;
+static void (*begins)(struct beam_thread *t, unsigned nth);
 _Atomic uint64_t beam_no_thread;
 __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 
 /* Kept when the library is loaded again: threads point to theirs. */
-int beam_threads_init(unsigned n)
+int beam_threads_init(unsigned n, void (*begin)(struct beam_thread *t, unsigned nth))
 {
 	void *p;
 
@@ -33,11 +34,8 @@ int beam_threads_init(unsigned n)
 	p = beam_pages(n * sizeof(*threads));
 	if (p == NULL)
 		return -1;
-	if (beam_texts_init(n) < 0 || beam_slots_init(n) < 0) {
-		munmap(p, n * sizeof(*threads));
-		return -1;
-	}
 	threads = p;
+	begins = begin;
 	most = n;
 	return 0;
 }
@@ -68,9 +66,7 @@ struct beam_thread *beam_thread_new(void)
 		atomic_fetch_add_explicit(&beam_no_thread, 1, memory_order_relaxed);
 		return NULL;
 	}
-	threads[i].texts = beam_texts_nth(i);
-	threads[i].cache = (struct beam_text_cache *)threads[i].texts;
-	threads[i].slots = beam_slots_nth(i);
+	begins(&threads[i], i);
 	atomic_store(&threads[i].fence, atomic_load(&fences));
 	beam_self = &threads[i];
 	return beam_self;
@@ -95,4 +91,25 @@ void beam_threads_wait(void)
 		while ((seq & 1) && atomic_load_explicit(&t->seq, memory_order_acquire) == seq)
 			usleep(50);
 	}
+}
+
+/*
+ * The number that erlang:system_info(scheduler_id) gives: normal schedulers, then dirty CPU, then
+ * dirty I/O ones. Threads have it in their names: "2_scheduler", "2_dirty_cpu_sch" (cut by the
+ * system), "2_dirty_io_sche" in OTP 25, "erts_sched_2", "erts_dcpus_2", "erts_dios_2" later.
+ */
+int beam_scheduler_of_name(const char *name)
+{
+	ErlNifSysInfo sys;
+	const char *digits = strpbrk(name, "0123456789");
+	int n = digits != NULL ? atoi(digits) : 0;
+
+	if (n <= 0)
+		return -1;
+	enif_system_info(&sys, sizeof(sys));
+	if (strstr(name, "_dirty_cpu") != NULL || strstr(name, "_dcpus_") != NULL)
+		return sys.scheduler_threads + n;
+	if (strstr(name, "_dirty_io") != NULL || strstr(name, "_dios_") != NULL)
+		return sys.scheduler_threads + (int)beam_vm.dirty_cpus + n;
+	return strstr(name, "_sched") != NULL ? n : -1;
 }

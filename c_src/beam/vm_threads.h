@@ -7,13 +7,12 @@
 #ifndef BEAM_VM_THREADS_H
 #define BEAM_VM_THREADS_H
 
+#include <erl_nif.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "compiler.h"
-#include "fast_calls.h"
-#include "handles.h"
 #include "vm_event.h"
 
 #pragma GCC visibility push(hidden)
@@ -21,6 +20,21 @@
 struct beam_text_cache;
 struct beam_texts;
 struct beam_slots;
+
+#define BEAM_HANDLES 64 /* slots of the table of handles (handles.h), where a thread may be inside */
+
+/*
+ * What a thread builds events of the fast way in (fast_calls.c): an environment of the process, and
+ * the terms that a tracer would have been given.
+ */
+#define FAST_ENV_WORDS 16
+#define FAST_WORDS     (4 + 6 + 2 * 256 + 3)
+struct fast_thread {
+	uintptr_t env[FAST_ENV_WORDS];
+	ERL_NIF_TERM argv[5];
+	ERL_NIF_TERM words[FAST_WORDS];
+	ERL_NIF_TERM parts[8 * 8]; /* binaries that are being matched, as such */
+};
 
 /*
  * The state of a thread in a handle: what its events cost, some of which are timed (watchdog.c);
@@ -57,10 +71,13 @@ struct beam_thread {
 extern __thread struct beam_thread *beam_self __attribute__((tls_model("initial-exec")));
 extern _Atomic uint64_t beam_no_thread; /* events of threads without a beam_thread */
 struct beam_thread *beam_thread_new(void); /* NULL: no room */
-int beam_threads_init(unsigned n); /* for so many of them */
+/* For so many of them. begin: a thread is seen for the first time, the nth (probe path). */
+int beam_threads_init(unsigned n, void (*begin)(struct beam_thread *t, unsigned nth));
 void beam_threads_barrier(void); /* from now on by membarrier, where there is one; takes long once */
 struct beam_thread *beam_thread_nth(unsigned n); /* NULL: no more */
 void beam_threads_wait(void); /* for a grace period */
+/* The number of a scheduler, by the name of its thread; -1: it is none. */
+int beam_scheduler_of_name(const char *name);
 
 /* Between enter and leave a handle found in the table stays. */
 static inline void beam_thread_enter(struct beam_thread *t)
@@ -80,17 +97,6 @@ static inline void beam_thread_leave(struct beam_thread *t)
 {
 	atomic_store_explicit(&t->seq, atomic_load_explicit(&t->seq, memory_order_relaxed) + 1,
 		memory_order_release);
-}
-
-/* Whatever handle is in this slot of the table; NULL: none, or no room for this thread. */
-static inline struct beam_handle *beam_enter_slot(unsigned slot)
-{
-	struct beam_thread *t = beam_self;
-
-	if (unlikely(t == NULL && (t = beam_thread_new()) == NULL))
-		return NULL;
-	beam_thread_enter(t);
-	return atomic_load_explicit(&beam_table[slot], memory_order_acquire);
 }
 
 static inline void beam_leave(void)

@@ -21,6 +21,8 @@
 
 #include "api/in_node.h"
 #include "engine/engine.h"
+#include "beam_handle.h"
+#include "handles.h"
 #include "nif.h"
 #include "watchdog.h"
 

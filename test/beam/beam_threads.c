@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "beam/atoms.h"
+#include "beam/beam_handle.h"
 #include "beam/flow_table.h"
 #include "beam/functions.h"
 #include "beam/handles.h"
