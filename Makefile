@@ -176,9 +176,9 @@ endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c c_src/serve/*.c))
 CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/node c_src/web c_src/serve))))
 
-# Inside a node; beam/erlang_provider.c has the list of providers that holds there. Its functions and many
-# threads are tested with a VM that is none.
-BEAM_SRC := $(sort $(wildcard c_src/beam/*.c))
+# Inside a node; beam/nif/erlang_provider.c has the list of providers that holds there. Its functions
+# and many threads are tested with a VM that is none.
+BEAM_SRC := $(sort $(wildcard c_src/beam/*.c c_src/beam/*/*.c))
 BEAM_TEST_SRC := $(sort $(wildcard test/beam/*.c))
 # The core of the fast way to function probes, a library inside of that: for one kind of processor.
 CORE := $(if $(filter x86_64,$(shell uname -m)),$(BUILD)/erltrace_core.so)
@@ -267,8 +267,8 @@ $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
 $(addprefix $(1)/c_src/,node/%.o cli/node_%.o web/list_nodes.o serve/watch_nodes.o): CPPFLAGS += $(EI_CFLAGS)
 $(1)/c_src/web/%.o $(1)/c_src/serve/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
-$(1)/c_src/beam/fast_core.o: $(CORE)
-$(1)/c_src/beam/fast_core.o: CPPFLAGS += $(CORE:%=-DERLTRACE_CORE='"%"')
+$(1)/c_src/beam/fast/fast_core.o: $(CORE)
+$(1)/c_src/beam/fast/fast_core.o: CPPFLAGS += $(CORE:%=-DERLTRACE_CORE='"%"')
 $(1)/c_src/node/paths.o: $(BUILD)/.prefix
 $(1)/c_src/node/paths.o: CPPFLAGS += -DERLTRACE_LIBDIR='"$(LIBDIR)/erltrace"' \
 	-DERLTRACE_SHARE='"$(PREFIX)/share/erltrace"'
@@ -288,12 +288,13 @@ $(BUILD)/erltrace_core.so: $(BUILD)/c_src/core/core.o
 	$(call link,$(CC) $(ALL_LDFLAGS) -shared -Wl$(comma)-z$(comma)nodelete -Wl$(comma)-Bsymbolic)
 
 # clang's own assembler does not know all of what the notes there are written with
-$(TSAN)/c_src/beam/usdt_fire.o $(NIFSAN)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
+$(addsuffix /c_src/beam/builtins/usdt_fire.o,$(TSAN) $(NIFSAN)): CPPFLAGS += -fno-integrated-as
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
-$(BUILD)/c_src/beam/usdt_fire.o: CPPFLAGS += -fno-integrated-as
+$(BUILD)/c_src/beam/builtins/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 endif
 # What every event runs: no stack is walked from there.
-$(addprefix $(BUILD)/c_src/,beam/calls.o beam/fast_calls.o beam/sends.o engine/dyn.o engine/agg.o): \
+$(addprefix $(BUILD)/c_src/,beam/events/calls.o beam/events/sends.o beam/fast/fast_calls.o \
+		engine/dyn.o engine/agg.o): \
 	BASEFLAGS += -fomit-frame-pointer
 
 # The engine's probe path for BPF, as files of this program.

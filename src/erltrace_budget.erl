@@ -9,8 +9,8 @@
 %% The schedulers' time is the wall clock's, times the schedulers that are online, whether they are busy or
 %% not: a script that keeps within its share of that is not paused on a node that has little to do. But no
 %% more than ten times what they are busy: where one of many schedulers has work, events slow down that one,
-%% not all. Busy is what processor time the node used, half of one scheduler at least (c_src/beam/watchdog.c
-%% has the same).
+%% not all. Busy is what processor time the node used, half of one scheduler at least
+%% (c_src/beam/handle/watchdog.c has the same).
 %%
 %% A bucket holds the share of R seconds, 1 to 12, so that arming the script pays. Arming is paid for,
 %% and so a script then stays armed for some seconds at least, unless it spends another bucket in them,

@@ -1,10 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The table of loaded code (c_src/beam/code_table.c): which function and line an address on the
-%% stack of a process is of, for ustack(). It is made before the first script that records Erlang
-%% stacks starts, and tested on stacks of this module: they must be what the VM itself says of them.
-%% While such scripts run it is brought up to date when code was loaded or deleted, when an address was not
-%% known, and now and then.
+%% @doc The table of loaded code (c_src/beam/code/code_table.c): which function and line an address
+%% on the stack of a process is of, for ustack(). It is made before the first script that records
+%% Erlang stacks starts, and tested on stacks of this module: they must be what the VM itself says
+%% of them. While such scripts run it is brought up to date when code was loaded or deleted, when an
+%% address was not known, and now and then.
 -module(erltrace_code).
 -export([prepare/0, poll/0, interval/0, about/0, refresh/0]).
 -export([at/1, down/2]). % on the stack in the test

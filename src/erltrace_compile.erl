@@ -113,7 +113,7 @@ with_hint(Text, none) ->
     Text.
 
 %% @doc What: a description, or `script' for the probes of the compiled script. Form: `full', or
-%% `brief': binaries that have many probes each (c_src/beam/results.c).
+%% `brief': binaries that have many probes each (c_src/beam/nif/results.c).
 -spec probes(reference(), script | binary() | string(), full | brief) -> {ok, [term()]} | error().
 probes(Nif, What, Form) ->
     case erltrace_nif:probes(Nif, What, Form) of

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% Functions whose calls the VM counts itself (call_count). c_src/beam/counters.c decides which
+%% Functions whose calls the VM counts itself (call_count). c_src/beam/nif/counters.c decides which
 %% functions qualify and adds up the counts; this module sets, reads and removes the counters.
 %%
 %% The VM counts the calls of every process; the tracer counts those of all but erltrace's own. So

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The fast way to function probes (c_src/core/core.h, c_src/beam/fast_calls.c): calls come from
-%% the JIT's code straight to the library, no process is traced.
+%% @doc The fast way to function probes (c_src/core/core.h, c_src/beam/fast/fast_calls.c): calls
+%% come from the JIT's code straight to the library, no process is traced.
 %%
 %% A function is armed by the VM's own breakpoint of call_count, paused, so that the VM does not count.
 %% From OTP 27 on a handle has a trace session for that. Before, a function has one counter in the
@@ -10,8 +10,8 @@
 %% by the library, and changed under the lock of erltrace_vm.
 %%
 %% Before the first one, once for each library in a node, available/0 looks for what the fast way needs
-%% (c_src/beam/fast_find.c) and tests it on functions of this module. If anything is not as known, the
-%% answer is why, and calls are traced.
+%% (c_src/beam/fast/fast_find.c) and tests it on functions of this module. If anything is not as
+%% known, the answer is why, and calls are traced.
 -module(erltrace_fastcalls).
 -export([available/0, arm/3, add/2, disarm/1, forget/1, renew/1, is_armed/2, can_be_armed/2, count/1,
          breakpoints/0, ours/0]).
@@ -109,7 +109,7 @@ install(ok) ->
 install(Refused) ->
     Refused.
 
-%% @doc Look for everything, in the order that c_src/beam/fast_find.h has.
+%% @doc Look for everything, in the order that c_src/beam/fast/fast_find.h has.
 -spec find() -> answer().
 find() ->
     all_ok([fun() -> {{R}} = two(code), R end,

@@ -1,14 +1,14 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% The node's sequential system tracer, for scripts that follow requests (c_src/beam/flows.c). A node
-%% has one: if somebody else has set it, the script does not start. A process of this module holds it
-%% for the script and ends flows that are over. It ends with its handle, however that ends.
+%% The node's sequential system tracer, for scripts that follow requests (c_src/beam/flow/flows.c).
+%% A node has one: if somebody else has set it, the script does not start. A process of this module
+%% holds it for the script and ends flows that are over. It ends with its handle, however that ends.
 %%
 %% Where several nodes run the script, each tells the node in which a flow has begun when its own part
-%% of it is over (c_src/beam/flow_nodes.c). After a node stood still such reports may wait to be received,
-%% and flows look as if nothing had happened in them for long: so the first look after that is left out.
-%% The time line of all is the clock of the first. The others ask it for the time, several times before
-%% they begin and now and then afterwards (c_src/beam/flow_clock.c).
+%% of it is over (c_src/beam/flow/flow_nodes.c). After a node stood still such reports may wait to
+%% be received, and flows look as if nothing had happened in them for long: so the first look after
+%% that is left out. The time line of all is the clock of the first. The others ask it for the time,
+%% several times before they begin and now and then afterwards (c_src/beam/flow/flow_clock.c).
 %%
 %% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
 %% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
@@ -387,8 +387,9 @@ take_away(ours, []) -> ok;
 take_away(ours, Pids) -> erltrace_vm:locked(fun() -> take_each(Pids) end).
 
 %% Each of them is traced for a moment, with a tracer state of its own, and asked something, for which it is scheduled
-%% in: at that event it loses its token, if that is one of ours still (c_src/beam/tracer.c). Before OTP 27 this cannot be
-%% where somebody else traces it. One that does not answer, as it runs something long, is left for the next round.
+%% in: at that event it loses its token, if that is one of ours still (c_src/beam/events/tracer.c).
+%% Before OTP 27 this cannot be where somebody else traces it. One that does not answer, as it runs
+%% something long, is left for the next round.
 take_each(Pids) ->
     Off = trace_on(Pids),
     {Asker, Mon} = spawn_opt(fun() ->
@@ -418,7 +419,7 @@ trace_on(Pids) ->
 is_ours(?LABEL) -> true;
 is_ours(Label) -> is_integer(Label) andalso Label bsr ?OURS =:= 1.
 
-%% Find out, once per node, where the VM keeps the token of a process (c_src/beam/token.c).
+%% Find out, once per node, where the VM keeps the token of a process (c_src/beam/vm/token.c).
 layout() ->
     erltrace_vm:find_out(fun erltrace_nif:token_layout/1, fun check/1).
 

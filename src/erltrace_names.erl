@@ -1,13 +1,13 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The names of processes that a script shows: registered names (c_src/beam/registered.c), and
-%% what processes without one are called (c_src/beam/proc_names.c). Events report them when they
-%% change; what there is when a script starts is told here: before tracing begins, so that the first
-%% events find it, and again afterwards, because no event reports what changes in between.
+%% @doc The names of processes that a script shows: registered names (c_src/beam/proc/registered.c),
+%% and what processes without one are called (c_src/beam/proc/proc_names.c). Events report them when
+%% they change; what there is when a script starts is told here: before tracing begins, so that the
+%% first events find it, and again afterwards, because no event reports what changes in between.
 %%
 %% Where processes are not traced, events find the registered name in the process itself
-%% (c_src/beam/own_name.c). Those that are spawned while the script runs are asked what they are called
-%% once they have fired.
+%% (c_src/beam/vm/own_name.c). Those that are spawned while the script runs are asked what they are
+%% called once they have fired.
 -module(erltrace_names).
 -export([fill/2, renew/2, layout/0]).
 -export_type([names/0]).
@@ -154,7 +154,8 @@ wanted(Nif) ->
     catch error:badarg -> done % another library has been loaded
     end.
 
-%% @doc Find out, once per node, where the VM keeps the name of a process (c_src/beam/own_name.c).
+%% @doc Find out, once per node, where the VM keeps the name of a process
+%% (c_src/beam/vm/own_name.c).
 -spec layout() -> ok | unknown.
 layout() ->
     erltrace_vm:find_out(fun erltrace_nif:name_layout/1, fun check/1).

@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What the enabled probes of a script need of the node, as the library says it (c_src/beam/arming.c):
-%% flags and values, from the table c_src/beam/needs.def, and functions. A name that is not in the table is
-%% an error here, and one of dialyzer's.
+%% @doc What the enabled probes of a script need of the node, as the library says it
+%% (c_src/beam/nif/arming.c): flags and values, from the table c_src/beam/needs.def, and functions.
+%% A name that is not in the table is an error here, and one of dialyzer's.
 -module(erltrace_needs).
 -export([has/2, value/2, patterns/1, serves/1]).
 -export_type([needs/0, need/0, pattern/0, flag/0, key/0, value/0]).

@@ -31,7 +31,7 @@ explained(Why) ->
         _ -> ": too many versions of this library, or of others, have been loaded into this node"
     end.
 
-%% The library checks its assumptions against this (c_src/beam/vm_facts.c). With the setting
+%% The library checks its assumptions against this (c_src/beam/vm/vm_facts.c). With the setting
 %% `{erltrace, [{vm_internals, false}]}' it relies on none: this is slower, and returns are matched
 %% by the names of functions.
 about_the_vm() ->
@@ -47,8 +47,8 @@ threads() ->
     32 + lists:sum([erlang:system_info(T) || T <- [schedulers, dirty_cpu_schedulers,
                                                    dirty_io_schedulers]]).
 
-%% Terms with their sizes (c_src/beam/sizes.c): most kinds; funs; bits. Funs and bits are read word
-%% by word only in the release whose representation is known.
+%% Terms with their sizes (c_src/beam/vm/sizes.c): most kinds; funs; bits. Funs and bits are read
+%% word by word only in the release whose representation is known.
 -dialyzer({no_improper_lists, samples/0}).
 samples() ->
     Seq = lists:seq(1, 40),
@@ -92,8 +92,8 @@ priv_dir() ->
 %% ---- jobs -----------------------------------------------------------------------------------
 
 %% What takes long runs on a thread of the library, not on a dirty scheduler: in a node in trouble
-%% all of these may be taken, for ever (c_src/beam/jobs.c). Arguments are copied at one go: long lists
-%% come in parts.
+%% all of these may be taken, for ever (c_src/beam/nif/jobs.c). Arguments are copied at one go: long
+%% lists come in parts.
 -define(SOME, 500).
 
 run(Name, Args) ->
@@ -472,7 +472,7 @@ drain_flows(_) -> erlang:nif_error(not_loaded).
 -spec has_stacks(nif()) -> boolean() | failure().
 has_stacks(_) -> erlang:nif_error(not_loaded).
 
-%% The table of loaded code (c_src/beam/code_table.c): bring it up to date; the rest.
+%% The table of loaded code (c_src/beam/code/code_table.c): bring it up to date; the rest.
 -spec code_table([{module(), fun(), HasOldCode :: boolean()}]) ->
           {Modules :: non_neg_integer(), Functions :: non_neg_integer(),
            NotUnderstood :: non_neg_integer(), Why :: binary()} | {refused, Why :: binary()}.

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc Has the library find out, once per node, how to tell a process that waits from one that is only
-%% not its turn (c_src/beam/run_state.c): by a process of ours that does the one and the other.
+%% not its turn (c_src/beam/vm/run_state.c): by a process of ours that does the one and the other.
 -module(erltrace_run_state).
 -export([find/0]).
 

@@ -1,10 +1,11 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc profile-N inside the node (c_src/beam/sampler.h): is it possible? Before the first script that
-%% samples, once for each library in a node, available/0 has the library find out where the VM keeps
-%% what a signal handler needs (c_src/beam/sampler_find.c), on every scheduler; then samples of a
-%% process of this module are taken, in Erlang code, a BIF, a NIF and a dirty NIF, whose stacks must be
-%% right. If anything is not as known, the answer is why, and scripts that sample do not start.
+%% @doc profile-N inside the node (c_src/beam/sample/sampler.h): is it possible? Before the first
+%% script that samples, once for each library in a node, available/0 has the library find out where
+%% the VM keeps what a signal handler needs (c_src/beam/sample/sampler_find.c), on every scheduler;
+%% then samples of a process of this module are taken, in Erlang code, a BIF, a NIF and a dirty NIF,
+%% whose stacks must be right. If anything is not as known, the answer is why, and scripts that
+%% sample do not start.
 -module(erltrace_sampling).
 -export([available/0]).
 -export([find/0, self_test/0]). % for tests
@@ -97,7 +98,7 @@ all_ok([Step | Steps]) ->
         Refused -> Refused
     end.
 
-%% @doc Look for everything, as c_src/beam/sampler_find.c says.
+%% @doc Look for everything, as c_src/beam/sample/sampler_find.c says.
 -spec find() -> answer().
 find() ->
     ok = erltrace_nif:sampling(start),

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The walker of the provider state (c_src/beam/things.c): it goes over the things of the node, a
-%% round every so often, asks the VM about each (erltrace_things) and has its probe fired.
+%% @doc The walker of the provider state (c_src/beam/state/things.c): it goes over the things of the
+%% node, a round every so often, asks the VM about each (erltrace_things) and has its probe fired.
 %%
 %% It works in slices, and pauses after each, so that it takes no more than its budget of the schedulers'
 %% time (option statebudget). A slice is as long as pauses of a twentieth of a second permit, because each

@@ -9,7 +9,7 @@
 %% Before OTP 27 a process has one tracer, and a function has one pattern in the whole node. All our
 %% handles share one tracer, with the union of the flags and patterns that they need. Processes that
 %% somebody else traces are left alone, and counted. The library keeps what each handle needs
-%% (c_src/beam/store.c); it is changed under a lock.
+%% (c_src/beam/nif/store.c); it is changed under a lock.
 %%
 %% Processes and ports are armed one by one, never by `all' or `existing': on OTP 25, tracing all of
 %% them in one call can crash a node whose dirty schedulers are busy.
@@ -696,7 +696,7 @@ session(State, Patterns, Flags, PortFlags, Pids) ->
     [attempt(trace, port, [S, P, true, PortFlags]) || PortFlags =/= [], P <- erlang:ports()],
     S.
 
-%% As it is found on the stacks of processes (c_src/beam/layout.c); if unknown, a number of none.
+%% As it is found on the stacks of processes (c_src/beam/vm/layout.c); if unknown, a number of none.
 session_number({_, {_, Number}}) when is_integer(Number) -> Number;
 session_number(_) -> 1 bsl 59 - 1.
 
@@ -748,7 +748,7 @@ with_flags(Other) ->
 pairs([A, B | Rest]) -> [{A, B} | pairs([B | Rest])];
 pairs(_) -> [].
 
-%% @doc Find out, once per node, where the VM keeps the stack pointer (c_src/beam/layout.c).
+%% @doc Find out, once per node, where the VM keeps the stack pointer (c_src/beam/vm/layout.c).
 -spec layout() -> ok | names.
 layout() ->
     case erltrace_nif:layout(get) of

@@ -5,8 +5,8 @@
 %%
 %% Such a process is in gen:do_call/4, or suspended in sending from there, and has a monitor on the one that it has called. Where it has
 %% other monitors as well, its stack says which: the callee, or its name, is a variable of the function that
-%% made the call. To see it, the process is traced for a moment (c_src/beam/top_words.c); before OTP 27
-%% that is not possible while somebody traces it, and the callee is not known then.
+%% made the call. To see it, the process is traced for a moment (c_src/beam/state/top_words.c);
+%% before OTP 27 that is not possible while somebody traces it, and the callee is not known then.
 %%
 %% Processes are asked one after the other, so what they say is not of one instant: a cycle may have
 %% never been. It is a deadlock only if its members are asked again when all have answered, and none has

@@ -1,10 +1,11 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc profile-wall-N: the process that asks others where they are (c_src/beam/sampler_wall.c). Each
-%% time it picks a few processes at random, any of them with the same chance; each stands for as many
-%% as there are for one that was picked. How many it asks follows from what asking costs: a hundredth
-%% of its time at most. That is the least that it has cost lately: on a busy machine the rest is waiting
-%% for a processor. Processes of erltrace are not among them.
+%% @doc profile-wall-N: the process that asks others where they are
+%% (c_src/beam/sample/sampler_wall.c). Each time it picks a few processes at random, any of them
+%% with the same chance; each stands for as many as there are for one that was picked. How many it
+%% asks follows from what asking costs: a hundredth of its time at most. That is the least that it
+%% has cost lately: on a busy machine the rest is waiting for a processor. Processes of erltrace are
+%% not among them.
 -module(erltrace_wall).
 -export([start/3, stop/1]).
 -export([few/3]). % for tests

@@ -3,8 +3,8 @@
 %% @doc The second process behind a handle. It never waits for a dirty scheduler, so it can act
 %% when the handle's process cannot:
 %%
-%% - it checks the script (c_src/beam/watchdog.c), ten times a second if there are many events, and tells
-%%   the handle's process when the script must end or has ended by itself;
+%% - it checks the script (c_src/beam/handle/watchdog.c), ten times a second if there are many
+%%   events, and tells the handle's process when the script must end or has ended by itself;
 %% - if the owner dies while the handle's process is inside a long call, the watchdog turns the
 %%   probes off;
 %% - if the handle's process is killed, the watchdog takes back what it armed.

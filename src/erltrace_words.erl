@@ -1,7 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Numbers of processes that the library reads in the VM, without asking them (c_src/beam/proc_words.c): has
-%% it find out, once per node, where they are, by processes of ours that wait with known numbers.
+%% @doc Numbers of processes that the library reads in the VM, without asking them
+%% (c_src/beam/state/proc_words.c): has it find out, once per node, where they are, by processes of
+%% ours that wait with known numbers.
 -module(erltrace_words).
 -export([find/0, look/1]).
 -export([taker/2]). % spawned

@@ -16,9 +16,11 @@ cd "$(dirname "$0")/.."
 lib=${1:-priv/erltrace.so}
 
 roots='nif_enabled nif_trace nif_user_enabled nif_user_trace'
-# what the core's hooks call (beam/fast_calls.c)
+# what the core's hooks call (beam/fast/fast_calls.c)
 roots="$roots on_entry on_return on_raised"
-# the signal handler of samples, which may interrupt anything (beam/sampler_handler.c)
+# a thread of the VM that is seen for the first time (beam/nif/nif.c)
+roots="$roots thread_begins"
+# the signal handler of samples, which may interrupt anything (beam/sample/sampler_handler.c)
 roots="$roots sampler_on_signal"
 roots="$roots $(sed -n 's/^RT(\([a-z0-9_]*\),.*/rt_\1/p' c_src/prog/rt.def)"
 
@@ -46,7 +48,7 @@ allowed="$allowed enif_make_uint enif_make_pid enif_compare enif_term_size enif_
 # of small maps, on the C stack
 allowed="$allowed enif_map_iterator_create enif_map_iterator_get_pair enif_map_iterator_next"
 allowed="$allowed enif_map_iterator_destroy"
-# numbers with a fraction, into a buffer of the caller's (beam/term_print.c)
+# numbers with a fraction, into a buffer of the caller's (beam/term/term_print.c)
 allowed="$allowed snprintf __snprintf_chk strtod strchr strspn strcspn strcpy"
 # copies a few numbers (a driver is loaded)
 allowed="$allowed enif_system_info"

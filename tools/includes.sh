@@ -7,29 +7,37 @@
 #	tools/includes.sh --check   against the arrows of doc/architecture.md: every include follows one,
 #	                            every arrow is followed, and there is no cycle
 #
-# The files of c_src itself are "top"; a folder inside a folder belongs to it. The public header
-# is "public".
+# The files of c_src itself are "top"; the public header is "public". A folder inside a folder belongs
+# to it, unless that has floors, as beam has: rows of their own among the arrows, such as beam/vm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # "FROM TO" for each include of another folder's header
 edges() {
-	grep -rH '^#include "' c_src --include='*.[ch]' --include='*.def' | awk -F'[:"]' '
+	grep -rH '^#include "' c_src --include='*.[ch]' --include='*.def' |
+		awk -F'[:"]' -v floored="$(floored | tr '\n' ' ')" '
+		# of a file of c_src: the folder, or the floor of it
+		function folder(path,	part, n) {
+			n = split(path, part, "/")
+			if (n > 2 && index(" " floored, " " part[1] " "))
+				return part[1] "/" part[2]
+			return n > 1 ? part[1] : "top"
+		}
 		{
-			n = split($1, file, "/")
-			from = n > 2 ? file[2] : "top"
+			from = folder(substr($1, length("c_src/") + 1))
 			path = $3
-			m = split(path, part, "/")
 			own = $1
 			sub(/[^\/]*$/, path, own)
 			if (path == "erltrace.h")
 				to = "public"
-			else if ((getline line < own) >= 0) { # beside the file that includes it
+			else if (path ~ /\.\.\//)
+				to = path # is written from c_src, as all others
+			else if ((getline line < own) >= 0) { # from the folder of the file that includes it
 				close(own)
-				next
+				to = folder(substr(own, length("c_src/") + 1))
 			} else if ((getline line < ("c_src/" path)) >= 0) {
 				close("c_src/" path)
-				to = m > 1 ? part[1] : "top"
+				to = folder(path)
 			} else
 				next # made when building
 			if (from != to)
@@ -43,6 +51,12 @@ arrows() {
 		on && $2 == "->" { for (i = 3; i <= NF; i++) print $1, $i }' doc/architecture.md
 }
 
+# Folders that have floors: of rows such as "beam/vm -> ..." the first part.
+floored() {
+	awk '/^```arrows/ { on = 1; next } /^```/ { on = 0 }
+		on && $2 == "->" && sub("/.*", "", $1) { print $1 }' doc/architecture.md | sort -u
+}
+
 # In an order where each folder stands below those that it includes: all is left of the diagonal.
 matrix() {
 	local order
@@ -51,14 +65,14 @@ matrix() {
 		{ n[$1, $2]++ }
 		END {
 			count = split(order, name, " ")
-			printf "%-10s", ""
+			printf "%-14s", ""
 			for (j = 1; j <= count; j++)
-				printf "%9s", name[j]
+				printf "  %s", name[j]
 			print ""
 			for (i = 1; i <= count; i++) {
-				printf "%-10s", name[i]
+				printf "%-14s", name[i]
 				for (j = 1; j <= count; j++)
-					printf "%9s", (name[i], name[j]) in n ? n[name[i], name[j]] : "."
+					printf "%" length(name[j]) + 2 "s", (name[i], name[j]) in n ? n[name[i], name[j]] : "."
 				print ""
 			}
 		}'

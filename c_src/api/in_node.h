@@ -45,8 +45,9 @@ uint64_t api_rest(const erltrace_t *h); /* the same, in no time, where there is 
 int api_extend(erltrace_t *h, unsigned first, erltrace_error_t *err);
 
 /*
- * Firings that somebody else counts (beam/counters.c). From begin on no record is delivered that is
- * younger than the last reading of the counters, nor does the script end before the counters do.
+ * Firings that somebody else counts (beam/nif/counters.c). From begin on no record is delivered
+ * that is younger than the last reading of the counters, nor does the script end before the
+ * counters do.
  */
 void api_counters_begin(erltrace_t *h);
 void api_counters_read(erltrace_t *h, uint64_t ns); /* all were, as they stood then */

@@ -121,9 +121,9 @@ static int node_of(struct flows *s, const struct flow_event *e)
 }
 
 /*
- * The nodes have brought their clocks together (c_src/beam/flow_clock.c). What that time line is in
- * ns since 1970 is taken from the first event. One that a node has not yet been told of the others'
- * time for has its own wall clock.
+ * The nodes have brought their clocks together (c_src/beam/flow/flow_clock.c). What that time line
+ * is in ns since 1970 is taken from the first event. One that a node has not yet been told of the
+ * others' time for has its own wall clock.
  *
  */
 static uint64_t time_of(struct flows *s, const struct flow_event *e)

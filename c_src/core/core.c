@@ -13,7 +13,7 @@
  * A frame is pushed as the VM pushes it for call_time, so that its garbage collector, exceptions
  * and stack traces know it.
  *
- * Threads say that they are inside, as in beam/vm_threads.h, so that a library can be unloaded.
+ * Threads say that they are inside, as in beam/vm/vm_threads.h, so that a library can be unloaded.
  *
  */
 #include <linux/membarrier.h>

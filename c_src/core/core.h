@@ -20,7 +20,7 @@
 #define CORE_ABI    1
 #define CORE_SYMBOL "erltrace_core_1"
 
-/* What is found out about the VM (beam/fast_find.c), as offsets in a process or addresses. */
+/* What is found out about the VM (beam/fast/fast_find.c), as offsets in a process or addresses. */
 struct core_vm {
 	/* pointers: newest word of the stack, next of the heap, its end */
 	uint32_t stop, htop, hend;

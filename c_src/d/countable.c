@@ -3,7 +3,8 @@
  * Can a clause be run once for many firings? If it only adds to aggregations, and its keys, values
  * and predicate are the same in every firing of the probe, then n firings equal one that adds n
  * times as much (engine/times.c). If somebody else counts how often a probe would have fired, as
- * the Erlang VM does for functions (beam/counters.c), nothing has to be done at the event itself.
+ * the Erlang VM does for functions (beam/nif/counters.c), nothing has to be done at the event
+ * itself.
  *
  * Invariant for a probe are constants, the names and id of the probe, properties of the process
  * that never change, and the text of arg1 if it is the function (the provider knows whether it is).

@@ -15,11 +15,11 @@ enum en_drop {
 	DROP_STKSTROVERFLOW,
 	DROP_THREADS,	   /* more threads than maxthreads fired */
 	DROP_RATE,	   /* more records a second than maxrate */
-	DROP_SAMPLES,	   /* samples that found no room (beam/sampler_fire.c) */
-	DROP_FLOWS,	   /* flows, or messages of them, that found no room (beam/flows.c) */
+	DROP_SAMPLES,	   /* samples that found no room (beam/sample/sampler_fire.c) */
+	DROP_FLOWS,	   /* flows, or messages of them, that found no room (beam/flow/flows.c) */
 	DROP_FLOWHOPS,	   /* messages and spawns of a flow beyond flowhops */
 	DROP_FLOWTOKENS,   /* calls of follow() in processes that have a token of the application */
-	DROP_TIMERS,	   /* timers that found no room: when they were due is not known (beam/timers.c) */
+	DROP_TIMERS,	   /* timers that found no room (beam/events/timers.c): not known when due */
 	DROP_KINDS
 };
 

@@ -11,7 +11,8 @@
  * In the command, profile-N fires in the kernel (kernel/sampler.c) if one of its clauses reads
  * something about the interrupted task (pid, execname, arg0, stack() and the like), or if the
  * script has other probes of the kernel: it then samples whatever runs on each CPU. Inside a node
- * such a clause samples the schedulers (beam/sampler_fire.c), and profile-wall-N the processes.
+ * such a clause samples the schedulers (beam/sample/sampler_fire.c), and profile-wall-N the
+ * processes.
  *
  */
 #include <errno.h>

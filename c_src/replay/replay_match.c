@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A term and a pattern, two terms: as beam/match.c and beam/same.c, on the nodes that terms are
+/* A term and a pattern, two terms: as match.c and same.c of beam/term, on the nodes that terms are
  * here. */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms of events as values of D: the counterpart of beam/terms.c for terms that come from text. A
- * term is read by the reader of patterns (prog/pattern.c) into the same nodes; a value is one of
- * these, or a part of a binary. Slots are emptied before each event.
+ * Terms of events as values of D: the counterpart of beam/builtins/terms.c for terms that come from
+ * text. A term is read by the reader of patterns (prog/pattern.c) into the same nodes; a value is
+ * one of these, or a part of a binary. Slots are emptied before each event.
  */
 #include "replay_terms.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms as text, as a node prints them (beam/term_print.c, term_chars.c): atoms, floats, pids and
- * binaries as the file has them, everything else is put together again. As there, what has more
+ * Terms as text, as a node prints them (beam/term/term_print.c, term_chars.c): atoms, floats, pids
+ * and binaries as the file has them, everything else is put together again. As there, what has more
  * characters than there is room for is a text if those are printable.
  */
 #include <stdio.h>

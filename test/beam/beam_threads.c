@@ -14,14 +14,14 @@
 #include <time.h>
 
 #include "beam/atoms.h"
-#include "beam/beam_handle.h"
-#include "beam/flow_table.h"
-#include "beam/functions.h"
-#include "beam/handles.h"
+#include "beam/code/functions.h"
+#include "beam/flow/flow_table.h"
+#include "beam/handle/beam_handle.h"
+#include "beam/handle/handles.h"
 #define BEAM_WORDS_CONST /* the fake has no layout that could be found: it is written here */
-#include "beam/layout.h"
 #include "beam/nif.h"
-#include "beam/term_print.h"
+#include "beam/term/term_print.h"
+#include "beam/vm/layout.h"
 #include "engine/state.h"
 #include "fake_vm.h"
 #include "flow_threads.h"

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "beam/flow_table.h"
+#include "beam/flow/flow_table.h"
 #include "fake_vm.h"
 #include "flow_threads.h"
 

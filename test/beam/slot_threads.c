@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "beam/beam_handle.h"
+#include "beam/handle/beam_handle.h"
 #include "beam/nif.h"
 #include "beam/pages.h"
 

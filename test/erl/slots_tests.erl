@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Tables of processes (c_src/beam/processes.c, proc_names.c): memory of those that have ended is given back, also
-%% where nobody tells of their ends, and of the living nothing is lost.
+%% Tables of processes (c_src/beam/proc/processes.c, proc_names.c): memory of those that have ended
+%% is given back, also where nobody tells of their ends, and of the living nothing is lost.
 -module(slots_tests).
 -include_lib("eunit/include/eunit.hrl").
 -export([f/1, stay/1]).

@@ -19,7 +19,7 @@ tree() { # arrows, then files
 	cp tools/includes.sh "$tmp/t/tools/"
 	printf '```arrows\n%s\n```\n' "$arrows" >"$tmp/t/doc/architecture.md"
 	for f; do
-		mkdir -p "$tmp/t/c_src/${f%%/*}"
+		mkdir -p "$(dirname "$tmp/t/c_src/${f%%:*}")"
 		echo "#include \"${f#*:}\"" >>"$tmp/t/c_src/${f%%:*}"
 		[[ ${f#*:} != */* ]] || { mkdir -p "$tmp/t/c_src/$(dirname "${f#*:}")" && touch "$tmp/t/c_src/${f#*:}"; }
 	done
@@ -28,6 +28,13 @@ tree() { # arrows, then files
 is 'a tree as drawn' '' "$(tree 'a -> b' a/x.c:b/y.h b/y.c:y.h)"
 like 'an include without an arrow' 'no arrow.*: b -> a' "$(tree 'a -> b' a/x.c:b/y.h b/y.h:a/z.h)"
 like 'an arrow without an include' 'no include follows: a -> c' "$(tree 'a -> b c' a/x.c:b/y.h)"
+is 'a folder inside a folder belongs to it' '' "$(tree 'a -> b' a/in/x.c:b/y.h a/in/x.c:a/z.h)"
+is 'floors' '' "$(tree $'a/low -> b\na/high -> a/low' a/high/x.c:a/low/y.h a/low/y.c:b/z.h)"
+like 'a floor without an arrow' 'no arrow.*: a/high -> a/low' "$(tree 'a/low -> b' a/high/x.c:a/low/y.h a/low/y.c:b/z.h)"
+like 'a floor below that includes one above' 'no arrow.*: a/low -> a/high' \
+	"$(tree 'a/high -> a/low' a/high/x.c:a/low/y.h a/low/y.c:a/high/z.h)"
+like 'a way around' 'no arrow.*: a/low -> \.\./high/z.h' \
+	"$(tree 'a/high -> a/low' a/high/x.c:a/low/y.h a/low/y.c:../high/z.h)"
 like 'a cycle' 'a cycle' "$(tree $'a -> b\nb -> a' a/x.c:b/y.h b/y.c:a/z.h)"
 
 library=(c_src/{api,bpf,consume,d,engine,kernel,prog,provider,symbols} c_src/*.[ch])
