@@ -174,7 +174,8 @@ LEFT_OUT := $(filter-out %/paths.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/
 	c_src/cli/bridge.c c_src/web/list_nodes.c c_src/serve/watch_nodes.c
 endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c c_src/serve/*.c))
-CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/node c_src/web c_src/serve))))
+CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/cli/replay c_src/node c_src/web \
+	c_src/serve))))
 
 # Inside a node; beam/nif/erlang_provider.c has the list of providers that holds there. Its functions
 # and many threads are tested with a VM that is none.

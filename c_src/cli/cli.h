@@ -21,7 +21,7 @@
  *   snapshots.c       snapshots of bufpolicy=ring
  *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
  *   flow_files.c      --follow, --perfetto, --otlp, --flows; flow_model.h: requests and the formats
- *   record_main.c     "erltrace record"; test_main.c: "erltrace test"; text_diff.c: what differs
+ *   replay/           events in files: "erltrace record" and "erltrace test"
  *   bridge.c          nodes of a script that runs in the kernel
  *   without_nodes.c, without_web.c  instead of these, where libei or the page's libraries are missing
  *

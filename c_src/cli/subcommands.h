@@ -3,7 +3,7 @@
 #ifndef CLI_SUBCOMMANDS_H
 #define CLI_SUBCOMMANDS_H
 
-int record_main(int argc, char **argv); /* record_main.c */
-int test_main(int argc, char **argv);	/* test_main.c */
+int record_main(int argc, char **argv); /* replay/record_main.c */
+int test_main(int argc, char **argv);	/* replay/test_main.c */
 
 #endif

@@ -15,12 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "args.h"
 #include "array.h"
-#include "cli.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/subcommands.h"
 #include "json_read.h"
 #include "options.h"
-#include "subcommands.h"
 
 enum { MOST_EVENTS = 1000000, FIELDS = 128 };
 

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "cli.h"
+#include "cli/cli.h"
+#include "cli/script_library.h"
+#include "cli/subcommands.h"
 #include "file.h"
-#include "script_library.h"
-#include "subcommands.h"
 #include "text_diff.h"
 
 enum { EXPECTED_MOST = 64 << 20, DEEP = 16 };
