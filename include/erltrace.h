@@ -318,6 +318,7 @@ typedef struct {
 	uint64_t timestamp;	/* ns, monotonic */
 	uint64_t walltimestamp; /* ns since 1970 */
 	int flow;		/* -F: 1 entry, -1 return, 0 neither */
+	const char *node;	/* of several streams: where; NULL otherwise */
 } erltrace_event_t;
 
 typedef struct {
@@ -334,6 +335,7 @@ typedef struct {
 	uint64_t drops;	     /* since the last report */
 	uint64_t total;
 	const char *message; /* as DTrace words it */
+	const char *node;    /* of several streams: where, if that is known; NULL otherwise */
 } erltrace_drop_t;
 
 typedef struct {
@@ -438,15 +440,21 @@ int erltrace_take_snapshot(erltrace_t *h, const char *why, const erltrace_handle
  * without an engine: it compiles and traces nothing. It is fed, and erltrace_work() hands on what
  * has come; so do the calls for aggregations. The options are those that the script runs with.
  * Several streams of the same script are one result: records in order of time, aggregations added
- * up. NULL: out of memory.
+ * up. NULL: out of memory, or too many streams.
  */
-erltrace_t *erltrace_reader(erltrace_error_t *err);
+erltrace_t *erltrace_reader(unsigned streams, erltrace_error_t *err);
 /*
- * The next bytes of a stream; streams are numbered from 0 on, and all are begun before the first
- * erltrace_work(). -1: it is no stream, or one of another script; nothing more of it is read.
+ * The next bytes of a stream, which are numbered from 0 on. -1: it is no stream, or one of another
+ * script; nothing more of it is read.
  */
 int erltrace_feed(
 	erltrace_t *h, unsigned stream, const void *bytes, size_t len, erltrace_error_t *err);
+/*
+ * As erltrace_tick() and erltrace_stacks(), of one stream; node: what the lines call it. These begin
+ * when the stream has: until then they return 0 and do nothing.
+ */
+int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
+	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err);
 /* Nothing more of it comes. When all have ended erltrace_work() prints what is left. */
 void erltrace_feed_end(erltrace_t *h, unsigned stream);
 

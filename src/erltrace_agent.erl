@@ -49,6 +49,8 @@
 -define(PART, 100).         % ms between two parts of the aggregations
 -define(PREVIEW, 1000).     % ms between two previews; fewer at first: a node may die soon
 -define(SHARE, 20).         % parts take a 20th of the time at most, and previews
+-define(LEAST_LIVE, 20).    % ms between two changes of aggregations in a stream at least
+-define(BEAT, 100).         % ms after which a stream says the time, where several are read as one
 -define(PREVIEWS, 1000).    % a thousandth: many scripts gather many keys, few nodes die; but there is one
 -define(RARE, 10000).       % every so many ms, if that is
 -define(RARE_PREVIEWS, 100). % a hundredth at most: on a busy machine each seems to take long
@@ -68,7 +70,8 @@
                guard :: pid(),
                spec :: spec(),
                h :: pid() | undefined,             % the handle
-               form :: cmd_text | cmd_terminal | cmd_json | cmd_stream,
+               form :: cmd_text | cmd_terminal | cmd_json,
+               stream :: {stream, Ms :: pos_integer(), Beat :: non_neg_integer(), Form :: atom()} | undefined,
                role = alone :: alone | first | other,
                out = [] :: [out()],
                next = ready :: next(),
@@ -134,8 +137,11 @@ handle_event(info, _, giving, _) ->
     {keep_state_and_data, postpone};
 handle_event(info, go, ready, Data) ->
     go(Data);
-handle_event(info, go_stream, ready, Data) ->
-    go(Data#data{form = cmd_stream});
+handle_event(info, {go_stream, Nodes}, ready, #data{spec = Spec} = Data) ->
+    %% Ticks of --live have what has come; of several nodes records are put in order of time.
+    Ms = max(?LEAST_LIVE, min(proplists:get_value(live, Spec, 2 * ?PREVIEW) div 2, ?PREVIEW)),
+    Beat = case Nodes of 1 -> 0; _ -> ?BEAT end,
+    go(Data#data{stream = {stream, Ms, Beat, Data#data.form}});
 handle_event(info, go_first, ready, Data) ->
     go(Data#data{role = first});
 handle_event(info, go_other, ready, Data) ->
@@ -334,11 +340,11 @@ slowest(_) -> ?POLL.
 next_poll([], #data{poll = Poll, slowest = Slowest} = Data) -> Data#data{poll = min(2 * Poll, Slowest)};
 next_poll(_, Data) -> Data#data{poll = ?POLL}.
 
-work(#data{form = Form} = Data0) ->
+work(Data0) ->
     {Tick, Data1} = tick(Data0),
     {Stacks, Data} = stacks(Data1),
     Since = Tick ++ Stacks,
-    case ask({work, Form}, Data) of
+    case ask({work, results(Data)}, Data) of
         {error, Reason} ->
             give(Since ++ [{tell, failed(-1, Reason)}, {give, cost_lines(Data)}], {leave, 1}, Data);
         {Status, Items} ->
@@ -348,6 +354,9 @@ work(#data{form = Form} = Data0) ->
             {Part, Data2} = partial_results(Status, next_poll(Items, Data)),
             worked(Status, Batch ++ Part, Data2)
     end.
+
+results(#data{stream = undefined, form = Form}) -> Form;
+results(#data{stream = Stream}) -> Stream.
 
 worked(done, Out, Data) ->
     Last = [{give, T} || T <- last_live(Data) ++ last_stacks(Data)] ++ [{give, cost_lines(Data)}],
@@ -379,9 +388,9 @@ exit_code(_) -> -1.
 tick(#data{spec = Spec, tick = Due} = Data) ->
     case {proplists:get_value(live, Spec), now_ms()} of
         {Every, Now} when is_integer(Every), Now >= Due ->
-            {_, Batch} = live(Data),
+            Lines = [{give, element(2, live(Data))} || Data#data.stream =:= undefined], % else the command makes them
             {Unmatched, Data1} = match_again(Data),
-            {[{give, Batch} | Unmatched], Data1#data{tick = max(Due + Every, Now)}};
+            {Lines ++ Unmatched, Data1#data{tick = max(Due + Every, Now)}};
         _ ->
             {[], Data}
     end.
@@ -391,6 +400,8 @@ live(Data) ->
     {More, {batch, [{live, Line} || {text, Line} <- Lines]}}.
 
 %% All that is left: a tick has no room for everything if there are many keys.
+last_live(#data{stream = {stream, _, _, _}}) ->
+    [];
 last_live(#data{spec = Spec} = Data) ->
     case proplists:is_defined(live, Spec) andalso live(Data) of
         {more, Batch} -> [Batch | last_live(Data)];
@@ -406,6 +417,8 @@ until_tick(#data{spec = Spec, tick = Due, poll = Poll}) ->
 
 %% --folded and the like: what aggregations by stack gathered since the last time. Each node sends
 %% its own; the command adds them up.
+stacks(#data{stream = {stream, _, _, _}} = Data) ->
+    {[], Data};
 stacks(#data{spec = Spec, stacks = Due} = Data) ->
     case {proplists:get_value(stacks, Spec), now_ms()} of
         {Every, Now} when is_integer(Every), Now >= Due ->
@@ -418,6 +431,8 @@ stacks(#data{spec = Spec, stacks = Due} = Data) ->
             {[], Data}
     end.
 
+last_stacks(#data{stream = {stream, _, _, _}}) ->
+    [];
 last_stacks(#data{spec = Spec} = Data) ->
     case proplists:is_defined(stacks, Spec) andalso ask(stacks, Data) of
         {more, List} -> [{stacks, List} | last_stacks(Data)];
@@ -428,7 +443,7 @@ last_stacks(#data{spec = Spec} = Data) ->
 %% The others send what they gathered to the first. The first, or the only one, sends the command a
 %% preview of the final results. How often depends on how long it takes, but once it may have taken long only
 %% because the machine was busy.
-partial_results(_, #data{form = cmd_stream} = Data) -> % what has been sent is there
+partial_results(_, #data{stream = {stream, _, _, _}} = Data) -> % what has been sent is there
     {[], Data};
 partial_results(Status, #data{role = other, part = Due} = Data) ->
     case now_ms() of

@@ -300,7 +300,8 @@ why_not(#data{nif = Nif}) ->
     end.
 
 %% The command asks a hundred times a second.
-how(Form) when Form =:= cmd_text; Form =:= cmd_terminal; Form =:= cmd_json; Form =:= cmd_stream -> if_due;
+how(Form) when Form =:= cmd_text; Form =:= cmd_terminal; Form =:= cmd_json -> if_due;
+how({stream, _, _, _}) -> if_due;
 how(_) -> now.
 
 %% After an abort, what there is can be read first; then comes the reason as an error.

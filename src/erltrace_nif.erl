@@ -199,8 +199,10 @@ armed(_) -> erlang:nif_error(not_loaded).
 -spec stop(nif()) -> ok | failure().
 stop(Nif) -> run(stop, [Nif]).
 
--spec work(nif(), text | terminal | json | records | both | alerts | cmd_text | cmd_terminal | cmd_json | cmd_stream) ->
+-spec work(nif(), text | terminal | json | records | both | alerts | cmd_text | cmd_terminal | cmd_json |
+           {stream, Ms :: pos_integer(), Beat :: non_neg_integer(), Form :: atom()}) ->
           {ok | done, [tuple()]} | failure().
+work(Nif, {stream, _, Beat, _} = Form) when Beat > 0 -> run(work, [Nif, Form]); % the time comes in any case
 work(Nif, Form) -> unless_at_rest(work, Nif, [Nif, Form]).
 
 -spec tick(nif(), binary()) -> {ok | more, [{text, binary()}]}.

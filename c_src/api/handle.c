@@ -425,6 +425,8 @@ erltrace_status_t erltrace_status(erltrace_t *h, int *exit_code)
 
 static int need_consumer(erltrace_t *h, erltrace_error_t *err)
 {
+	if (h->reader != NULL && api_reader_begun(h, err) < 0)
+		return -1;
 	if (h->co != NULL)
 		return 0;
 	return api_fail(err, ET_IDLE, "no aggregations yet: go has not been called");
@@ -455,8 +457,7 @@ int api_tick(erltrace_t *h, const char *node, int (*text)(void *arg, const char 
 
 	if (need_consumer(h, err) < 0)
 		return -1;
-	rc = co_json_tick(&j, h->co, node,
-		h->reader != NULL ? sr_fired(h->reader) : en_fired(h->en), cost);
+	rc = co_json_tick(&j, h->co, 0, 1, node, en_fired(h->en), cost);
 	co_json_free(&j);
 	return rc;
 }

@@ -57,6 +57,7 @@ unsigned api_flags(const erltrace_compile_opts_t *o); /* D_C_* */
 /* $0 is the script's name, $1.. its arguments. NULL: out of memory. The caller frees. */
 const char **api_argv(const erltrace_compile_opts_t *o);
 int api_upkeep(erltrace_t *h, uint64_t now, erltrace_error_t *err); /* what is due: clean, look */
+int api_reader_begun(erltrace_t *h, erltrace_error_t *err);
 int api_read(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err); /* work() */
 erltrace_status_t api_reader_status(const erltrace_t *h, int *exit_code);
 void api_scan_free(struct api_scan *s);

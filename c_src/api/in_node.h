@@ -62,12 +62,14 @@ int api_export(erltrace_t *h, bool keep, char **bytes, size_t *len); /* the call
 int api_import(erltrace_t *h, const void *bytes, size_t len);
 
 /*
- * Instead of erltrace_work(): what there is as a stream (stream/stream.h) for a consumer elsewhere,
- * `most` bytes or a little more of it. ERLTRACE_OK, API_MORE, ERLTRACE_DONE, -1. The caller frees.
+ * Instead of erltrace_work(): what there is as a stream (stream/writer.h) for a consumer elsewhere.
+ * round->final is found out. handlers: of a flight recorder, whose alerts and snapshots are not for
+ * the stream, as erltrace_work() calls them. ERLTRACE_OK, API_MORE, ERLTRACE_DONE, -1. The caller frees *bytes.
  */
+struct sw_round;
 enum { API_MORE = 2 };
-int api_forward(erltrace_t *h, const char *node, unsigned permille, size_t most, char **bytes,
-	size_t *len, erltrace_error_t *err);
+int api_forward(erltrace_t *h, const char *node, const struct sw_round *round,
+	const erltrace_handlers_t *handlers, char **bytes, size_t *len, erltrace_error_t *err);
 
 /* Nobody reads what actions print (co_mute() in consume/consume.h). */
 void api_mute(erltrace_t *h);

@@ -5,6 +5,7 @@
  */
 #include "handle.h"
 #include "in_node.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 
@@ -13,11 +14,11 @@
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-int api_forward(erltrace_t *h, const char *node, unsigned permille, size_t most, char **bytes,
-	size_t *len, erltrace_error_t *err)
+int api_forward(erltrace_t *h, const char *node, const struct sw_round *round,
+	const erltrace_handlers_t *handlers, char **bytes, size_t *len, erltrace_error_t *err)
 {
 	uint64_t now = en_now(), fired = en_fired(h->en);
-	bool final;
+	struct sw_round r = *round;
 	int rc;
 
 	*bytes = NULL;
@@ -31,27 +32,31 @@ int api_forward(erltrace_t *h, const char *node, unsigned permille, size_t most,
 	if (h->writer == NULL)
 		return api_fail(err, ET_NOMEM, "out of memory");
 	h->begun = true;
-	final = api_ended(h);
-	if (final && en_state(h->en) == EN_RUNNING)
+	r.final = api_ended(h);
+	if (r.final && en_state(h->en) == EN_RUNNING)
 		en_stop(h->en);
-	if (!final && api_upkeep(h, now, err) < 0)
+	if (!r.final && api_upkeep(h, now, err) < 0)
 		return -1;
-	if (!final && now < h->next_switch)
+	if (!r.final && now < h->next_switch)
 		return ERLTRACE_OK;
-	rc = sw_work(h->writer, most, final, permille, bytes, len);
+	if (h->opts.val[OPT_BUFPOLICY] == BUFPOLICY_RING &&
+		((rc = co_look(h->co, handlers)) != 0 ||
+			(rc = api_snapshots(h, handlers, r.final)) != 0))
+		return rc;
+	rc = sw_work(h->writer, &r, bytes, len);
 	if (rc < 0)
 		return ERLTRACE_OK; /* nothing is lost: the next call tries again */
 	h->worked = now;
 	h->fired = fired;
 	if (h->opts.val[OPT_SWITCHRATE] != 0)
 		h->next_switch = now + h->opts.val[OPT_SWITCHRATE];
-	h->done = final && rc == 0;
+	h->done = r.final && rc == 0;
 	return h->done ? ERLTRACE_DONE : rc > 0 ? API_MORE : ERLTRACE_OK;
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-erltrace_t *erltrace_reader(erltrace_error_t *err)
+erltrace_t *erltrace_reader(unsigned streams, erltrace_error_t *err)
 {
 	erltrace_t *h = calloc(1, sizeof(*h));
 
@@ -61,7 +66,7 @@ erltrace_t *erltrace_reader(erltrace_error_t *err)
 	}
 	et_options_init(&h->opts);
 	h->opts.running = true;
-	h->reader = sr_new(&h->opts);
+	h->reader = sr_new(&h->opts, streams);
 	if (h->reader == NULL) {
 		api_fail(err, ET_NOMEM, "out of memory");
 		erltrace_close(h);
@@ -97,17 +102,31 @@ erltrace_status_t api_reader_status(const erltrace_t *h, int *exit_code)
 	return h->done ? ERLTRACE_STOPPED : h->co != NULL ? ERLTRACE_RUNNING : ERLTRACE_IDLE;
 }
 
-static int begin(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)
+/* 1: there is a consumer; 0: no stream has begun yet; -1: out of memory. */
+int api_reader_begun(erltrace_t *h, erltrace_error_t *err)
 {
 	const struct prog *prog = sr_program(h->reader);
 	struct et_error e = {.tag = ""};
 
+	if (prog == NULL)
+		return 0;
 	if (h->co == NULL)
 		h->co = co_new(&sr_origin, h->reader, prog, &h->opts, &e);
-	if (h->co == NULL)
-		return api_error(err, &e);
-	h->begun = true;
-	return co_begin(h->co, handlers);
+	return h->co == NULL ? api_error(err, &e) : 1;
+}
+
+int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
+	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
+{
+	struct co_json j = {.text = text, .arg = arg};
+	int rc = h->reader != NULL ? api_reader_begun(h, err) : 0;
+
+	if (rc <= 0)
+		return rc;
+	rc = co_json_tick(&j, h->co, stream, sr_streams(h->reader), node,
+		sr_fired(h->reader, stream), sr_cost(h->reader, stream));
+	co_json_free(&j);
+	return rc;
 }
 
 int api_read(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)
@@ -116,12 +135,13 @@ int api_read(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_
 
 	if (h->done)
 		return ERLTRACE_DONE;
-	if (sr_program(h->reader) == NULL) {
-		h->done = sr_ended(h->reader);
-		return h->done ? ERLTRACE_DONE : ERLTRACE_OK;
+	rc = api_reader_begun(h, err);
+	if (rc <= 0) {
+		h->done = rc == 0 && sr_ended(h->reader);
+		return rc < 0 ? -1 : h->done ? ERLTRACE_DONE : ERLTRACE_OK;
 	}
-	if (!h->begun && (rc = begin(h, handlers, err)) != 0)
-		return rc;
+	rc = h->begun ? 0 : co_begin(h->co, handlers);
+	h->begun = true;
 	while (rc == 0 && sr_ready(h->reader, en_now()))
 		rc = co_work(h->co, handlers, false);
 	if (rc != 0 || !sr_ended(h->reader))

@@ -56,25 +56,60 @@ static int get_values(const ei_x_buff *x, int *at, struct flow_event *e)
 	return nd_skip(x, at); /* the list's end */
 }
 
+static int kind_of(const char *name, size_t len)
+{
+	int kind = 0;
+
+	while (kind < FLOW_KINDS && (strlen(kinds[kind].probe) != len ||
+					    memcmp(kinds[kind].probe, name, len) != 0))
+		kind++;
+	return kind;
+}
+
 /* {Name, Monotonic, Wall, [Value]}; the values have the time on the time line of all nodes. */
 static int get_event(const ei_x_buff *x, int *at, struct flow_event *e)
 {
 	const char *name;
 	int64_t monotonic, wall;
 	long len;
-	int kind = 0;
+	int kind;
 
 	if (nd_get_tuple(x, at, 4) < 0 || nd_get_text(x, at, &name, &len) < 0 ||
 		get_number(x, at, &monotonic) < 0 || get_number(x, at, &wall) < 0)
 		return -1;
-	while (kind < FLOW_KINDS && (strlen(kinds[kind].probe) != (size_t)len ||
-					    memcmp(kinds[kind].probe, name, (size_t)len) != 0))
-		kind++;
+	kind = kind_of(name, (size_t)len);
 	if (kind == FLOW_KINDS)
 		return -1;
 	e->kind = (enum flow_kind)kind;
 	e->wall = (uint64_t)wall;
 	return get_values(x, at, e);
+}
+
+int node_flow_event(const erltrace_event_t *ev, const erltrace_record_t *rec, struct flow_event *e)
+{
+	int kind = kind_of(ev->probe.name, strlen(ev->probe.name)), n, texts;
+
+	if (kind == FLOW_KINDS)
+		return -1;
+	e->kind = (enum flow_kind)kind;
+	e->wall = ev->walltimestamp;
+	n = kinds[kind].nnumbers;
+	texts = kinds[kind].ntexts;
+	if (rec->nvalues != (unsigned)(n + texts))
+		return -1;
+	for (int i = 0; i < n + texts; i++) {
+		const erltrace_value_t *v = &rec->values[i];
+
+		if (v->kind != (i < n ? ERLTRACE_INT : ERLTRACE_STRING))
+			return -1;
+		if (i < n) {
+			e->number[i] = v->i;
+		} else {
+			e->text[kinds[kind].texts[i - n]].p = v->bytes != NULL ? v->bytes : "";
+			e->text[kinds[kind].texts[i - n]].len = v->len;
+		}
+	}
+	return 0;
 }
 
 int node_get_flows(const ei_x_buff *x, int at, const char *node, struct flows *s)

@@ -353,10 +353,9 @@ static void tell_lost(const struct nodes *ns, const struct target *t, int64_t en
 static void tell_missing(const struct nodes *ns, const struct target *t, int64_t ended)
 {
 	if (ns->c->uses.aggregations)
-		cli_say("aggregations of the last %.1f s are missing: those of %s, and what it had "
-			"been sent",
-			(double)(ended - (t->rawlen > 0 ? t->preview_at : t->began_at)) / 1000,
-			t->nd->name);
+		cli_say("aggregations of the last %.1f s are missing: those of %s%s",
+			(double)(ended - (t->preview_at > 0 ? t->preview_at : t->began_at)) / 1000,
+			t->nd->name, ns->reader != NULL ? "" : ", and what it had been sent");
 }
 
 /*
@@ -367,6 +366,11 @@ static void print_gathered(struct nodes *ns, struct target *t, int64_t ended)
 	bool told = !ns->c->json || !ns->c->quiet;
 
 	if (ns->reader != NULL) {
+		if (t->preview_at == 0)
+			tell_lost(ns, t, ended);
+		else if (told && ns->c->uses.aggregations)
+			cli_say("aggregations as they were %.1f s before it ended:",
+				(double)(ended - t->preview_at) / 1000);
 		node_stream_ends(ns, t);
 		return;
 	}
@@ -450,7 +454,10 @@ static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
 		tell_stood(ns);
 		ns->status = CLI_ERROR;
 	}
-	if (hand_over(ns, t))
+	if (ns->reader != NULL && was_running && !node_all_done(ns, t)) {
+		tell_missing(ns, t, now);
+		node_stream_ends(ns, t);
+	} else if (hand_over(ns, t))
 		tell_missing(ns, t, now);
 	else if (was_running)
 		print_gathered(ns, t, now);
@@ -518,14 +525,12 @@ static void go(struct nodes *ns)
 	for (int i = 0; i < ns->n; i++)
 		if (ns->v[i].state == COMPILED && n++ == 0)
 			one = &ns->v[i];
-	if (n == 1 && getenv("ERLTRACE_STREAM") != NULL && ns->c->live_ms == 0 &&
-		ns->c->stacks == NULL && ns->c->flows == NULL) {
-		if (node_stream_open(ns) != CLI_OK) {
+	if (getenv("ERLTRACE_STREAM") != NULL) {
+		if (node_stream_go(ns) != CLI_OK) {
 			ns->status = CLI_ERROR;
 			node_tell_all(ns, STOPPING, "stop");
 			return;
 		}
-		node_tell_all(ns, RUNNING, "go_stream");
 	} else if (n > 1) {
 		ns->first = one;
 		node_tell(one, "go_first");
@@ -533,7 +538,8 @@ static void go(struct nodes *ns)
 	}
 	node_tell_all(ns, RUNNING, n > 1 ? "go_other" : "go"); /* who does not run yet */
 	for (int i = 0; i < ns->n; i++)
-		ns->v[i].began_at = node_ms();
+		if (ns->v[i].state == RUNNING)
+			ns->v[i].began_at = node_ms();
 	ns->c->gathers = true;
 	cli_procs_go(ns->c);
 }
@@ -606,7 +612,8 @@ static void run(struct nodes *ns)
 			tell_snapshot(ns);
 		node_keys(ns);
 		cli_flows_look(ns->c, node_ms());
-		node_receive(ns, ns->c->nprocs > 0 ? 100 : 1000);
+		node_stream_look(ns);
+		node_receive(ns, ns->c->nprocs > 0 || ns->reader != NULL ? 100 : 1000);
 		cli_more_errors(ns->c, false);
 	}
 	node_keys_end();

@@ -8,11 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow_model.h"
 #include "format_match.h"
 #include "node_system.h"
 #include "output.h"
 
 static struct nodes *running; /* handlers of JSON have a state of their own */
+
+/* ---- what the reader hands on ----------------------------------------------------------- */
+
+static int on_text(void *arg, const char *text, size_t len)
+{
+	(void)arg;
+	cli_write_foreign(running->c, text, len);
+	return 0;
+}
 
 /* What a node wants done here must be in a script, and permitted. */
 static bool may_ask(char **formats, int n, const char *text)
@@ -21,13 +31,6 @@ static bool may_ask(char **formats, int n, const char *text)
 		return true;
 	cli_say("a command or a file that no script asked for (-w): refused");
 	return false;
-}
-
-static int on_text(void *arg, const char *text, size_t len)
-{
-	(void)arg;
-	cli_write_foreign(running->c, text, len);
-	return 0;
 }
 
 static int on_system(void *arg, const char *command)
@@ -43,14 +46,51 @@ static int on_system(void *arg, const char *command)
 static int on_reopen(void *arg, const char *path)
 {
 	const struct cli_uses *u = &running->c->uses;
+	bool back = path[0] == '\0';
 
 	(void)arg;
-	if (u->npaths > 0 && (path[0] == '\0' ? u->destructive : may_ask(u->paths, u->npaths, path)))
+	if (back ? u->destructive && u->npaths > 0 : may_ask(u->paths, u->npaths, path))
 		node_reopen(running, path, strlen(path));
 	return 0;
 }
 
-int node_stream_open(struct nodes *ns)
+static int on_truncate(void *arg)
+{
+	(void)arg;
+	if (running->c->uses.ftruncate)
+		cli_truncate(running->c);
+	return 0;
+}
+
+static int on_flow(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+{
+	struct nodes *ns = running;
+	struct flow_event e = {.node = ev->node};
+
+	(void)arg;
+	for (int i = 0; e.node == NULL && i < ns->n; i++) /* the only one that runs */
+		e.node = ns->v[i].matched ? ns->v[i].nd->name : NULL;
+	if (ns->c->flows == NULL || e.node == NULL)
+		return 0;
+	if (node_flow_event(ev, rec, &e) == 0) {
+		flows_add(cli_flows(ns->c), &e, node_ms());
+		return 0;
+	}
+	cli_say("node %s: events of requests that it sent are lost: they cannot be read", e.node);
+	ns->status = CLI_ERROR;
+	return 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
+static int fail(struct nodes *ns, const erltrace_error_t *err)
+{
+	cli_fail(ns->c, err, "processing aborted");
+	ns->ending = true;
+	return ns->status = CLI_ERROR;
+}
+
+static int open_reader(struct nodes *ns, unsigned streams)
 {
 	erltrace_error_t err = {0};
 
@@ -63,8 +103,42 @@ int node_stream_open(struct nodes *ns)
 		ns->reads.text = on_text;
 	ns->reads.system = on_system;
 	ns->reads.reopen = on_reopen;
-	ns->reader = erltrace_reader(&err);
-	return ns->reader != NULL ? CLI_OK : cli_fail(ns->c, &err, "processing aborted");
+	ns->reads.truncate = on_truncate;
+	ns->reads.flow = on_flow;
+	ns->reader = erltrace_reader(streams, &err);
+	return ns->reader != NULL ? CLI_OK : fail(ns, &err);
+}
+
+/* {go_stream, N} */
+static void tell_go(struct target *t, unsigned n)
+{
+	struct et_error e = {.tag = ""};
+	ei_x_buff x;
+
+	ei_x_new_with_version(&x);
+	ei_x_encode_tuple_header(&x, 2);
+	ei_x_encode_atom(&x, "go_stream");
+	ei_x_encode_ulong(&x, n);
+	nd_send(t->nd, &t->agent, &x, &e); /* gone: node_receive() will tell */
+	ei_x_free(&x);
+	t->state = RUNNING;
+}
+
+int node_stream_go(struct nodes *ns)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state == COMPILED)
+			ns->v[i].stream = n++;
+	if (n == 0)
+		return CLI_OK;
+	if (open_reader(ns, n) != CLI_OK)
+		return CLI_ERROR;
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state == COMPILED)
+			tell_go(&ns->v[i], n);
+	return CLI_OK;
 }
 
 void node_stream_close(struct nodes *ns)
@@ -73,18 +147,57 @@ void node_stream_close(struct nodes *ns)
 	ns->reader = NULL;
 }
 
+/* ---- reading ---------------------------------------------------------------------------- */
+
+static int on_tick(void *arg, const char *text, size_t len)
+{
+	cli_write_foreign(arg, text, len);
+	return 0;
+}
+
+/* What ticks and stacks are of, they must be told before anything is read. */
+static void tick(struct nodes *ns, bool all)
+{
+	erltrace_error_t err;
+
+	for (int i = 0; i < ns->n; i++)
+		while (ns->v[i].began_at != 0 &&
+			erltrace_stream_tick(ns->reader, ns->v[i].stream, ns->v[i].nd->name, on_tick,
+				ns->c, &err) > 0 && all)
+			;
+}
+
+void node_stream_look(struct nodes *ns)
+{
+	int64_t now = node_ms();
+	erltrace_error_t err;
+
+	if (ns->reader == NULL)
+		return;
+	if (ns->c->live_ms > 0 && now >= ns->next_tick) {
+		tick(ns, false);
+		ns->next_tick = now + ns->c->live_ms;
+	}
+	if (ns->c->stacks != NULL && now >= ns->next_stacks &&
+		erltrace_stacks(ns->reader, cli_stacks_take, ns->c, &err) >= 0)
+		ns->next_stacks = now + CLI_STACKS_MS;
+}
+
 static void work(struct nodes *ns)
 {
 	erltrace_error_t err = {0};
-	int code;
+	int code, rc;
 
-	if (erltrace_work(ns->reader, &ns->reads, &err) < 0) {
-		cli_fail(ns->c, &err, "processing aborted");
-		ns->status = CLI_ERROR;
-		ns->ending = true;
-	}
+	node_stream_look(ns);
+	rc = erltrace_work(ns->reader, &ns->reads, &err);
+	if (rc < 0)
+		fail(ns, &err);
 	if (erltrace_status(ns->reader, &code) == ERLTRACE_EXITED)
 		ns->ending = true;
+	if (rc == ERLTRACE_DONE && ns->c->live_ms > 0)
+		tick(ns, true);
+	if (rc == ERLTRACE_DONE && ns->c->stacks != NULL)
+		erltrace_stacks(ns->reader, cli_stacks_take, ns->c, &err);
 	cli_flush(ns->c);
 }
 
@@ -92,16 +205,15 @@ void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t l
 {
 	erltrace_error_t err = {0};
 
-	if (erltrace_feed(ns->reader, (unsigned)(t - ns->v), bytes, len, &err) < 0) {
-		cli_fail(ns->c, &err, "processing aborted");
-		ns->status = CLI_ERROR;
-		ns->ending = true;
-	}
+	t->preview_at = node_ms();
+	t->ticked = true;
+	if (erltrace_feed(ns->reader, t->stream, bytes, len, &err) < 0)
+		fail(ns, &err);
 	work(ns);
 }
 
 void node_stream_ends(struct nodes *ns, struct target *t)
 {
-	erltrace_feed_end(ns->reader, (unsigned)(t - ns->v));
+	erltrace_feed_end(ns->reader, t->stream);
 	work(ns);
 }

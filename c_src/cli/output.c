@@ -158,9 +158,10 @@ static int on_drop(void *arg, const erltrace_drop_t *d)
 	cli_flows_dropped(c);
 	cli_flush(c);
 	if (c->droptags)
-		cli_say("[DTRACEDROP_%s] %s", d->kind, d->message);
+		cli_say("%s%s[DTRACEDROP_%s] %s", d->node ? d->node : "", d->node ? ": " : "",
+			d->kind, d->message);
 	else
-		cli_say("%s", d->message);
+		cli_say("%s%s%s", d->node ? d->node : "", d->node ? ": " : "", d->message);
 	return 0;
 }
 
@@ -236,7 +237,9 @@ void cli_error(struct cli *c, const char *node, const char *text, size_t len)
 
 static int on_fault(void *arg, const erltrace_fault_t *f)
 {
-	cli_error(arg, "", f->message, strlen(f->message));
+	const char *node = f->event.node;
+
+	cli_error(arg, node != NULL ? node : "", f->message, strlen(f->message));
 	return 0;
 }
 

@@ -29,6 +29,7 @@ struct target {
 	struct cli_snapshot *snapshot; /* that it is sending, or NULL */
 	int64_t began_at, preview_at; /* ms */
 	bool ticked; /* a tick of --live has come */
+	unsigned stream; /* of the reader */
 	bool silent; /* it has ended the script because we stood still */
 };
 
@@ -44,6 +45,7 @@ struct nodes {
 	void (*gone)(struct nodes *ns, struct target *t, struct et_error *e); /* a node is */
 	erltrace_t *reader; /* of streams; NULL: nodes send text */
 	erltrace_handlers_t reads;
+	int64_t next_tick, next_stacks; /* ms */
 	bool keys; /* the standard input is a terminal whose keys are for the scripts */
 	struct {   /* of that terminal, as the nodes know it; 0: they do not */
 		unsigned short rows, columns;
@@ -109,6 +111,9 @@ int node_get_stacks(const ei_x_buff *x, int at, erltrace_agg_cb *cb, void *arg);
 
 /* node_flows.c */
 struct flows;
+struct flow_event;
+/* Of the values of a flowtrace(); -1: it is none of ours. */
+int node_flow_event(const erltrace_event_t *ev, const erltrace_record_t *rec, struct flow_event *e);
 /* -1: the same */
 int node_get_flows(const ei_x_buff *x, int at, const char *node, struct flows *s);
 
@@ -117,10 +122,11 @@ void node_keys(struct nodes *ns); /* what was pressed since is sent to the nodes
 void node_keys_end(void); /* the terminal is as it was; may be called by a signal handler */
 
 /* node_stream.c */
-int node_stream_open(struct nodes *ns);
+int node_stream_go(struct nodes *ns); /* those that have compiled run, and their results are read */
 void node_stream_close(struct nodes *ns);
 void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t len);
 void node_stream_ends(struct nodes *ns, struct target *t);
+void node_stream_look(struct nodes *ns); /* what is due by the clock */
 
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);

@@ -308,8 +308,9 @@ static bool was_reached(const struct co_rec *r, const struct prog_action *a)
 /*
  * What a snapshot shows again has been done before; what acts at once is not done again at the end.
  */
-static bool is_due(const struct co *co, const struct prog_action *a)
+static bool is_due(const struct co_rec *r, const struct prog_action *a)
 {
+	const struct co *co = r->co;
 	bool at_once = a->act == ACT_ALERT || a->act == ACT_SNAPSHOT;
 
 	switch (co->mode) {
@@ -317,7 +318,7 @@ static bool is_due(const struct co *co, const struct prog_action *a)
 	case CO_ALL:
 		if (co->mute && co->fd < 0 && only_prints(a))
 			return false;
-		return !at_once || !co_is_noted(co);
+		return !at_once || !co_is_noted(co, r->head);
 	default: break;
 	}
 	switch (a->act) {
@@ -344,7 +345,7 @@ int ac_perform(struct co_rec *r)
 		const struct prog_action *a = &c->actions[i];
 		size_t start = co->out.len;
 		uint64_t flushes = co->flushes;
-		struct co_val *v = is_due(co, a) && was_reached(r, a) ? action_values(r, a) : NULL;
+		struct co_val *v = is_due(r, a) && was_reached(r, a) ? action_values(r, a) : NULL;
 
 		if (v == NULL)
 			continue;

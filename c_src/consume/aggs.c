@@ -31,6 +31,7 @@ struct ag {
 	size_t ntab, n;
 	size_t mem; /* of entries and table, against aggmax */
 	uint64_t seq, drops, changes;
+	bool begun;
 	size_t at; /* where ag_give_each() goes on */
 	struct ag_state *st; /* one an aggregation */
 	unsigned nst;
@@ -273,15 +274,37 @@ static int take(
 	}
 	if (named != NULL)
 		key = named;
-	if (co->live == NULL || co_opt(co, OPT_AGGKEEP)) {
+	if (co->nlive == 0 || co_opt(co, OPT_AGGKEEP)) {
 		e = merge(co, co->ag, agg, key, keylen, data);
 		if (e != NULL && co_opt(co, OPT_AGGPERCPU))
 			merge_part(co, e, thread, data);
 	}
-	if (co->live != NULL)
-		merge(co, co->live, agg, key, keylen, data);
+	if (co->nlive > 0) {
+		unsigned i = co->nlive > 1 ? co->from->stream(co->of) : 0;
+
+		merge(co, co->live[i < co->nlive ? i : 0], agg, key, keylen, data);
+	}
 	free(named);
 	return 0;
+}
+
+struct ag **ag_live(struct co *co, unsigned n)
+{
+	if (co->nlive > 0)
+		return co->live;
+	co->live = calloc(n, sizeof(struct ag *));
+	for (; co->live != NULL && co->nlive < n; co->nlive++)
+		if ((co->live[co->nlive] = ag_new()) == NULL)
+			break;
+	return co->nlive == n ? co->live : NULL;
+}
+
+bool ag_is_begun(struct ag *ag)
+{
+	bool was = ag->begun;
+
+	ag->begun = true;
+	return was;
 }
 
 int ag_take(struct co *co)

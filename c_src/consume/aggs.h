@@ -44,6 +44,9 @@ void ag_add(struct co *co, unsigned agg, const void *key, size_t len, const uint
 void ag_forget(struct co *co); /* all keys */
 void ag_lost(struct co *co);   /* one more drop */
 uint64_t ag_changes(const struct ag *ag); /* a number that grows with every change */
+/* The tables of what comes from now on, n of them; NULL: out of memory. */
+struct ag **ag_live(struct co *co, unsigned n);
+bool ag_is_begun(struct ag *ag); /* from the second call on */
 uint64_t ag_drops(const struct ag *ag); /* keys that found no room below aggmax */
 void ag_clear(struct co *co, unsigned agg);
 void ag_trunc(struct co *co, unsigned agg, bool all, int64_t n);

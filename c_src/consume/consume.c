@@ -56,7 +56,9 @@ void co_free(struct co *co)
 		close(co->fd);
 	co_tmp_free(co);
 	ag_free(co->ag);
-	ag_free(co->live);
+	for (unsigned i = 0; i < co->nlive; i++)
+		ag_free(co->live[i]);
+	free(co->live);
 	sy_free(co->sy);
 	cb_free(&co->out);
 	cb_free(&co->wishes);
@@ -270,6 +272,7 @@ static int rec_data(struct co_rec *r)
 static void fill_event(struct co_rec *r)
 {
 	r->ev.probe = r->at.probe;
+	r->ev.node = r->at.node;
 	if (r->head == NULL)
 		return;
 	r->ev.epid = r->head->epid;
@@ -496,10 +499,10 @@ int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg)
 {
 	struct each to = {cb, arg};
 
-	if (co->live == NULL && (co->live = ag_new()) == NULL)
+	if (ag_live(co, 1) == NULL)
 		return -ENOMEM;
 	ag_take(co);
-	return ag_give_each(co, co->live, stack_one, &to);
+	return ag_give_each(co, co->live[0], stack_one, &to);
 }
 
 struct live {
@@ -525,12 +528,12 @@ int co_live(struct co *co, co_live_cb *cb, void *arg)
 {
 	struct live to = {cb, arg};
 
-	if (co->live == NULL && (co->live = ag_new()) == NULL)
+	if (ag_live(co, 1) == NULL)
 		return -ENOMEM;
 	if (cb == NULL)
 		return 0;
 	ag_take(co);
-	return ag_give_each(co, co->live, live_one, &to);
+	return ag_give_each(co, co->live[0], live_one, &to);
 }
 
 int co_hand_over(struct co *co, co_entry_cb *fn, void *arg)

@@ -41,7 +41,8 @@ struct co {
 	bool header;	  /* has been printed */
 	int rv;		  /* what a handler returned */
 	struct ag *ag;
-	struct ag *live; /* --live: what came since the last tick; NULL: not wanted */
+	struct ag **live; /* --live: what came since the last tick, of all streams or of each */
+	unsigned nlive;	  /* 0: not wanted */
 	struct sy *sy;
 	struct co_tmp *tmp;
 	struct co_val *vals; /* of the action under way */

@@ -166,6 +166,8 @@ static int tell_drop(struct co *co, enum en_drop kind, int cpu, uint64_t total, 
 	char msg[256], where[32] = "";
 	erltrace_drop_t d = {.kind = drop_words[kind].kind, .cpu = cpu, .total = total};
 
+	if (cpu >= 0 && co->from->node != NULL)
+		d.node = co->from->node(co->of, (unsigned)cpu);
 	d.drops = total - *told;
 	if (d.drops == 0 || co->rv != 0)
 		return co->rv;

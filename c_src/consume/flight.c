@@ -49,11 +49,11 @@ static struct en *engine_of(const struct co *co)
 	return co->from == &co_engine_origin ? co->of : NULL;
 }
 
-bool co_is_noted(const struct co *co)
+bool co_is_noted(const struct co *co, const struct rec_head *rec)
 {
 	const struct en *en = engine_of(co);
 
-	return en != NULL && en_is_noted(en);
+	return en != NULL ? en_is_noted(en) : (rec->flags & REC_NOTED) != 0;
 }
 
 int co_notice(struct co *co)

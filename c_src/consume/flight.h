@@ -13,6 +13,7 @@
 #include "erltrace.h"
 
 struct co;
+struct rec_head;
 struct co_val;
 struct en_recording;
 
@@ -47,6 +48,6 @@ void co_want(struct co *co, const char *prefix, const struct co_val *why);
 /* Look for alert() and snapshot() in what is new, and perform them. */
 int co_notice(struct co *co);
 /* Has that been done with the record under way? */
-bool co_is_noted(const struct co *co);
+bool co_is_noted(const struct co *co, const struct rec_head *rec);
 
 #endif

@@ -16,6 +16,7 @@ struct co_at {
 	uint32_t epid;
 	const struct prog_clause *clause;
 	erltrace_probe_info_t probe;
+	const char *node; /* NULL: there is one only */
 };
 
 struct co_origin {
@@ -34,6 +35,9 @@ struct co_origin {
 	bool (*news)(void *of, char *buf, size_t size); /* a message for the user; false: none */
 	bool (*exited)(void *of, int *code);		 /* the script called exit() */
 	void (*seen)(void *of, struct en_seen *seen);
+	/* Of several streams: which one a key under way is of, and who a thread belongs to. NULL: one. */
+	unsigned (*stream)(void *of);
+	const char *(*node)(void *of, unsigned thread);
 	struct sy *(*symbols)(void *of); /* a new one, which names its addresses; NULL: no memory */
 };
 

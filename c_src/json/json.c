@@ -139,6 +139,18 @@ static void js_begin(struct co_buf *b, const char *type)
 	cb_fmt(b, "{\"type\":\"%s\"", type);
 }
 
+/* What one of several nodes has, says so first. */
+static void js_begin_of(struct co_buf *b, const char *node, const char *type)
+{
+	js_begin(b, type);
+	if (node == NULL)
+		return;
+	b->len = 0;
+	cb_str(b, "{\"node\":");
+	js_string(b, node, strlen(node));
+	cb_fmt(b, ",\"type\":\"%s\"", type);
+}
+
 static int js_end(struct co_json *j)
 {
 	struct co_buf *b = j->buf;
@@ -167,7 +179,7 @@ static int js_on_event(void *arg, const erltrace_event_t *ev)
 
 	if (j->quiet)
 		return 0;
-	js_begin(j->buf, "probe");
+	js_begin_of(j->buf, ev->node, "probe");
 	js_event(j->buf, ev);
 	cb_fmt(j->buf, ",\"epid\":%u", ev->epid);
 	if (ev->flow)
@@ -194,7 +206,7 @@ static int js_on_record(void *arg, const erltrace_event_t *ev, const erltrace_re
 
 	if (js_is_silent(rec->action))
 		return 0;
-	js_begin(j->buf, rec->action);
+	js_begin_of(j->buf, ev->node, rec->action);
 	js_event(j->buf, ev);
 	js_values(j->buf, "values", rec->values, rec->nvalues);
 	if (strcmp(rec->action, "printf") == 0 || strcmp(rec->action, "print") == 0 ||
@@ -223,7 +235,7 @@ static int js_on_drop(void *arg, const erltrace_drop_t *d)
 {
 	struct co_json *j = arg;
 
-	js_begin(j->buf, "drop");
+	js_begin_of(j->buf, d->node, "drop");
 	js_text(j->buf, "kind", d->kind);
 	if (d->cpu >= 0)
 		cb_fmt(j->buf, ",\"cpu\":%d", d->cpu);
@@ -239,7 +251,7 @@ static int js_on_fault(void *arg, const erltrace_fault_t *f)
 {
 	struct co_json *j = arg;
 
-	js_begin(j->buf, "error");
+	js_begin_of(j->buf, f->event.node, "error");
 	js_event(j->buf, &f->event);
 	js_text(j->buf, "fault", f->fault);
 	cb_fmt(j->buf, ",\"address\":%llu,\"pc\":%u", (unsigned long long)f->address, f->pc);
@@ -437,7 +449,8 @@ static void js_normals(struct co_buf *b, struct co *co)
 		cb_str(b, "}");
 }
 
-int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fired, double cost)
+int co_json_tick(struct co_json *j, struct co *co, unsigned stream, unsigned nstreams,
+	const char *node, uint64_t fired, double cost)
 {
 	struct ticking t = {.first = true};
 	struct timespec ts;
@@ -445,12 +458,10 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 
 	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
 		return -1;
-	if (co->live == NULL) {
-		if ((co->live = ag_new()) == NULL)
-			return -1;
-		if (js_shapes(j, co, node) != 0)
-			return -1;
-	}
+	if (ag_live(co, nstreams) == NULL || stream >= co->nlive)
+		return -1;
+	if (!ag_is_begun(co->live[stream]) && js_shapes(j, co, node) != 0)
+		return -1;
 	ag_take(co);
 	t.b = j->buf;
 	clock_gettime(CLOCK_REALTIME, &ts);
@@ -458,7 +469,7 @@ int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fi
 	js_text(j->buf, "node", node);
 	cb_fmt(j->buf, ",\"time\":%lld,\"aggregations\":[",
 		(long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
-	more = ag_give_each(co, co->live, js_tick_one, &t);
+	more = ag_give_each(co, co->live[stream], js_tick_one, &t);
 	cb_str(j->buf, "]");
 	js_normals(j->buf, co);
 	cb_fmt(j->buf, ",\"fired\":%llu,\"cost\":", (unsigned long long)fired);

@@ -31,7 +31,8 @@ int co_json_snapshot_failed(struct co_json *j, const char *why, const char *erro
  * another line; -1: out of memory.
  */
 struct co;
-int co_json_tick(struct co_json *j, struct co *co, const char *node, uint64_t fired, double cost);
+int co_json_tick(struct co_json *j, struct co *co, unsigned stream, unsigned nstreams,
+	const char *node, uint64_t fired, double cost);
 /*
  * The first line of a snapshot: why, from when to when, from when on none is missing (timestamp).
  */

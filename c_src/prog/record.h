@@ -18,6 +18,7 @@ enum rec_kind {
 
 enum rec_flags {
 	REC_PROCESS = 1, /* the record ends with a struct rec_process */
+	REC_NOTED = 2,	 /* in a stream: what acts at once has been done (consume/flight.c) */
 };
 
 struct rec_head {

@@ -36,6 +36,7 @@ struct sr {
 	struct probe *probes; /* by epid - 1 */
 	size_t nprobes;
 	uint64_t (*drops)[2]; /* by thread: PRINCIPAL and AGGREGATION */
+	struct sr_source **owners;
 	size_t ndrops;
 	char **news;
 	size_t nnews, told_news;
@@ -44,12 +45,21 @@ struct sr {
 	uint64_t waits_since;	   /* ns; 0: does not wait */
 };
 
-struct sr *sr_new(struct et_options *opts)
+struct sr *sr_new(struct et_options *opts, unsigned streams)
 {
-	struct sr *r = calloc(1, sizeof(*r));
+	struct sr *r = streams > 0 && streams <= SR_SOURCES ? calloc(1, sizeof(*r)) : NULL;
 
-	if (r != NULL)
-		r->opts = opts;
+	if (r == NULL)
+		return NULL;
+	r->opts = opts;
+	for (; r->n < streams; r->n++) {
+		r->v[r->n] = calloc(1, sizeof(*r->v[0]));
+		if (r->v[r->n] == NULL) {
+			sr_free(r);
+			return NULL;
+		}
+		r->v[r->n]->code = -1;
+	}
 	return r;
 }
 
@@ -73,6 +83,7 @@ void sr_free(struct sr *r)
 	free(r->news);
 	free(r->probes);
 	free(r->drops);
+	free(r->owners);
 	st_free(&r->mem);
 	free(r);
 }
@@ -82,23 +93,19 @@ const struct prog *sr_program(const struct sr *r)
 	return r->has_program ? &r->prog : NULL;
 }
 
-uint64_t sr_fired(const struct sr *r)
+unsigned sr_streams(const struct sr *r)
 {
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < r->n; i++)
-		n += r->v[i]->fired;
-	return n;
+	return r->n;
 }
 
-double sr_cost(const struct sr *r)
+uint64_t sr_fired(const struct sr *r, unsigned n)
 {
-	double most = 0;
+	return n < r->n ? r->v[n]->fired : 0;
+}
 
-	for (unsigned i = 0; i < r->n; i++)
-		if (r->v[i]->permille / 10.0 > most)
-			most = r->v[i]->permille / 10.0;
-	return most;
+double sr_cost(const struct sr *r, unsigned n)
+{
+	return n < r->n ? r->v[n]->permille / 10.0 : -1;
 }
 
 /* ---- frames ------------------------------------------------------------------------------- */
@@ -184,6 +191,7 @@ static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
 		return -ENOMEM;
 	at.epid = r->n > 1 ? (uint32_t)r->nprobes + 1 : epid;
 	at.clause = r->prog.clauses[clause];
+	at.node = r->n > 1 ? s->node : NULL;
 	r->probes[r->nprobes++] = (struct probe){at, s};
 	s->epids[epid] = (uint32_t)r->nprobes;
 	return 0;
@@ -212,8 +220,9 @@ static uint32_t thread_of(struct sr *r, struct sr_source *s, uint32_t thread)
 	memset(s->threads + was, 0, (s->nthreads - was) * sizeof(*s->threads));
 	if (s->threads[thread] != 0)
 		return s->threads[thread];
-	if (!ARRAY_ROOM(r->drops, r->ndrops))
+	if (!ARRAY_ROOM(r->drops, r->ndrops) || !ARRAY_ROOM(r->owners, r->ndrops))
 		return 0;
+	r->owners[r->ndrops] = s;
 	r->drops[r->ndrops][0] = r->drops[r->ndrops][1] = 0;
 	return s->threads[thread] = (uint32_t)++r->ndrops;
 }
@@ -366,20 +375,6 @@ static int fail(struct sr_source *s, int rc, struct et_error *e)
 	return -1;
 }
 
-static struct sr_source *source(struct sr *r, unsigned n)
-{
-	if (n > r->n || n >= SR_SOURCES)
-		return NULL;
-	if (n == r->n) {
-		r->v[n] = calloc(1, sizeof(*r->v[n]));
-		if (r->v[n] == NULL)
-			return NULL;
-		r->v[n]->code = -1;
-		r->n++;
-	}
-	return r->v[n];
-}
-
 /* The frames that are whole; *done: the bytes that they take. */
 static int get_frames(struct sr *r, struct sr_source *s, const char *p, size_t len, size_t *done)
 {
@@ -404,12 +399,12 @@ static int get_frames(struct sr *r, struct sr_source *s, const char *p, size_t l
 
 int sr_feed(struct sr *r, unsigned n, const void *bytes, size_t len, struct et_error *e)
 {
-	struct sr_source *s = source(r, n);
+	struct sr_source *s = n < r->n ? r->v[n] : NULL;
 	size_t done;
 	int rc;
 
 	if (s == NULL) {
-		et_err(e, ET_NOMEM, "out of memory, or too many streams");
+		et_err(e, ET_AGENT, "there is no stream %u", n);
 		return -1;
 	}
 	if (s->closed)
@@ -633,8 +628,6 @@ static int give(struct sr *r, struct sb *b, en_agg_cb cb, void *arg)
 		thread = thread_of(r, r->current, thread);
 		rc = thread == 0 ? -ENOMEM : cb(arg, thread - 1, agg, key, keylen, data);
 	}
-	if (a->fn == AGG_PERCENTILE)
-		pc_free((struct hist *)(void *)data);
 	free(data);
 	return rc;
 }
@@ -748,6 +741,23 @@ static bool frame(const void *arg, uint64_t pc, enum sy_form form, char *buf, si
 	return true;
 }
 
+static unsigned stream(void *of)
+{
+	const struct sr *r = of;
+	unsigned i = 0;
+
+	while (i < r->n && r->v[i] != r->current)
+		i++;
+	return i;
+}
+
+static const char *node(void *of, unsigned thread)
+{
+	const struct sr *r = of;
+
+	return r->n > 1 && thread < r->ndrops ? r->owners[thread]->node : NULL;
+}
+
 static struct sy *symbols(void *of)
 {
 	struct sr *r = of;
@@ -772,5 +782,7 @@ const struct co_origin sr_origin = {
 	.news = news,
 	.exited = exited,
 	.seen = seen,
+	.stream = stream,
+	.node = node,
 	.symbols = symbols,
 };

@@ -22,12 +22,11 @@ struct sr;
 extern const struct co_origin sr_origin; /* of: a struct sr */
 
 /* Options that come with a stream are set in opts. NULL: out of memory. */
-struct sr *sr_new(struct et_options *opts);
+struct sr *sr_new(struct et_options *opts, unsigned streams);
 void sr_free(struct sr *r);
 /*
- * The next bytes of a stream; streams are numbered from 0 on. Those of all nodes are begun before
- * the first result is read. -1: this is no stream, or is not of the same script; nothing more of
- * it is read.
+ * The next bytes of a stream. -1: this is no stream, or is not of the same script; nothing more of it
+ * is read.
  */
 int sr_feed(struct sr *r, unsigned source, const void *bytes, size_t len, struct et_error *e);
 void sr_close(struct sr *r, unsigned source); /* nothing more of it comes */
@@ -35,7 +34,8 @@ const struct prog *sr_program(const struct sr *r); /* NULL: none has come yet */
 /* Is there something that a round of the consumer takes? now: ns */
 bool sr_ready(struct sr *r, uint64_t now);
 bool sr_ended(const struct sr *r); /* all streams are at their ends, and all is taken */
-uint64_t sr_fired(const struct sr *r);
-double sr_cost(const struct sr *r); /* percent */
+unsigned sr_streams(const struct sr *r);
+uint64_t sr_fired(const struct sr *r, unsigned source);
+double sr_cost(const struct sr *r, unsigned source); /* percent */
 
 #endif

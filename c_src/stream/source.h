@@ -4,7 +4,7 @@
 #define STREAM_SOURCE_H
 
 #include "engine/seen.h"
-#include "names.h"
+#include "said.h"
 #include "reader.h"
 #include "tables.h"
 

@@ -5,12 +5,12 @@
  *
  *   stream.h       frames, and their kinds
  *   bytes.h        numbers and texts, written and read
- *   program.c      the tables of a program (prog/prog.h): what its records and aggregations are
- *   types.c        types of D, for print()
+ *   stream_program.c  the tables of a program (prog/prog.h): what its records and aggregations are
+ *   stream_types.c        types of D, for print()
  *   writer.c       an engine -> frames
  *   reader.c       frames of one stream or several -> the origin of a consumer (consume/origin.h)
  *   queue.c        ... records and aggregations that are not consumed yet, in order of time
- *   names.c        ... texts of addresses, by stream
+ *   said.c         texts of addresses and processes that a stream has said
  *
  * A frame is u32 the length of what follows, u8 its kind, and its contents. Integers are
  * little-endian, as records are. A batch is any number of frames and a TIME frame: aggregations
@@ -29,7 +29,7 @@ enum { STREAM_VERSION = 1, STREAM_MAX_FRAME = 16 << 20 };
 /* kind, letter, contents: text is u32 length and bytes */
 #define STREAM_FRAMES(X)                                                                           \
 	X(HEAD, 'H', "u32 magic, u16 version, text node")                                          \
-	X(PROGRAM, 'G', "options, types, aggregations, clauses: program.c")                        \
+	X(PROGRAM, 'G', "options, types, aggregations, clauses: stream_program.c")                        \
 	X(PROBE, 'B', "u32 epid, u32 clause, u32 id, 4 texts, i32 arguments, their types")        \
 	X(NAME, 'N', "u64 address, u8 form, text")                                                 \
 	X(FORGET, 'F', "nothing: the names and processes so far are not used again")              \

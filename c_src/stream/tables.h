@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a program in a frame: program.c, types.c. */
+/* The tables of a program in a frame: stream_program.c, stream_types.c. */
 #ifndef STREAM_TABLES_H
 #define STREAM_TABLES_H
 

@@ -10,12 +10,11 @@
 #include "consume/percentile.h"
 #include "consume/value.h"
 #include "engine/clock.h"
-#include "names.h"
+#include "said.h"
 #include "prog/stack_marks.h"
 #include "tables.h"
 
-/* Aggregations that no action needs at once: so often. A node may die soon after it has begun. */
-enum { FIRST_NS = 10000000, LAST_NS = 1000000000 };
+enum { FIRST_NS = 10000000 }; /* a node may die soon after it has begun */
 enum { SHARE = 20 }; /* handing them over takes a 20th of the time at most */
 
 struct sw {
@@ -25,13 +24,14 @@ struct sw {
 	struct et_options *opts;
 	const char *node;
 	struct co_buf out;
-	size_t most;
+	struct sw_round round;
 	bool begun;
 	bool orders;  /* records print or change aggregations: these come first */
 	bool handing; /* aggregations have been taken, and not all are handed over */
 	bool ended;
 	uint64_t due, every; /* ns: when they are taken next */
 	uint64_t status;     /* when drops were looked at */
+	uint64_t told;	     /* when TIME was put */
 	bool *said;	     /* by epid: its PROBE is out */
 	size_t nsaid;
 	struct st_names names;
@@ -79,7 +79,7 @@ void sw_free(struct sw *w)
 
 static bool is_full(const struct sw *w)
 {
-	return w->out.len >= w->most || w->out.nomem;
+	return w->out.len >= w->round.most || w->out.nomem;
 }
 
 static void put_head(struct sw *w)
@@ -274,6 +274,8 @@ static int put_record(void *arg, unsigned thread, const struct rec_head *rec)
 	from = sb_begin(&w->out, STREAM_RECORD);
 	sb_put32(&w->out, thread);
 	cb_put(&w->out, rec, rec->size);
+	if (en_is_noted(w->en) && !w->out.nomem)
+		w->out.p[from + sizeof(uint32_t) + offsetof(struct rec_head, flags)] |= REC_NOTED;
 	sb_end(&w->out, from);
 	return is_full(w);
 }
@@ -345,12 +347,12 @@ static int put_entry(struct co *co, const struct ag_ent *e, void *arg)
 }
 
 /* true: all that was taken is out. */
-static bool hand_over(struct sw *w, bool final)
+static bool hand_over(struct sw *w)
 {
 	uint64_t from = en_now(), took;
 
 	if (!w->handing) {
-		if (!final && from < w->due && !(w->orders && en_pending(w->en)))
+		if (!w->round.final && from < w->due && !(w->orders && en_pending(w->en)))
 			return true;
 		co_snapshot(w->co);
 		w->handing = true;
@@ -359,7 +361,7 @@ static bool hand_over(struct sw *w, bool final)
 	took = (en_now() - from) * SHARE;
 	w->due = from + (took > w->every ? took : w->every);
 	if (!w->handing)
-		w->every = 2 * w->every < LAST_NS ? 2 * w->every : LAST_NS;
+		w->every = 2 * w->every < w->round.every ? 2 * w->every : w->round.every;
 	return !w->handing;
 }
 
@@ -408,7 +410,7 @@ static void put_news(struct sw *w)
 	}
 }
 
-static void put_time(struct sw *w, unsigned permille)
+static void put_time(struct sw *w)
 {
 	uint64_t now = en_now();
 	size_t at = sb_begin(&w->out, STREAM_TIME);
@@ -417,8 +419,9 @@ static void put_time(struct sw *w, unsigned permille)
 	sb_put64(&w->out, en_wall(w->en, now));
 	sb_put64(&w->out, en_fired(w->en));
 	sb_put32(&w->out, en_nthreads(w->en));
-	sb_put32(&w->out, permille);
+	sb_put32(&w->out, w->round.permille);
 	sb_end(&w->out, at);
+	w->told = now;
 }
 
 static void put_end(struct sw *w)
@@ -457,27 +460,27 @@ static bool status_due(struct sw *w)
 	return true;
 }
 
-int sw_work(struct sw *w, size_t most, bool final, unsigned permille, char **bytes, size_t *len)
+int sw_work(struct sw *w, const struct sw_round *round, char **bytes, size_t *len)
 {
-	bool more;
+	bool more, final = round->final;
 
 	*bytes = NULL;
 	*len = 0;
 	if (w->ended)
 		return 0;
-	w->most = most;
+	w->round = *round;
 	sy_watch(co_symbols(w->co));
 	if (!w->begun) {
 		put_head(w);
-		put_time(w, permille);
+		put_time(w);
 	}
-	more = !hand_over(w, final) || en_consume(w->en, put_record, w) != 0;
+	more = !hand_over(w) || en_consume(w->en, put_record, w) != 0;
 	if (!more && (final || status_due(w))) {
 		put_drops(w);
 		put_news(w);
 	}
-	if (w->out.len > 0 || final)
-		put_time(w, permille);
+	if (w->out.len > 0 || final || (round->beat > 0 && en_now() - w->told >= round->beat))
+		put_time(w);
 	if (final && !more)
 		put_end(w);
 	if (w->out.nomem) { /* a stream that lacks something is none */

@@ -12,15 +12,21 @@
 #include "consume/consume.h"
 
 struct sw;
+struct sw_round {
+	bool final;	   /* END has run, nothing more fires */
+	size_t most;	   /* bytes, or a little more */
+	unsigned permille; /* what the script takes of the node */
+	uint64_t every;	   /* ns: aggregations that no action needs at once come so often */
+	uint64_t beat;	   /* ns: and the time, where nothing else is; 0: it does not */
+};
 /* After go. All of it must outlive the writer. NULL: out of memory. */
 struct sw *sw_new(struct en *en, struct co *co, const struct prog *prog, struct et_options *opts,
 	const char *node);
 void sw_free(struct sw *w);
 /*
- * What came since the last call, `most` bytes or a little more of it. final: END has run, nothing
- * more fires. 1: there is more, call again; 0: that was all, of a final call for good; -ENOMEM:
+ * What came since the last call. 1: there is more, call again; 0: that was all, of a final call for good; -ENOMEM:
  * nothing is lost, call again.
  */
-int sw_work(struct sw *w, size_t most, bool final, unsigned permille, char **bytes, size_t *len);
+int sw_work(struct sw *w, const struct sw_round *round, char **bytes, size_t *len);
 
 #endif

@@ -13,6 +13,7 @@
 #include "beam/nif.h"
 #include "json/json.h"
 #include "prog/prog.h"
+#include "stream/writer.h"
 
 /* ---- terms ----------------------------------------------------------------------------- */
 
@@ -317,14 +318,37 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 
 enum { STREAM_MOST = 1 << 20 }; /* bytes in one answer */
 
-/* {stream, Bytes}: what there is for a consumer in the command. */
-static int forward(struct results *r, struct beam_handle *b, erltrace_error_t *e)
+/*
+ * {stream, Ms, Beat, Form}: a stream, for a consumer elsewhere; both in ms (stream/writer.h). Form: of the
+ * alerts and snapshots of a flight recorder.
+ */
+static bool is_stream(ErlNifEnv *env, ERL_NIF_TERM *form, struct sw_round *round)
+{
+	const ERL_NIF_TERM *t;
+	unsigned every, beat;
+	int n;
+
+	if (!enif_get_tuple(env, *form, &n, &t) || n != 4 || !enif_get_uint(env, t[1], &every) ||
+		!enif_get_uint(env, t[2], &beat))
+		return false;
+	round->every = every * 1000000ULL;
+	round->beat = beat * 1000000ULL;
+	*form = t[3];
+	return true;
+}
+
+/* {stream, Bytes} */
+static int forward(struct results *r, struct beam_handle *b, struct sw_round *round,
+	const erltrace_handlers_t *hs, erltrace_error_t *e)
 {
 	char *bytes;
 	size_t len;
-	int rc = api_forward(b->h, b->node_text != NULL ? b->node_text->text : "",
-		b->watchdog.permille, STREAM_MOST, &bytes, &len, e);
+	int rc;
 
+	round->most = STREAM_MOST;
+	round->permille = b->watchdog.permille;
+	rc = api_forward(b->h, b->node_text != NULL ? b->node_text->text : "", round, hs, &bytes,
+		&len, e);
 	if (len > 0)
 		push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "stream"),
 				binary(r->env, bytes, len)));
@@ -340,18 +364,17 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	struct co_json json = {0};
 	erltrace_error_t e = {.tag = ""};
 	uint64_t from = clock_thread();
-	ERL_NIF_TERM items;
+	struct sw_round round = {0};
+	ERL_NIF_TERM items, form = argv[1];
+	bool streams;
 	int rc;
 
 	WITH_HANDLE(b)
 	push_warnings(&r, b);
-	if (enif_is_identical(argv[1], enif_make_atom(env, "cmd_stream"))) {
-		rc = forward(&r, b, &e);
-	} else {
-		rc = handlers(env, b, argv[1], &r, &json, &hs);
-		if (rc == 0)
-			rc = erltrace_work(b->h, &hs, &e);
-	}
+	streams = is_stream(env, &form, &round);
+	rc = handlers(env, b, form, &r, &json, &hs);
+	if (rc == 0)
+		rc = streams ? forward(&r, b, &round, &hs, &e) : erltrace_work(b->h, &hs, &e);
 	beam_watchdog_read(b);
 	co_json_free(&json);
 	atomic_fetch_add(&b->reading, clock_thread() - from);

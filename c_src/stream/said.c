@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A hash table with open addressing, at most half full; nothing is ever taken out of it. */
-#include "names.h"
+#include "said.h"
 
 #include <stdlib.h>
 #include <string.h>

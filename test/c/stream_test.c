@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams: what a consumer prints of one is what it prints of the engine itself; several are read in
+ * the order of time; and bytes that are no stream are an error, whatever they are.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/in_node.h"
+#include "checks.h"
+#include "erltrace.h"
+#include "stream/writer.h"
+
+static erltrace_error_t err;
+
+/* ---- scripts ------------------------------------------------------------------------------ */
+
+/* Each is fired 60 times, with numbers and texts that repeat. */
+static const char *const scripts[] = {
+	"t:::p { printf(\"%d %s\\n\", arg0, args[1]); }",
+	"t:::p { trace(arg0); trace(args[1]); } END { printf(\"the end\\n\"); }",
+	"t:::p { @[args[1]] = count(); @n = sum(arg0); @m = min(arg0); @x = max(arg0); }",
+	"t:::p { @a = avg(arg0); @s = stddev(arg0); @q[args[1]] = quantize(arg0); }",
+	"t:::p { @l = lquantize(arg0, 0, 40, 5); @ll = llquantize(arg0, 10, 0, 3, 5); }",
+	"t:::p { @p[args[1]] = percentile(arg0, 50, 99.9); }",
+	"t:::p { @[args[1], arg0 % 3] = count(); } t:::p /arg0 == 30/ { printa(\"%s %d %@d\\n\", @); "
+	"clear(@); } END { trunc(@, 3); normalize(@, 2); printa(@); }",
+	"t:::p /arg0 % 20 == 0/ { printf(\"%-8s|%5x|%Y\\n\", args[1], (int)arg0, (uint64_t)arg0); }",
+	"struct pair { int a; char name[8]; struct pair *next; struct { unsigned b : 3; } in; }; "
+	"t:::p /arg0 < 3/ { this->p = (struct pair *)alloca(sizeof(struct pair)); this->p->a = arg0; "
+	"this->p->name[0] = 'x'; this->p->next = NULL; this->p->in.b = 5; print(*this->p); }",
+	"t:::p /arg0 < 2/ { this->m = (char *)alloca(4); this->m[0] = 'q'; tracemem(this->m, 3); } t:::p /arg0 == 2/ { exit(3); }",
+	"t:::p { self->n++; } t:::p /self->n % 25 == 0/ { setopt(\"aggsortrev\"); @[arg0] = count(); "
+	"printa(@); }",
+	"t:::p /arg0 == 7/ { trace(*(int *)8); } ERROR { printf(\"fault %d\\n\", arg4); }",
+	"t:::p /arg0 == 1/ { alert(\"much\", \"there are %d\", arg0); }",
+	"t:::p { @[arg0 % 2 ? (int64_t)-1 : (int64_t)arg0] = count(); } END { printa(\"%d: %@u\\n\", @); }",
+	"enum colour { RED, GREEN = 7 }; t:::p /arg0 == 7/ { print((enum colour)arg0); }",
+};
+enum { SCRIPTS = sizeof(scripts) / sizeof(*scripts), TIMES = 60 };
+static const char *const words[] = {"one", "two", "three", "a longer one: \\ \" \n", ""};
+
+struct out {
+	char text[1 << 16];
+	size_t len;
+};
+
+static void add(struct out *o, const char *p, size_t len)
+{
+	if (o->len + len >= sizeof(o->text))
+		len = sizeof(o->text) - o->len - 1;
+	memcpy(o->text + o->len, p, len);
+	o->len += len;
+	o->text[o->len] = '\0';
+}
+
+static int on_text(void *arg, const char *text, size_t len)
+{
+	add(arg, text, len);
+	return 0;
+}
+
+static int on_drop(void *arg, const erltrace_drop_t *d)
+{
+	add(arg, d->message, strlen(d->message));
+	return 0;
+}
+
+static int on_fault(void *arg, const erltrace_fault_t *f)
+{
+	add(arg, f->message, strlen(f->message));
+	return 0;
+}
+
+static erltrace_handlers_t handlers(struct out *o)
+{
+	o->len = 0;
+	o->text[0] = '\0';
+	return (erltrace_handlers_t){.size = sizeof(erltrace_handlers_t),
+		.arg = o,
+		.text = on_text,
+		.drop = on_drop,
+		.fault = on_fault};
+}
+
+struct traced {
+	erltrace_t *h;
+	erltrace_probe_t *p;
+};
+
+static struct traced begin(const char *script, bool quiet)
+{
+	static const char *const types[] = {"int", "string"};
+	struct traced t = {.h = erltrace_open(&err)};
+
+	if (quiet)
+		erltrace_setopt(t.h, "quiet", NULL, &err);
+	t.p = erltrace_probe_add(t.h, "t", "mod", "func", "p", 2, types, &err);
+	CHECK(erltrace_compile(t.h, script, NULL, &err) == 0, "%s: %s", script, err.text);
+	CHECK(erltrace_go(t.h, &err) == 0, "%s: %s", script, err.text);
+	return t;
+}
+
+static void fire(const struct traced *t, unsigned i)
+{
+	erltrace_string_t *s = erltrace_string_new(words[i % 5]);
+	uint64_t args[] = {i, erltrace_string_arg(s)};
+
+	erltrace_fire(t->p, args, 2, 2, 1);
+	erltrace_string_free(s);
+}
+
+/* ---- one stream ----------------------------------------------------------------------------- */
+
+struct bytes {
+	char *p;
+	size_t n;
+};
+
+/* All of it so far; in rounds of so many bytes. 1: that was its end. */
+static int take(const struct traced *t, struct bytes *to, size_t most)
+{
+	struct sw_round round = {.most = most, .every = 1000000};
+	char *bytes;
+	size_t len;
+	int rc;
+
+	do {
+		rc = api_forward(t->h, "here@host", &round, NULL, &bytes, &len, &err);
+		to->p = realloc(to->p, to->n + len + 1);
+		if (len > 0)
+			memcpy(to->p + to->n, bytes, len);
+		to->n += len;
+		free(bytes);
+	} while (rc == API_MORE);
+	CHECK(rc >= 0, "%s", err.text);
+	return rc == ERLTRACE_DONE;
+}
+
+static struct bytes stream_of(const char *script, bool quiet, size_t most)
+{
+	struct traced t = begin(script, quiet);
+	struct bytes all = {0};
+
+	for (unsigned i = 0; i < TIMES; i++) {
+		fire(&t, i);
+		if (i % 20 == 19)
+			take(&t, &all, most);
+	}
+	erltrace_stop(t.h, &err);
+	while (!take(&t, &all, most))
+		;
+	erltrace_close(t.h);
+	return all;
+}
+
+static int read_all(erltrace_t *r, const struct bytes *all, size_t piece, struct out *o)
+{
+	erltrace_handlers_t hs = handlers(o);
+	int rc = ERLTRACE_OK;
+
+	for (size_t at = 0; at < all->n && rc == ERLTRACE_OK; at += piece) {
+		size_t n = piece < all->n - at ? piece : all->n - at;
+
+		if (erltrace_feed(r, 0, all->p + at, n, &err) < 0)
+			return -1;
+		rc = erltrace_work(r, &hs, &err);
+	}
+	erltrace_feed_end(r, 0);
+	return rc == ERLTRACE_OK ? erltrace_work(r, &hs, &err) : rc;
+}
+
+static void direct(const char *script, bool quiet, struct out *o, int *code)
+{
+	struct traced t = begin(script, quiet);
+	erltrace_handlers_t hs = handlers(o);
+	int rc = ERLTRACE_OK;
+
+	for (unsigned i = 0; i < TIMES; i++) {
+		fire(&t, i);
+		if (i % 20 == 19 && rc == ERLTRACE_OK)
+			rc = erltrace_work(t.h, &hs, &err);
+	}
+	erltrace_stop(t.h, &err);
+	while (rc == ERLTRACE_OK)
+		rc = erltrace_work(t.h, &hs, &err);
+	*code = -1;
+	if (erltrace_status(t.h, code) != ERLTRACE_EXITED)
+		*code = -1;
+	erltrace_close(t.h);
+}
+
+static void test_same(void)
+{
+	static const size_t pieces[] = {1, 7, 1000, 1 << 20};
+	static struct out want, got;
+
+	for (unsigned i = 0; i < SCRIPTS; i++)
+		for (int quiet = 0; quiet < 2; quiet++)
+			for (unsigned k = 0; k < 4; k++) {
+				struct bytes all = stream_of(scripts[i], quiet, k % 2 ? 64 : 1 << 20);
+				erltrace_t *r = erltrace_reader(1, &err);
+				int code, is = -1;
+
+				direct(scripts[i], quiet, &want, &code);
+				CHECK(read_all(r, &all, pieces[k], &got) == ERLTRACE_DONE, "%s",
+					err.text);
+				CHECK(strcmp(want.text, got.text) == 0,
+					"%s\n--- wanted\n%s\n--- got\n%s", scripts[i], want.text, got.text);
+				if (erltrace_status(r, &is) != ERLTRACE_EXITED)
+					is = -1;
+				CHECK(is == code, "%s: %d, not %d", scripts[i], is, code);
+				erltrace_close(r);
+				free(all.p);
+			}
+}
+
+/* One that breaks off: what has come is what there is. */
+static void test_cut(void)
+{
+	struct bytes all = stream_of(scripts[2], true, 1 << 20);
+	static struct out o;
+
+	for (size_t n = 0; n < all.n; n += 97) {
+		struct bytes some = {all.p, n};
+		erltrace_t *r = erltrace_reader(1, &err);
+
+		CHECK(read_all(r, &some, 1 << 20, &o) == ERLTRACE_DONE, "%zu: %s", n, err.text);
+		erltrace_close(r);
+	}
+	free(all.p);
+}
+
+/* ---- several streams ------------------------------------------------------------------------ */
+
+enum { NODES = 3, EVENTS = 90 };
+
+/* records_of_three_nodes_come_in_order: whichever comes first here. */
+static void test_order(void)
+{
+	static const char script[] = "t:::p { printf(\"%d\\n\", arg0); @[args[1]] = count(); } "
+				     "END { printf(\"end\\n\"); printa(\"%s %@d\\n\", @); }";
+	struct traced t[NODES];
+	struct bytes all[NODES] = {{0}};
+	static struct out o;
+	erltrace_handlers_t hs = handlers(&o);
+	erltrace_t *r = erltrace_reader(NODES, &err);
+	char want[4096] = "", line[32];
+	int rc;
+
+	for (unsigned k = 0; k < NODES; k++)
+		t[k] = begin(script, true);
+	for (unsigned i = 0; i < EVENTS; i++) {
+		fire(&t[i * 7 % NODES], i);
+		snprintf(line, sizeof(line), "%u\n", i);
+		strcat(want, line);
+	}
+	for (unsigned k = 0; k < NODES; k++) {
+		erltrace_stop(t[k].h, &err);
+		while (!take(&t[k], &all[k], 200))
+			;
+	}
+	for (unsigned k = NODES; k-- > 0;) {
+		CHECK(erltrace_feed(r, k, all[k].p, all[k].n, &err) == 0, "%s", err.text);
+		if (k > 0) /* the others may have older ones */
+			CHECK(erltrace_work(r, &hs, &err) == ERLTRACE_OK && o.len == 0, "%s", o.text);
+	}
+	while ((rc = erltrace_work(r, &hs, &err)) == ERLTRACE_OK)
+		;
+	CHECK(rc == ERLTRACE_DONE, "%s", err.text);
+	strcat(want, "end\n");
+	CHECK(strncmp(o.text, want, strlen(want)) == 0, "%s", o.text);
+	CHECK(strstr(o.text, "one 18\n") != NULL && strstr(o.text, "two 18\n") != NULL, "%s", o.text);
+	CHECK(strstr(o.text + strlen(want), "end\n") == NULL, "%s", o.text);
+	erltrace_close(r);
+	for (unsigned k = 0; k < NODES; k++) {
+		erltrace_close(t[k].h);
+		free(all[k].p);
+	}
+}
+
+static void test_another_script(void)
+{
+	struct bytes a = stream_of(scripts[0], true, 1 << 20), b = stream_of(scripts[1], true, 1 << 20);
+	erltrace_t *r = erltrace_reader(2, &err);
+
+	CHECK(erltrace_feed(r, 0, a.p, a.n, &err) == 0, "%s", err.text);
+	CHECK(erltrace_feed(r, 1, b.p, b.n, &err) < 0);
+	CHECK(strcmp(err.tag, "ET_NODE") == 0 && strstr(err.text, "another script") != NULL, "%s", err.text);
+	CHECK(erltrace_feed(r, 2, b.p, b.n, &err) < 0 && strcmp(err.tag, "ET_AGENT") == 0);
+	erltrace_close(r);
+	free(a.p);
+	free(b.p);
+}
+
+/* ---- hostile bytes -------------------------------------------------------------------------- */
+
+static uint64_t seed = 12345;
+
+static uint64_t any(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Some bytes are others: an error that says so, or a result; nothing else. */
+static void test_hostile(void)
+{
+	static struct out o;
+	unsigned refused = 0, rounds = 0;
+
+	for (unsigned i = 0; i < SCRIPTS; i++) {
+		struct bytes all = stream_of(scripts[i], i % 2, 1 << 20);
+
+		for (unsigned k = 0; k < 150; k++, rounds++) {
+			struct bytes bad = {malloc(all.n), all.n};
+			erltrace_t *r = erltrace_reader(1, &err);
+			unsigned n = 1 + any() % 4;
+			int rc;
+
+			memcpy(bad.p, all.p, all.n);
+			while (n-- > 0)
+				bad.p[any() % bad.n] = (char)(any() % 3 ? any() : any() % 2 ? 0xff : 0);
+			err.tag[0] = '\0';
+			rc = read_all(r, &bad, 1 + any() % 5000, &o);
+			CHECK(rc >= 0 || err.tag[0] != '\0');
+			refused += rc < 0;
+			erltrace_close(r);
+			free(bad.p);
+		}
+		free(all.p);
+	}
+	CHECK(refused > rounds / 20 && refused < rounds, "%u of %u", refused, rounds);
+}
+
+static void test_versions(void)
+{
+	struct bytes all = stream_of(scripts[0], true, 1 << 20);
+	erltrace_t *r = erltrace_reader(1, &err);
+	static struct out o;
+
+	all.p[9]++; /* the version, behind the length, the kind and the magic */
+	CHECK(read_all(r, &all, 1 << 20, &o) < 0);
+	CHECK(strcmp(err.tag, "ET_AGENT") == 0 && strstr(err.text, "another version") != NULL, "%s", err.text);
+	erltrace_close(r);
+	free(all.p);
+	CHECK(erltrace_reader(0, &err) == NULL);
+}
+
+int main(void)
+{
+	test_same();
+	test_cut();
+	test_order();
+	test_another_script();
+	test_hostile();
+	test_versions();
+	return finish();
+}
