@@ -34,6 +34,18 @@ timeout 60 erltrace -N shy -qn 'state:::port-100ms { @[args[0]->name] = count();
 	state:::port-100ms /args[0]->name == "cat"/ { seen = 1; } tick-100ms /seen/ { exit(0); }' >o 2>e
 has 'a port: its program' '^ *cat +[0-9]'
 hasnt 'not its arguments' secret
+# A shell reads the command: what follows the program may follow without a space, and a variable may come first.
+commands='"cat;secret_word", "cat>secret_word", "cat<<<secret_word", "WORD=secret_word cat", "$(secret_word)", "cat\vsecret_word"'
+round="[catch port_close(P) || P <- [catch open_port({spawn, C}, []) || C <- [$commands]], timer:sleep(60) =:= ok]"
+at shy "spawn(fun() -> process_flag(trap_exit, true), (fun F() -> $round, F() end)() end), ok." >/dev/null
+timeout 60 erltrace -N shy -qn 'state:::port-100ms { @[args[0]->name] = count(); }
+	state:::port-100ms /args[0]->name == "?"/ { seen = 1; } tick-3s /seen/ { exit(0); }' >o 2>e
+has 'a port whose command begins with no program' '^ *\? +[0-9]'
+has 'one whose program is followed by a sign of the shell' '^ *cat +[0-9]'
+hasnt 'and no word behind it' secret
+at shy 'register('"'a name'"', spawn(fun() -> open_port({spawn, "cat"}, []), receive stop -> ok end end)), ok.' >/dev/null
+timeout 60 erltrace -N shy -qn 'state:::port-100ms { @[args[0]->owner] = count(); } tick-1s { exit(0); }' >o 2>e
+has 'its owner is whole' "^ *'a name' +[0-9]"
 for probe in user_trace-n2 'user_trace-n*' 'user_trace-n[0-9]'; do
 	for arg in 'args[6]' 'copyinstr(arg6)' arg2 'copyinstr(arg1)'; do
 		refused "a user's probe by number: $arg of $probe" '\[D_PAYLOAD\]' -n "erlang*:::$probe { trace($arg); }"

@@ -375,14 +375,37 @@ static const struct et_str *text_of(ErlNifEnv *env, ERL_NIF_TERM term, char *buf
 	return NULL;
 }
 
-/*
- * What a port is called is the command that it runs: with payload=off the program, without its
- * arguments.
- */
-static void cut_command(const struct thing *t, char *buf)
+/* Of a command: the characters at its beginning that can only be of the program's name. */
+static size_t program_len(const char *command)
 {
-	if (t->probe->kind == STATE_PORT && api_option(t->b->h, OPT_PAYLOAD) == 0)
-		buf[strcspn(buf, " \t\n")] = '\0';
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._+-@:,%";
+	size_t n = 0;
+
+	do
+		n += strspn(command + n, plain);
+	while ((unsigned char)command[n] >= 0x80 && command[++n] != '\0');
+	return n;
+}
+
+/*
+ * What a port is called is the command that it runs, in the language of a shell: with
+ * payload=off the program, without its arguments. `?` is one that begins with a quote, or with
+ * a variable that is set.
+ */
+static void cut_command(const struct thing *t, uint64_t member, char *buf)
+{
+	size_t n;
+
+	if (t->probe->kind != STATE_PORT || api_option(t->b->h, OPT_PAYLOAD) != 0 ||
+		(int)member != member_index(STATE_PORT, "name") || buf[0] == '\0')
+		return;
+	n = program_len(buf);
+	if (n == 0 || buf[n] == '=') {
+		buf[0] = '?';
+		n = 1;
+	}
+	buf[n] = '\0';
 }
 
 static const struct et_str *answer_str(
@@ -403,8 +426,8 @@ static const struct et_str *answer_str(
 	if (at == 0)
 		return NULL;
 	text = text_of(t->env, t->row[at], buf, size);
-	if (text == NULL)
-		cut_command(t, buf);
+	if (text == NULL && pbi == PBI_STATE_TEXT)
+		cut_command(t, n, buf);
 	return text;
 }
 
