@@ -4,9 +4,14 @@
  * expected. A test is a file NAME.events, whose first line names the script, and NAME.expected
  * beside it. No node and no privileges are needed, and time is that of the file: the results are
  * the same each time.
+ *
+ * Files may be somebody else's, of a change that is proposed, for example: they name no file but
+ * a script, nothing is compared with or written through a link of theirs, and nothing of them
+ * acts on a terminal.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +20,7 @@
 
 #include "array.h"
 #include "cli/cli.h"
+#include "cli/escape.h"
 #include "cli/script_library.h"
 #include "cli/subcommands.h"
 #include "file.h"
@@ -27,6 +33,7 @@ struct test_run {
 	const char *script; /* -s: instead of those that the files name */
 	char **files;	    /* of events */
 	size_t nfiles;
+	FILE *report; /* what is said of the test that runs */
 	unsigned passed, failed, updated;
 	int error; /* errno of the first write of the output that failed; 0: none */
 };
@@ -251,6 +258,35 @@ static char *script_of(const struct test_run *t, const char *file, const erltrac
 	return found;
 }
 
+static int refused(erltrace_error_t *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static int refused(erltrace_error_t *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	snprintf(err->tag, sizeof(err->tag), "ET_REPLAY");
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* An error shows a part of the script: what is none is not read. Nor is a fifo waited for. */
+static int check_script(const struct test_run *t, const char *script, erltrace_error_t *err)
+{
+	struct stat st;
+
+	if (t->script != NULL)
+		return 0;
+	if (!ends_with(script, ".d"))
+		return refused(err,
+			"the script that it names does not end with .d: %s (-s permits any)",
+			script);
+	if (stat(script, &st) == 0 && !S_ISREG(st.st_mode))
+		return refused(err, "the script that it names is not a file: %s", script);
+	return 0;
+}
+
 static int run_file(const struct test_run *t, const char *file, FILE *out, erltrace_error_t *err)
 {
 	erltrace_compile_opts_t opts = {.size = sizeof(opts)};
@@ -263,11 +299,11 @@ static int run_file(const struct test_run *t, const char *file, FILE *out, erltr
 		goto out;
 	script = script_of(t, file, &ev);
 	if (script == NULL) {
-		snprintf(err->tag, sizeof(err->tag), "ET_REPLAY");
-		snprintf(err->text, sizeof(err->text),
-			"the first line of %s has no \"script\": say which, -s SCRIPT", file);
+		refused(err, "the first line of %s has no \"script\": say which, -s SCRIPT", file);
 		goto out;
 	}
+	if (check_script(t, script, err) < 0)
+		goto out;
 	opts.argc = (int)ev.nargs;
 	opts.argv = ev.args;
 	if (set_options(h, &ev, err) < 0 || erltrace_compile_file(h, script, &opts, err) < 0)
@@ -299,32 +335,45 @@ static int write_file(const char *path, const char *text, size_t len)
 	return ok ? 0 : -1;
 }
 
+/* Is there something else of this name, or a link? It is neither read nor written. */
+static bool is_odd(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 /* What it printed, beside what is expected. */
 static bool compare(struct test_run *t, const char *file, const char *text, size_t len)
 {
-	char *path = expected_path(file), *expected;
+	char *path = expected_path(file), *expected = NULL;
 	size_t n = 0;
-	bool same = false;
+	bool odd, same = false;
 
 	if (path == NULL)
 		return false;
-	expected = file_read(path, EXPECTED_MOST, &n);
+	odd = is_odd(path);
+	if (!odd)
+		expected = file_read(path, EXPECTED_MOST, &n);
 	same = expected != NULL && n == len && memcmp(expected, text, len) == 0;
 	if (same) {
-		printf("%s: passed\n", file);
+		fprintf(t->report, "%s: passed\n", file);
+	} else if (odd) {
+		fprintf(t->report, "%s: failed: %s is not a regular file: links are not followed\n",
+			file, path);
 	} else if (t->update) {
 		same = write_file(path, text, len) == 0;
-		printf("%s: %s\n", file,
+		fprintf(t->report, "%s: %s\n", file,
 			!same		   ? "failed"
 			: expected != NULL ? "updated"
 					   : "written");
 		t->updated += same;
 	} else if (expected == NULL) {
-		printf("%s: failed: cannot read %s: %s (--update writes it)\n", file, path,
-			strerror(errno));
+		fprintf(t->report, "%s: failed: cannot read %s: %s (--update writes it)\n", file,
+			path, strerror(errno));
 	} else {
-		printf("%s: failed: - is expected, + is printed\n", file);
-		text_diff(stdout, expected, text);
+		fprintf(t->report, "%s: failed: - is expected, + is printed\n", file);
+		text_diff(t->report, expected, text);
 	}
 	free(expected);
 	free(path);
@@ -338,27 +387,51 @@ static void check_output(struct test_run *t)
 		t->error = errno != 0 ? errno : EIO;
 }
 
-static void run_test(struct test_run *t, const char *file)
+/* Names, errors and output are those of the files. */
+static void put(const char *text, size_t len)
+{
+	char *plain = isatty(STDOUT_FILENO) ? cli_escape(text, &len, false) : NULL;
+
+	fwrite(plain != NULL ? plain : text, 1, len, stdout);
+	free(plain);
+}
+
+static bool report_test(struct test_run *t, const char *file, FILE *out, char **text, size_t *len)
 {
 	erltrace_error_t err = {0};
-	char *text = NULL, line[1600];
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	char line[1600];
 	int rc = out != NULL ? run_file(t, file, out, &err) : -1;
-	bool ok;
 
 	if (out != NULL)
 		fclose(out);
 	if (rc < 0) {
 		erltrace_error_format(&err, 0, line, sizeof(line));
-		printf("%s: failed: %s\n", file, line);
-	} else if (t->show) {
-		fwrite(text, 1, len, stdout);
+		fprintf(t->report, "%s: failed: %s\n", file, line);
+		return false;
 	}
-	ok = rc == 0 && compare(t, file, text, len);
+	if (t->show)
+		fwrite(*text, 1, *len, t->report);
+	return compare(t, file, *text, *len);
+}
+
+static void run_test(struct test_run *t, const char *file)
+{
+	char *text = NULL, *report = NULL;
+	size_t len = 0, n = 0;
+	bool ok = false;
+
+	t->report = open_memstream(&report, &n);
+	if (t->report != NULL) {
+		ok = report_test(t, file, open_memstream(&text, &len), &text, &len);
+		if (fclose(t->report) == 0)
+			put(report, n);
+	} else {
+		cli_say("out of memory");
+	}
 	t->passed += ok;
 	t->failed += !ok;
 	check_output(t);
+	free(report);
 	free(text);
 }
 

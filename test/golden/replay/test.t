@@ -110,3 +110,39 @@ $ erltrace test -v state.events | head -n 6
 >               m:f/1 (m.erl:3)
 >               m:g/0
 >                 2
+
+# a file of somebody else names no file but a script: errors would show what is in it, and a fifo be waited for
+$ mkfifo fifo.d; echo secret_word >secret; for s in secret /dev/stdin fifo.d; do printf '{"erltrace":"events","version":1,"script":"%s"}\n' $s >names.events; erltrace test names.events </dev/null; done; rm fifo.d names.events
+> names.events: failed: the script that it names does not end with .d: secret (-s permits any)
+> 0 passed, 1 failed
+> names.events: failed: the script that it names does not end with .d: /dev/stdin (-s permits any)
+> 0 passed, 1 failed
+> names.events: failed: the script that it names is not a file: fifo.d
+> 0 passed, 1 failed
+
+# what is expected is neither read nor written through a link
+$ printf '{"erltrace":"events","version":1,"script":"mine.d"}\n' >link.events; ln -s secret link.expected; erltrace test link.events; erltrace test --update link.events; cat secret; rm link.*
+> link.events: failed: link.expected is not a regular file: links are not followed
+> 0 passed, 1 failed
+> link.events: failed: link.expected is not a regular file: links are not followed
+> 0 passed, 1 failed
+> secret_word
+
+# on a terminal nothing of a file acts: not what is printed, nor what is expected, nor an error
+< draws.d
+| #pragma D option quiet
+| erlang*:::process-exit { printf("%s\n", args[0]); }
+< draws.events
+| {"erltrace":"events","version":1,"script":"draws.d"}
+| {"at":1,"probe":"erlang:::process-exit","args":["<0.1.0>\u001b[2J"]}
+$ printf '\033]0;title\a\n' >draws.expected; script -qec 'erltrace test -v draws.events' /dev/null </dev/null | tr -d '\r'
+> <0.1.0>\x1b[2J
+>
+> draws.events: failed: - is expected, + is printed
+> -\x1b]0;title\x07
+> +<0.1.0>\x1b[2J
+> +
+> 0 passed, 1 failed
+$ sed -i 's/process-exit/\\u001b[2J/' draws.events; script -qec 'erltrace test draws.events' /dev/null </dev/null | tr -d '\r'
+~ ^draws.events: failed: "draws.events", line 2: there is no probe erlang:::.x1b.2J
+> 0 passed, 1 failed
