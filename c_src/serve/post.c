@@ -3,7 +3,8 @@
  * POST by libwebsockets' client, in the loop of who posts. One body is on its way at a time. When
  * it cannot be delivered it stays here and is sent again, after half a second at first and at most
  * half a minute; whoever has more to say keeps it until then, so that nothing piles up. Of an answer
- * only the status matters; who takes long over it, or never ends it, is not waited for.
+ * only the status matters; who takes long over it, or never ends it, is not waited for. A
+ * redirect is an error: what was counted is sent to nobody but those whom the user has named.
  */
 #include "post.h"
 
@@ -109,7 +110,7 @@ static void try(struct post *p)
 		.method = "POST",
 		.protocol = "post",
 		.local_protocol_name = "post",
-		.ssl_connection = p->tls ? LCCSCF_USE_SSL : 0,
+		.ssl_connection = LCCSCF_HTTP_NO_FOLLOW_REDIRECT | (p->tls ? LCCSCF_USE_SSL : 0),
 		.opaque_user_data = p,
 		.pwsi = &p->wsi,
 	};
@@ -136,13 +137,22 @@ void post_send(struct post *p, char *body)
 	post_look(p);
 }
 
+/*
+ * How long a try may take is for us to say. libwebsockets sets a time of its own at each step,
+ * that of the context, in which our clients' requests must come: it is put off as long as the
+ * try goes on.
+ */
 void post_look(struct post *p)
 {
 	if (post_is_due(p)) {
 		try(p);
-	} else if (p->wsi != NULL && now_ms() >= p->until) {
-		p->until = INT64_MAX;
-		lws_set_timeout(p->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+	} else if (p->wsi != NULL && p->until != INT64_MAX) {
+		bool over = now_ms() >= p->until;
+
+		if (over)
+			p->until = INT64_MAX;
+		lws_set_timeout(p->wsi, PENDING_TIMEOUT_USER_OK,
+			over ? LWS_TO_KILL_ASYNC : POST_TRY_MS / 1000 + 5);
 	}
 }
 
@@ -196,7 +206,9 @@ static void ended(struct post *p, const struct lws *wsi)
 	else if (p->status >= 400 && p->status < 500 && p->status != 429)
 		refused(p);
 	else
-		failed(p, p->status != 0	   ? "answers with an error"
+		failed(p, p->status / 100 == 3
+				  ? "answers with a redirect, which is not followed"
+			  : p->status != 0	   ? "answers with an error"
 			  : p->until == INT64_MAX ? "does not answer in time"
 						  : "closes the connection");
 }

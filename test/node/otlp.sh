@@ -153,4 +153,41 @@ for ((i = 0; i < 1200; i++)); do grep -q '^post 5$' endless.log && break; sleep 
 ok 'answers that never end: the next post comes all the same' grep -q '^post 5$' endless.log
 ok 'one without end is not read on' grep -q '^left 3$' endless.log
 is 'what was answered with 200 is delivered' 0 "$(grep -c 'it is tried again' fourth)"
+
+# ---- an answer that takes seconds, and redirects ---------------------------------------------------------
+
+cat >slow.py <<'EOC'
+import socket, sys, time
+s = socket.create_server(('127.0.0.1', int(sys.argv[1])))
+print('listens', flush=True)
+n = 0
+while True:
+    c, _ = s.accept()
+    got = b''
+    while b'"resourceMetrics"' not in got:
+        got += c.recv(65536)
+    n += 1
+    print('post', n, got.split(b'\r\n')[0].decode(), flush=True)
+    try:
+        if n == 1:
+            time.sleep(8)
+        if n in (2, 3):
+            where = b'http://127.0.0.1:%d/elsewhere' % int(sys.argv[1]) if n == 2 else b'file:///elsewhere'
+            c.sendall(b'HTTP/1.1 307 Elsewhere\r\nLocation: ' + where + b'\r\nContent-Length: 0\r\n\r\n')
+        else:
+            c.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    except OSError:
+        print('left', n, flush=True)
+    c.close()
+EOC
+port=$(free_port)
+background slow.log python3 slow.py "$port"
+until grep -q listens slow.log; do sleep 0.05; done
+background fifth erltrace serve -N served --port 0 --otlp "http://127.0.0.1:$port/" --otlp-interval 1 scripts
+for ((i = 0; i < 600; i++)); do grep -q '^post 2 ' slow.log && break; sleep 0.1; done
+is 'a server that answers after eight seconds has had its post' 0 "$(grep -c 'closes the connection\|in time' fifth)"
+for ((i = 0; i < 600; i++)); do grep -q '^post 5 ' slow.log && break; sleep 0.1; done
+ok 'what is redirected is posted again' grep -q '^post 5 ' slow.log
+is 'and nowhere else' 0 "$(grep -c elsewhere slow.log)"
+is 'which is told once' 1 "$(grep -c 'answers with a redirect, which is not followed; it is tried again' fifth)"
 finish
