@@ -13,6 +13,7 @@
 #include "exposition.h"
 #include "job.h"
 #include "saved.h"
+#include "web/log.h"
 
 struct conn {
 	struct conn *next;
@@ -207,7 +208,7 @@ static const struct lws_protocols protocols[] = {
 static void on_log(int level, const char *line)
 {
 	(void)level;
-	serve_say("%.*s", (int)strcspn(line, "\n"), line);
+	web_library_says("serve", line);
 }
 
 int http_open(struct serve *v)

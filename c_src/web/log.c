@@ -61,6 +61,24 @@ void web_say(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+void web_library_says(const char *who, const char *line)
+{
+	static struct web_told told = {
+		.rate = {.n = WEB_LIBRARY_LINES, .each_ms = WEB_LIBRARY_EACH_MS}};
+	int len = (int)strcspn(line, "\n");
+
+	if (!web_allowed(&told.rate)) {
+		told.more++;
+		return;
+	}
+	if (told.more > 0)
+		web_say("%s: %.*s (%lu more lines were left out before)", who, len, line,
+			told.more);
+	else
+		web_say("%s: %.*s", who, len, line);
+	told.more = 0;
+}
+
 static void log_line(struct web *w, const char *fmt, va_list ap, unsigned long more)
 {
 	char when[32];

@@ -30,6 +30,8 @@ void web_log(struct web *w, const char *fmt, ...) __attribute__((format(printf, 
 void web_tell(struct web *w, struct web_told *t, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void web_tell_more(struct web *w); /* at the end: what has been counted */
+/* What libwebsockets complains of, requests mostly: so many lines, then one a minute. */
+void web_library_says(const char *who, const char *line);
 void web_to_utf8(char *text, size_t len); /* each byte that is no UTF-8 becomes '?' */
 
 #endif

@@ -485,7 +485,7 @@ static const lws_retry_bo_t alive = {
 static void on_log(int level, const char *line)
 {
 	(void)level;
-	fprintf(stderr, "erltrace: web: %s", line);
+	web_library_says("web", line);
 }
 
 int web_open(struct web *w)

@@ -27,6 +27,8 @@ enum {
 	WEB_ALL_COMPILES = 120,	    /* of all users; then two a second */
 	WEB_QUESTIONS = 60,	    /* nodes, probes: at once; then five a second */
 	WEB_LOGINS = 20,	    /* wrong ones; then one each six seconds */
+	WEB_LIBRARY_LINES = 20,	    /* of libwebsockets, on stderr; then one each minute */
+	WEB_LIBRARY_EACH_MS = 60000,
 	WEB_REFUSALS = 50,	    /* lines of the log; then one each ten seconds, with a count */
 	WEB_PING_S = 1,
 	WEB_HANGUP_S = 15,	    /* no answer to a ping: a browser may be busy for a while */

@@ -530,5 +530,24 @@ serve_ends TERM
 serve -N served --state prints.totals prints
 shows 'the counter goes on' "^erltrace_lines_left_out_total\{script=\"says\",target=\"served\"\} $left\$"
 serve_ends TERM
+
+# ---- requests that cannot be read: they do not fill the log ------------------------------------------------
+
+serve -N served prints
+python3 - "${url##*:}" <<'X'
+import socket, sys
+port = int(sys.argv[1].split("/")[0])
+for i in range(300):
+    s = socket.create_connection(("127.0.0.1", port))
+    try:
+        s.sendall(b"GET /metrics HTTP/1.1\r\nHost: " + b"x" * 8000 + b"\r\n\r\n")
+        s.recv(100)
+    except OSError:
+        pass
+    s.close()
+X
+n=$(grep -c 'header data' log)
+ok "300 requests with long heads: some lines ($n)" [ "$n" -ge 1 -a "$n" -le 40 ]
+serve_ends TERM
 becomes 'nothing is left in the node' false served 'code:is_loaded(erltrace_nif) =/= false.'
 finish

@@ -56,6 +56,22 @@ ok 'not once a connection' [ "$(grep -c displaced audit)" -lt 20 ]
 kill "${pid[idle]}"
 unset 'pid[idle]'
 
+# ---- requests that cannot be read ---------------------------------------------------------
+
+"$python" - "$port" <<'X'
+import socket, sys
+for i in range(300):
+    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    try:
+        s.sendall(b"GET / HTTP/1.1\r\nHost: " + b"x" * 8000 + b"\r\n\r\n")
+        s.recv(100)
+    except OSError:
+        pass
+    s.close()
+X
+n=$(grep -c 'header data' one.log)
+ok "300 requests with long heads: some lines ($n)" [ "$n" -ge 1 -a "$n" -le 40 ]
+
 # ---- wrong tokens -------------------------------------------------------------------------
 
 "$python" - "$port" <<'X'
