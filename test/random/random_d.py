@@ -538,6 +538,8 @@ class Script:
         clauses = [self.clause() for _ in range(self.r.choice([1, 2, 2, 3, 4, 6, 9]))]
         if self.live:
             clauses.insert(0, f"erlang*:{CODE}:{self.pick(FUNCTIONS[:9])}:function-entry {{ follow(); }}")
+        if self.kind == "plain":
+            begin_end(clauses)
         out += clauses
         if self.kind == "plain":
             out.append("BEGIN { exit(0); }")
@@ -588,6 +590,16 @@ class Script:
             if not tokens:
                 break
         return "".join(tokens) + "\ntick-2s { exit(0); }\n"  # exit() may be what was removed
+
+
+def begin_end(clauses):
+    """What `this->` variables hold when END fires depends on the thread: what only BEGIN has set is not read there."""
+    ends = [i for i, c in enumerate(clauses) if c.startswith("END")]
+    names = sorted(set(re.findall(r"this->(\w+)", " ".join(clauses[i] for i in ends))) - {"mem"})
+    values = {"s": '""', "p": "(char *)alloca(8)"}
+    if names:
+        clauses.insert(ends[0], "END\n{\n\t" + " ".join(
+            f"this->{n} = {'0' if n == 'spec' else values.get(n[0], '0')};" for n in names) + "\n}")
 
 
 def make(seed, kind=None):
