@@ -116,7 +116,7 @@ fired(Id, Text, #st{on = On} = St) when is_map_key(Id, On) ->
     goes_on(Id, Text, St);
 fired({Script, Name} = Id, Text, #st{on = On, begun = Begun, per_minute = Most} = St)
   when Begun < Most, map_size(On) < ?MOST ->
-    logger:warning("erltrace: ~ts.d: alert ~ts: ~ts", [Script, Name, Text]),
+    logger:warning("erltrace: ~ts.d: alert ~ts: ~ts", [line(Script), line(Name), line(Text)]),
     telemetry(firing, Id, Text),
     goes_on(Id, Text, St#st{begun = Begun + 1});
 fired(_, _, #st{left_out = Left} = St) ->
@@ -133,9 +133,11 @@ over({Script, Name} = Id, #st{on = On} = St) ->
                [{_, T}] -> T;
                [] -> <<>>
            end,
-    logger:notice("erltrace: ~ts.d: alert ~ts is over", [Script, Name]),
+    logger:notice("erltrace: ~ts.d: alert ~ts is over", [line(Script), line(Name)]),
     telemetry(resolved, Id, Text),
     St#st{on = maps:remove(Id, On)}.
+
+line(Text) -> erltrace_metrics:line(Text).
 
 telemetry(State, {Script, Name}, Text) ->
     erltrace_metrics:execute([erltrace, alert], #{count => 1},

@@ -26,7 +26,7 @@
 -behaviour(gen_server).
 -export([new_table/0, start_link/0, attach/4, writers/2, save/2, changed/1, forget/1, settings/1, set/2, setting/2, count/3, gauge/3,
          passed/2, armed_again/1, disarmed/1, keep/3, kept/2, failed/1, failed/2, about/1, scripts/0, families/0]).
--export([execute/3, text/1]). % for erltrace_alerts, erltrace_script
+-export([execute/3, text/1, line/1]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
 
@@ -303,7 +303,7 @@ remove(Script, Aggregations) ->
 left_out(Script, Aggregation, Why) ->
     Key = {gauge, Script, {left_out, Aggregation}},
     _ = ets:lookup(?TABLE, Key) =:= [{Key, Why}] orelse
-        logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [Script, bare(Aggregation), Why]),
+        logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [line(Script), bare(Aggregation), Why]),
     gauge(Script, {left_out, Aggregation}, Why).
 
 bare(<<"_">>) -> <<>>;
@@ -398,10 +398,10 @@ tell_faults(Script, [Text | More]) ->
             told(Key, {At, Others + 1 + length(More)});
         Last ->
             N = length(More) + case Last of none -> 0; {_, Others} -> Others end,
-            logger:error("erltrace: ~ts.d: ~ts~ts", [Script, text(Text), case N of
-                                                                        0 -> "";
-                                                                        _ -> [" (and ", integer_to_list(N), " more)"]
-                                                                    end]),
+            logger:error("erltrace: ~ts.d: ~ts~ts", [line(Script), line(Text), case N of
+                                                                              0 -> "";
+                                                                              _ -> [" (and ", integer_to_list(N), " more)"]
+                                                                          end]),
             told(Key, {Now, 0})
     end.
 
@@ -414,7 +414,7 @@ tell_warning(Script, Text) ->
     case ets:member(?TABLE, Key) orelse length(ets:match(?TABLE, {{told, Script, '$1'}, '_'})) > ?MOST_TOLD of
         true -> ok;
         false ->
-            logger:warning("erltrace: ~ts.d: ~ts", [Script, text(Text)]),
+            logger:warning("erltrace: ~ts.d: ~ts", [line(Script), line(Text)]),
             told(Key, {0, 0})
     end.
 
@@ -529,6 +529,13 @@ label_text(Bytes) -> << <<(char(C))/binary>> || C <- utf8(Bytes) >>.
 %% @doc Bytes as text: what is not UTF-8 is replaced.
 -spec text(binary()) -> binary().
 text(Bytes) -> unicode:characters_to_binary(utf8(Bytes)).
+
+%% @doc Text of scripts, and of what they have traced, for a line of the log: nothing in it begins another line, or
+%% acts on a terminal.
+-spec line(binary() | string()) -> string().
+line(Text) ->
+    Chars = if is_binary(Text) -> utf8(Text); true -> Text end,
+    [if C < $\s; C >= 16#7f, C < 16#a0 -> $\s; true -> C end || C <- Chars].
 
 utf8(Bytes) ->
     case unicode:characters_to_list(Bytes) of

@@ -125,6 +125,18 @@ alerts() ->
         ?assertEqual(4, length(lines_of(<<" is over">>, log_lines())))
     end) end).
 
+%% What was traced may be what somebody has sent: in the log it begins no line of its own, and draws nothing.
+alert_of_others_test_() -> {timeout, 60, fun alert_of_others/0}.
+
+alert_of_others() ->
+    Script = "erlang*:::message-send /erlmatch(erlmsg, \"{of_others, T}\")/ { alert(erltext(this->T), \"%s\", erltext(this->T)); }",
+    logged(fun() -> with([{"o.d", Script}], [{alerts, [{hold, 1}]}], fun(_) ->
+        armed(<<"o">>),
+        self() ! {of_others, <<"a\nERROR b\e[2J\d", 16#9b/utf8, "2Jc">>},
+        Lines = log_lines([<<"alert a ERROR b [2J  2Jc: a ERROR b [2J  2Jc">>, <<"2Jc is over">>]),
+        ?assertEqual([], [L || L <- Lines, C <- unicode:characters_to_list(L), C < $\s orelse (C >= 16#7f andalso C < 16#a0)])
+    end) end).
+
 %% What a ring holds at the end is for nobody; what has been told is not told again.
 ring_test() ->
     {ok, H} = erltrace_handle:start(self()),
