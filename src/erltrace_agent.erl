@@ -71,7 +71,6 @@
                spec :: spec(),
                h :: pid() | undefined,             % the handle
                form :: cmd_text | cmd_terminal | cmd_json,
-               stream :: {stream, Ms :: pos_integer(), Beat :: non_neg_integer(), Form :: atom()} | undefined,
                role = alone :: alone | first | other,
                out = [] :: [out()],
                next = ready :: next(),
@@ -82,7 +81,8 @@
                took = 0 :: non_neg_integer(),      % us: the last of these, see partial_results/2
                poll = ?POLL :: pos_integer(),      % ms between two polls, and
                slowest = ?POLL :: pos_integer(),   % the longest that may be
-               ended = false :: boolean()}).
+               ended = false :: boolean(),
+               stream :: {stream, Ms :: pos_integer(), Beat :: non_neg_integer(), Form :: atom()} | undefined}).
 
 %% @doc Called by the command: its pid, its connection (a port, with some carriers a process), and
 %% what to do.

@@ -526,7 +526,7 @@ static bool is_silent(const struct sr *r, const struct sr_source *s, const struc
 	if (r->n == 1 || at->clause->uses.script_vars || !is_common(at))
 		return false;
 	for (unsigned i = 0; r->v[i] != s; i++)
-		if (!r->v[i]->closed)
+		if (r->v[i]->ended || !r->v[i]->closed) /* it has not died before */
 			return true;
 	return false;
 }
