@@ -3,21 +3,15 @@
 %% @doc The command's end inside a node. bin/erltrace connects as a hidden C node, calls start/3 and
 %% talks with two processes: the guard (erltrace_guard), which monitors both ends, and the worker,
 %% which is this module. The worker owns the handle: it compiles, starts, and sends what the script
-%% prints, one batch at a time. The next batch is made when the command asks for it, so that a slow
+%% gathers as a stream, one batch at a time. The next batch is made when the command asks for it, so that a slow
 %% reader costs no memory here. The worker is `sensitive': a script never sees it.
 %%
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File,
-%% Source}}}', `{batch, [{text | err | drop | system | reopen | truncate | snapopen | snap | snapend, Binary}]}', `{rows, [Probe |
-%% Brief]}', `{code, Binary}', `{preview, {Items, Raw}}' (the aggregations so far, should the node
-%% die), `{stacks, [{Name, Function, Keys, Value}]}', `{flows, [{Name, Monotonic, Wall, [Value]}]}', `{ping, 0}', `{done, ExitCode}' (-1: not by
-%% exit()). From it: `go', `more', `stop', `alive', `snapshot' (SIGUSR1), `{key, {Byte, Rows,
-%% Columns}}'.
+%% Source}}}', `{batch, [{stream | text | err | drop | live | snapopen | snap | snapend, Binary}]}', `{rows, [Probe |
+%% Brief]}', `{code, Binary}', `{ping, 0}', `{done, ExitCode}' (-1: not by exit()). From it: `go', `{go_stream,
+%% Nodes}' (in so many), `more', `stop', `alive', `snapshot' (SIGUSR1), `{key, {Byte, Rows, Columns}}'.
 %%
-%% With several nodes the command tells one `go_first' and the others `go_other'. The others send
-%% what they gathered as `{part, Binary}', which the command passes to the first as
-%% `{import, Binary}'. The first says `{ended, Code}' when its script has called exit(). When the others
-%% are told `stop' it is told `disarm': its probes fire no longer. It prints the final results when it is
-%% told `finish'. If it dies, another one is told `lead'.
+%% Streams are what doc/stream.md describes. Alerts of a flight recorder come as text.
 %%
 %% The worker's states:
 %%
@@ -37,7 +31,7 @@
                | {args, [binary()]}
                | {headers, [{Name :: binary(), Text :: binary()}]} % -I FILE.hrl
                | {list | json | terminal | zero | verbose | code, true}
-               | {silence | preview | live | stacks, Ms :: pos_integer()}
+               | {silence | live, Ms :: pos_integer()}
                | {protocol, integer()}
                | {target, integer()}].
 
@@ -46,19 +40,14 @@
 -define(LARGE, 1048576).    % of so many bytes are not full by then
 -define(SAMPLES_POLL, 100). % of a script that only samples: no flood comes from there; and if it prints
 -define(SILENT_POLL, 1000). % nothing, this: what it gathers is wanted at its end
--define(PART, 100).         % ms between two parts of the aggregations
--define(PREVIEW, 1000).     % ms between two previews; fewer at first: a node may die soon
--define(SHARE, 20).         % parts take a 20th of the time at most, and previews
--define(LEAST_LIVE, 20).    % ms between two changes of aggregations in a stream at least
+-define(GATHER, 1000).      % ms between two changes of aggregations in a stream, at most
+-define(LEAST_GATHER, 20).  % where ticks of --live show them: twice as often as these, but not more often
 -define(BEAT, 100).         % ms after which a stream says the time, where several are read as one
--define(PREVIEWS, 1000).    % a thousandth: many scripts gather many keys, few nodes die; but there is one
--define(RARE, 10000).       % every so many ms, if that is
--define(RARE_PREVIEWS, 100). % a hundredth at most: on a busy machine each seems to take long
 
 %% The version of these messages and of the arguments of start/3. It changes, here and in
 %% c_src/cli/node_start.c, with any change that the other side would not understand.
 -ifndef(PROTOCOL).
--define(PROTOCOL, 2).
+-define(PROTOCOL, 3).
 -endif.
 
 -type state() :: preparing | ready | running | giving.
@@ -70,18 +59,13 @@
                guard :: pid(),
                spec :: spec(),
                h :: pid() | undefined,             % the handle
-               form :: cmd_text | cmd_terminal | cmd_json,
-               role = alone :: alone | first | other,
+               form :: text | terminal | json,
                out = [] :: [out()],
                next = ready :: next(),
-               part :: integer(), preview :: integer(), tick :: integer(), % ms: when each is due
-               stacks :: integer(),                % likewise
+               tick :: integer(),                  % ms: when it is due
                unmatched = {[], []} :: {Loaded :: [module()], [binary()]}, % what match_again/1 looked at, and found
-               every = ?POLL :: pos_integer(),     % ms between two previews
-               took = 0 :: non_neg_integer(),      % us: the last of these, see partial_results/2
                poll = ?POLL :: pos_integer(),      % ms between two polls, and
                slowest = ?POLL :: pos_integer(),   % the longest that may be
-               ended = false :: boolean(),
                stream :: {stream, Ms :: pos_integer(), Beat :: non_neg_integer(), Form :: atom()} | undefined}).
 
 %% @doc Called by the command: its pid, its connection (a port, with some carriers a process), and
@@ -117,9 +101,7 @@ init({Command, Guard, Spec}) ->
     process_flag(sensitive, true),
     erltrace_room:make(),
     _ = erlang:monitor(process, Guard),
-    Now = now_ms(), % may be below 0
-    {ok, preparing, #data{command = Command, guard = Guard, spec = Spec, form = form(Spec),
-                          part = Now, preview = Now, tick = Now, stacks = Now}}.
+    {ok, preparing, #data{command = Command, guard = Guard, spec = Spec, form = form(Spec), tick = now_ms()}}.
 
 -spec handle_event(gen_statem:event_type(), term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()).
@@ -139,13 +121,9 @@ handle_event(info, go, ready, Data) ->
     go(Data);
 handle_event(info, {go_stream, Nodes}, ready, #data{spec = Spec} = Data) ->
     %% Ticks of --live have what has come; of several nodes records are put in order of time.
-    Ms = max(?LEAST_LIVE, min(proplists:get_value(live, Spec, 2 * ?PREVIEW) div 2, ?PREVIEW)),
+    Ms = max(?LEAST_GATHER, min(proplists:get_value(live, Spec, 2 * ?GATHER) div 2, ?GATHER)),
     Beat = case Nodes of 1 -> 0; _ -> ?BEAT end,
     go(Data#data{stream = {stream, Ms, Beat, Data#data.form}});
-handle_event(info, go_first, ready, Data) ->
-    go(Data#data{role = first});
-handle_event(info, go_other, ready, Data) ->
-    go(Data#data{role = other});
 handle_event(info, stop, ready, Data) ->
     give([], {leave, -1}, Data);
 handle_event(info, _, ready, _) ->
@@ -155,16 +133,6 @@ handle_event(state_timeout, work, running, Data) ->
 handle_event(info, stop, running, Data) ->
     _ = ask(stop, Data),
     work_now(Data);
-handle_event(info, disarm, running, Data) ->
-    _ = ask(disarm, Data),
-    work_now(Data);
-handle_event(info, finish, running, Data) ->
-    _ = ask({hold, false}, Data),
-    _ = ask(stop, Data),
-    work_now(Data);
-handle_event(info, lead, running, Data) ->
-    _ = ask({role, first}, Data),
-    work_now(Data#data{role = first});
 handle_event(info, snapshot, running, Data) ->
     case ask({snapshot, <<"signal">>, Data#data.form}, Data) of
         {ok, Items} -> give([{give, {batch, [item(I) || I <- Items]}}], {running, 0}, Data);
@@ -173,11 +141,6 @@ handle_event(info, snapshot, running, Data) ->
 handle_event(info, {key, Key}, running, Data) ->
     _ = ask({key, Key}, Data),
     keep_state_and_data;
-handle_event(info, {import, Part}, running, Data) ->
-    case ask({import, Part}, Data) of
-        ok -> work_now(Data);
-        {error, Reason} -> failed(-1, Reason, Data)
-    end;
 handle_event(_, _, _, _) ->
     keep_state_and_data.
 
@@ -188,7 +151,7 @@ code_change(_, State, Data, _) ->
 -spec format_status(gen_statem:format_status()) -> gen_statem:format_status().
 format_status(#{data := #data{} = Data} = Status) ->
     Status#{data := #{command => Data#data.command, guard => Data#data.guard,
-                      handle => Data#data.h, role => Data#data.role,
+                      handle => Data#data.h,
                       out => length(Data#data.out), next => Data#data.next}};
 format_status(Status) ->
     Status.
@@ -250,12 +213,12 @@ position(Data) ->
 now_ms() ->
     erlang:monotonic_time(millisecond).
 
-%% The form of the results for the command, which runs programs and opens files itself.
+%% The form of what is printed at once.
 form(Spec) ->
     case {proplists:get_bool(json, Spec), proplists:get_bool(terminal, Spec)} of
-        {true, _} -> cmd_json;
-        {_, true} -> cmd_terminal;
-        _ -> cmd_text
+        {true, _} -> json;
+        {_, true} -> terminal;
+        _ -> text
     end.
 
 %% ---- preparing ------------------------------------------------------------------------------
@@ -311,10 +274,9 @@ compile_one(Text, Opt, #data{spec = Spec} = Data) ->
 
 %% ---- running --------------------------------------------------------------------------------
 
-go(#data{role = Role} = Data) ->
+go(Data) ->
     case ask(go, Data) of
         ok ->
-            _ = Role =/= alone andalso ask({role, Role}, Data),
             Counts = ask(counts, Data),
             tell_guard(Counts, Data),
             {Unmatched, Data1} = unmatched_object(Data),
@@ -341,32 +303,22 @@ next_poll([], #data{poll = Poll, slowest = Slowest} = Data) -> Data#data{poll = 
 next_poll(_, Data) -> Data#data{poll = ?POLL}.
 
 work(Data0) ->
-    {Tick, Data1} = tick(Data0),
-    {Stacks, Data} = stacks(Data1),
-    Since = Tick ++ Stacks,
+    {Since, Data} = tick(Data0),
     case ask({work, results(Data)}, Data) of
         {error, Reason} ->
             give(Since ++ [{tell, failed(-1, Reason)}, {give, cost_lines(Data)}], {leave, 1}, Data);
         {Status, Items} ->
-            {Flows, Others} = lists:partition(fun is_flow/1, Items),
-            Batch = Since ++ [{give, {flows, [Event || {flow, Event} <- Flows]}},
-                              {give, {batch, [item(I) || I <- Others]}}],
-            {Part, Data2} = partial_results(Status, next_poll(Items, Data)),
-            worked(Status, Batch ++ Part, Data2)
+            Batch = Since ++ [{give, {batch, [item(I) || I <- Items]}}],
+            worked(Status, Batch, next_poll(Items, Data))
     end.
 
 results(#data{stream = undefined, form = Form}) -> Form;
 results(#data{stream = Stream}) -> Stream.
 
 worked(done, Out, Data) ->
-    Last = [{give, T} || T <- last_live(Data) ++ last_stacks(Data)] ++ [{give, cost_lines(Data)}],
-    give(Out ++ Last, {leave, exit_code(ask(status, Data))}, Data);
+    give(Out ++ [{give, cost_lines(Data)}], {leave, exit_code(ask(status, Data))}, Data);
 worked(ok, Out, Data) ->
-    {Ended, Data1} = ended(Data),
-    give(Out ++ Ended, {running, until_tick(Data1)}, Data1).
-
-is_flow({flow, _}) -> true;
-is_flow(_) -> false.
+    give(Out, {running, until_tick(Data)}, Data).
 
 %% drop: of events, by which a request that is followed may lack something.
 item({drop, Kind, _N, Message}) ->
@@ -384,29 +336,14 @@ no_snapshot(_) -> <<"no snapshot: the script has ended">>.
 exit_code({exited, Code}) -> Code;
 exit_code(_) -> -1.
 
-%% --live: what came since the last tick. A slow command gets fewer ticks, with more in each.
+%% --live: the command makes the ticks; here is what they do not have.
 tick(#data{spec = Spec, tick = Due} = Data) ->
     case {proplists:get_value(live, Spec), now_ms()} of
         {Every, Now} when is_integer(Every), Now >= Due ->
-            Lines = [{give, element(2, live(Data))} || Data#data.stream =:= undefined], % else the command makes them
             {Unmatched, Data1} = match_again(Data),
-            {Lines ++ Unmatched, Data1#data{tick = max(Due + Every, Now)}};
+            {Unmatched, Data1#data{tick = max(Due + Every, Now)}};
         _ ->
             {[], Data}
-    end.
-
-live(Data) ->
-    {More, Lines} = ask(tick, Data),
-    {More, {batch, [{live, Line} || {text, Line} <- Lines]}}.
-
-%% All that is left: a tick has no room for everything if there are many keys.
-last_live(#data{stream = {stream, _, _, _}}) ->
-    [];
-last_live(#data{spec = Spec} = Data) ->
-    case proplists:is_defined(live, Spec) andalso live(Data) of
-        {more, Batch} -> [Batch | last_live(Data)];
-        {ok, Batch} -> [Batch];
-        false -> []
     end.
 
 until_tick(#data{spec = Spec, tick = Due, poll = Poll}) ->
@@ -414,81 +351,6 @@ until_tick(#data{spec = Spec, tick = Due, poll = Poll}) ->
         undefined -> Poll;
         _ -> max(0, min(Poll, Due - now_ms()))
     end.
-
-%% --folded and the like: what aggregations by stack gathered since the last time. Each node sends
-%% its own; the command adds them up.
-stacks(#data{stream = {stream, _, _, _}} = Data) ->
-    {[], Data};
-stacks(#data{spec = Spec, stacks = Due} = Data) ->
-    case {proplists:get_value(stacks, Spec), now_ms()} of
-        {Every, Now} when is_integer(Every), Now >= Due ->
-            case ask(stacks, Data) of
-                {ok, List} -> {[{give, {stacks, List}}], Data#data{stacks = Now + Every}};
-                {more, List} -> {[{give, {stacks, List}}], Data};
-                _ -> {[], Data} % out of memory: try again
-            end;
-        _ ->
-            {[], Data}
-    end.
-
-last_stacks(#data{stream = {stream, _, _, _}}) ->
-    [];
-last_stacks(#data{spec = Spec} = Data) ->
-    case proplists:is_defined(stacks, Spec) andalso ask(stacks, Data) of
-        {more, List} -> [{stacks, List} | last_stacks(Data)];
-        {ok, List} -> [{stacks, List}];
-        _ -> []
-    end.
-
-%% The others send what they gathered to the first. The first, or the only one, sends the command a
-%% preview of the final results. How often depends on how long it takes, but once it may have taken long only
-%% because the machine was busy.
-partial_results(_, #data{stream = {stream, _, _, _}} = Data) -> % what has been sent is there
-    {[], Data};
-partial_results(Status, #data{role = other, part = Due} = Data) ->
-    case now_ms() of
-        Now when Now >= Due; Status =:= done ->
-            {ok, Part} = ask({export, false}, Data),
-            {[{give, {part, Part}} || Part =/= <<>>], Data#data{part = next(Now, ?PART, ?SHARE)}};
-        _ ->
-            {[], Data}
-    end;
-partial_results(done, Data) ->
-    {[], Data};
-partial_results(ok, #data{preview = Due, every = Every, took = Last, spec = Spec, form = Form} = Data) ->
-    case now_ms() >= Due of
-        true ->
-            Began = erlang:monotonic_time(microsecond),
-            Preview = preview(ask({preview, Form}, Data), Data),
-            Took = min(erlang:monotonic_time(microsecond) - Began, 2 * Last + 500),
-            Most = proplists:get_value(preview, Spec, ?PREVIEW),
-            Pause = min(Took * ?PREVIEWS, max(?RARE * 1000, Took * ?RARE_PREVIEWS)) div 1000,
-            {Preview, Data#data{preview = now_ms() + max(Every, Pause), took = Took, every = min(2 * Every, Most)}};
-        false ->
-            {[], Data}
-    end.
-
-next(Began, Every, Share) ->
-    Now = now_ms(),
-    Now + max(Every, (Now - Began) * Share).
-
-preview({ok, Items}, #data{role = Role} = Data) ->
-    Raw = case Role of
-              first -> {ok, R} = ask({export, true}, Data), R;
-              alone -> <<>>
-          end,
-    [{tell, {preview, {Items, Raw}}}];
-preview(_, _) ->
-    [].
-
-%% The first of several nodes: when its script has ended, the command ends those of the others.
-ended(#data{role = first, ended = false} = Data) ->
-    case ask(status, Data) of
-        running -> {[], Data};
-        Status -> {[{tell, {ended, exit_code(Status)}}], Data#data{ended = true}}
-    end;
-ended(Data) ->
-    {[], Data}.
 
 %% ---- what tracing costs the node ------------------------------------------------------------
 
@@ -542,7 +404,7 @@ unmatched_object(#data{spec = Spec, unmatched = {_, Before}} = Data) ->
 
 %% -Z: the person who gave it is told what it leaves out. (Of several nodes one may have it: the command
 %% tells what none has.)
-unmatched_texts(#data{spec = Spec, role = alone} = Data) ->
+unmatched_texts(#data{spec = Spec, stream = {stream, _, 0, _}} = Data) ->
     ByUser = lists:keymember(<<"zdefs">>, 1, proplists:get_value(settings, Spec, [])),
     case ByUser andalso not proplists:is_defined(live, Spec) andalso ask(unmatched, Data) of
         Texts when is_list(Texts) -> Texts;

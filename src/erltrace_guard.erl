@@ -90,7 +90,7 @@ handle_info(beat, St) ->
     {noreply, beat(St)};
 handle_info(alive, St) ->
     {noreply, St#st{heard = now_ms()}};
-handle_info(Word, St) when is_atom(Word); element(1, Word) =:= import; element(1, Word) =:= key;
+handle_info(Word, St) when is_atom(Word); element(1, Word) =:= key;
                            element(1, Word) =:= go_stream ->
     St#st.worker ! Word,
     {noreply, St#st{heard = now_ms()}};

@@ -242,24 +242,10 @@ request(rearm, State, Data) -> % at once: modules loaded by now are armed when i
 request(unmatched, State, Data) ->
     Data1 = rearm(State, Data),
     {erltrace_compile:unmatched(Data#data.nif), State, Data1};
-request(tick, State, Data) ->
-    {erltrace_nif:tick(Data#data.nif, atom_to_binary(node())), State, Data};
-request(stacks, State, Data) ->
-    {erltrace_nif:stacks(Data#data.nif), State, Data};
 request({key, Key}, running, #data{arming = Arming} = Data) ->
     {erltrace_arming:key(Key, Arming), running, Data};
 request({key, _}, State, Data) ->
     {ok, State, Data};
-request({role, Role}, State, Data) ->
-    {erltrace_nif:role(Data#data.nif, Role), State, Data};
-request({hold, Hold}, State, Data) ->
-    {erltrace_nif:hold(Data#data.nif, Hold), State, Data};
-request({export, Keep}, State, Data) ->
-    {erltrace_compile:reply(erltrace_nif:export(Data#data.nif, Keep)), State, Data};
-request({import, Part}, State, Data) ->
-    {erltrace_compile:reply(erltrace_nif:import(Data#data.nif, Part)), State, Data};
-request({preview, Form}, State, Data) ->
-    {erltrace_nif:preview(Data#data.nif, Form), State, Data};
 request({walk, false}, State, Data) ->
     {Reply, State1, Data1} = walk(false, State, Data),
     {aborted(Reply, Data1), State1, Data1};
@@ -300,7 +286,6 @@ why_not(#data{nif = Nif}) ->
     end.
 
 %% The command asks a hundred times a second.
-how(Form) when Form =:= cmd_text; Form =:= cmd_terminal; Form =:= cmd_json -> if_due;
 how({stream, _, _, _}) -> if_due;
 how(_) -> now.
 

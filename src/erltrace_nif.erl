@@ -199,24 +199,17 @@ armed(_) -> erlang:nif_error(not_loaded).
 -spec stop(nif()) -> ok | failure().
 stop(Nif) -> run(stop, [Nif]).
 
--spec work(nif(), text | terminal | json | records | both | alerts | cmd_text | cmd_terminal | cmd_json |
+-spec work(nif(), text | terminal | json | records | both | alerts |
            {stream, Ms :: pos_integer(), Beat :: non_neg_integer(), Form :: atom()}) ->
           {ok | done, [tuple()]} | failure().
 work(Nif, {stream, _, Beat, _} = Form) when Beat > 0 -> run(work, [Nif, Form]); % the time comes in any case
 work(Nif, Form) -> unless_at_rest(work, Nif, [Nif, Form]).
 
--spec tick(nif(), binary()) -> {ok | more, [{text, binary()}]}.
-tick(Nif, Node) -> run(tick, [Nif, Node]).
-
-%% What aggregations by stack gathered since the last call; `more': there is more of it.
 -spec snapshot(nif(), Why :: iodata(), Form :: atom()) -> {ok, [tuple()]} | failure().
 snapshot(Nif, Why, Form) -> run(snapshot, [Nif, Why, Form]).
 
 -spec recorder(nif()) -> boolean().
 recorder(_) -> erlang:nif_error(not_loaded).
-
--spec stacks(nif()) -> {ok | more, [tuple()]} | failure().
-stacks(Nif) -> run(stacks, [Nif]).
 
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
 walk(Nif, Stop) -> run(walk, [Nif, Stop]).
@@ -259,21 +252,6 @@ clean(Nif) -> unless_at_rest(clean, Nif, [Nif]).
 
 -spec sweep(nif()) -> non_neg_integer() | infinity | failure().
 sweep(Nif) -> run(sweep, [Nif]).
-
--spec preview(nif(), atom()) -> {ok, [tuple()]} | same | failure().
-preview(Nif, Form) -> run(preview, [Nif, Form]).
-
--spec role(nif(), first | other | alone) -> ok | failure().
-role(_, _) -> erlang:nif_error(not_loaded).
-
--spec hold(nif(), boolean()) -> ok | failure().
-hold(_, _) -> erlang:nif_error(not_loaded).
-
--spec export(nif(), boolean()) -> {ok, binary()} | failure().
-export(Nif, Keep) -> run(export, [Nif, Keep]).
-
--spec import(nif(), binary()) -> ok | failure().
-import(Nif, Part) -> run(import, [Nif, Part]).
 
 -spec place(nif()) -> {binary(), binary()} | failure().
 place(_) -> erlang:nif_error(not_loaded).

@@ -310,7 +310,7 @@ int erltrace_stop(erltrace_t *h, erltrace_error_t *err)
 
 bool api_ended(const erltrace_t *h)
 {
-	if (h->hold || h->unread)
+	if (h->unread)
 		return false;
 	return en_state(h->en) == EN_STOPPED || en_exited(h->en, NULL) || en_filled(h->en);
 }
@@ -449,23 +449,17 @@ int erltrace_each(
 	return need_consumer(h, err) < 0 ? -1 : co_each(h->co, name, cb, arg);
 }
 
-int api_tick(erltrace_t *h, const char *node, int (*text)(void *arg, const char *s, size_t len),
-	void *arg, double cost, erltrace_error_t *err)
+int erltrace_tick(erltrace_t *h, const char *node,
+	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
 {
 	struct co_json j = {.text = text, .arg = arg};
 	int rc;
 
 	if (need_consumer(h, err) < 0)
 		return -1;
-	rc = co_json_tick(&j, h->co, 0, 1, node, en_fired(h->en), cost);
+	rc = co_json_tick(&j, h->co, 0, 1, node, en_fired(h->en), -1); /* what it costs is not known */
 	co_json_free(&j);
 	return rc;
-}
-
-int erltrace_tick(erltrace_t *h, const char *node,
-	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
-{
-	return api_tick(h, node, text, arg, -1, err); /* what it costs is not known */
 }
 
 int api_live(erltrace_t *h,

@@ -35,15 +35,13 @@ struct erltrace {
 	char *script; /* the file of the first script, or NULL */
 	struct api_snapshot snap;
 	bool begun; /* the header has been printed */
-	bool hold;  /* the end is held back: results of others are still to come */
-	bool unread; /* the same: firings that somebody else counts are still to be read */
+	bool unread; /* the end is held back: firings that somebody else counts are still to be read */
 	bool done;  /* work() has given ERLTRACE_DONE */
 	/* work, or NULL: as usual */
 	int (*replay)(erltrace_t *h, const erltrace_handlers_t *handlers);
 	uint64_t next_switch, next_status, next_clean, next_look; /* ns, when they are due */
 	uint64_t worked, cleaned; /* ns, when all was read, and cleaned up, the last time */
 	uint64_t fired; /* en_fired() before that */
-	bool joined; /* with other nodes */
 	struct sw *writer; /* results leave as a stream; NULL: they do not */
 	struct sr *reader; /* they come as streams, and there is no engine; NULL: there is one */
 };

@@ -4,6 +4,7 @@
 
 #include "handle.h"
 #include "in_node.h"
+#include "stream/writer.h"
 
 #define CLEAN_NS 1000000000ULL /* where no variable is ever deleted: for what threads left behind */
 #define NEWS_NS 5000000000ULL /* where nothing fires */
@@ -104,8 +105,10 @@ bool api_idle(const erltrace_t *h)
 	uint64_t rest = h->opts.val[OPT_STATUSRATE];
 	enum en_unread unread;
 
-	if (h->co == NULL || !h->begun || h->done || h->joined || h->replay != NULL || api_ended(h))
+	if (h->co == NULL || !h->begun || h->done || h->replay != NULL || api_ended(h))
 		return false;
+	if (h->writer != NULL && sw_every(h->writer) < rest)
+		rest = sw_every(h->writer);
 	unread = en_unread(h->en);
 	if (unread == EN_URGENT)
 		return false;
@@ -178,38 +181,4 @@ void api_counters_end(erltrace_t *h)
 bool api_counters(const erltrace_t *h)
 {
 	return h->unread;
-}
-
-/* ---- several nodes --------------------------------------------------------------------- */
-
-int api_set_role(erltrace_t *h, enum api_role role)
-{
-	static const enum co_role roles[] = {
-		[API_ALONE] = CO_ALONE, [API_FIRST] = CO_FIRST, [API_OTHER] = CO_OTHER};
-
-	h->hold = role == API_FIRST;
-	h->joined = role != API_ALONE;
-	return h->co != NULL ? co_set_role(h->co, roles[role]) : 0;
-}
-
-void api_hold(erltrace_t *h, bool hold)
-{
-	h->hold = hold;
-}
-
-int api_export(erltrace_t *h, bool keep, char **bytes, size_t *len)
-{
-	*bytes = NULL;
-	*len = 0;
-	return h->co != NULL ? co_export(h->co, keep, bytes, len) : 0;
-}
-
-int api_import(erltrace_t *h, const void *bytes, size_t len)
-{
-	return h->co != NULL ? co_import(h->co, bytes, len) : 0;
-}
-
-int api_preview(erltrace_t *h, const erltrace_handlers_t *handlers)
-{
-	return h->co != NULL ? co_preview(h->co, handlers) : 0;
 }

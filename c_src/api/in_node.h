@@ -54,13 +54,6 @@ void api_counters_read(erltrace_t *h, uint64_t ns); /* all were, as they stood t
 void api_counters_end(erltrace_t *h);
 bool api_counters(const erltrace_t *h); /* are there any? */
 
-/* One script in several nodes (consume/join.c), from go on. */
-enum api_role { API_ALONE, API_FIRST, API_OTHER }; /* the first has the results of all */
-int api_set_role(erltrace_t *h, enum api_role role); /* -1: out of memory */
-void api_hold(erltrace_t *h, bool hold); /* results of others are to come: it does not end */
-int api_export(erltrace_t *h, bool keep, char **bytes, size_t *len); /* the caller frees */
-int api_import(erltrace_t *h, const void *bytes, size_t len);
-
 /*
  * Instead of erltrace_work(): what there is as a stream (stream/writer.h) for a consumer elsewhere.
  * round->final is found out. handlers: of a flight recorder, whose alerts and snapshots are not for
@@ -73,16 +66,11 @@ int api_forward(erltrace_t *h, const char *node, const struct sw_round *round,
 
 /* Nobody reads what actions print (co_mute() in consume/consume.h). */
 void api_mute(erltrace_t *h);
-/* The aggregations as the end would print them. 0: the same as last time, or nothing. */
-int api_preview(erltrace_t *h, const erltrace_handlers_t *handlers);
 /*
  * What came since the last call (co_live() in consume/consume.h); cb NULL: from now on. -1: no
  * memory.
  */
 int api_live(erltrace_t *h,
 	int (*cb)(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count), void *arg);
-/* erltrace_tick() with what events cost, in percent. */
-int api_tick(erltrace_t *h, const char *node, int (*text)(void *arg, const char *s, size_t len),
-	void *arg, double cost, erltrace_error_t *err);
 
 #endif

@@ -17,7 +17,7 @@
  *   child.c           -c and -p; entry_stop.c: a command stopped at its first instruction
  *   node_start.c      -N: scripts sent to Erlang nodes; node_find.c: to which;
  *   node_talk.c       ... messages there and back; node_run.c: their results printed;
- *   node_stacks.c     ... and their stacks gathered; node_keys.c: keys pressed in the terminal
+ *   node_stream.c     ... what they gather, as streams; node_keys.c: keys pressed in the terminal
  *   snapshots.c       snapshots of bufpolicy=ring
  *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
  *   flow_files.c      --follow, --perfetto, --otlp, --flows; flow_model.h: requests and the formats

@@ -444,8 +444,6 @@ void node_leave(struct nodes *ns)
 	for (int i = 0; i < ns->n; i++) {
 		nd_agent_gone(ns->v[i].nd);
 		nd_close(ns->v[i].nd);
-		ei_x_free(&ns->v[i].preview);
-		free(ns->v[i].raw);
 		cli_snapshot_free(ns->v[i].snapshot);
 	}
 	memset(&ns->cookie, 0, sizeof(ns->cookie));

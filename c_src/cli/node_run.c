@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scripts run inside nodes: what comes back is printed, and the nodes are told when to stop.
- *
- * With several nodes one of them, the first, has the aggregations of all: what the others gather
- * is handed on to it here, and it prints the end when all others have ended. Each node sends its
- * aggregations as they are now and then; should it die, they are printed, or given to another.
+ * The scripts run inside nodes: what comes back is printed (node_stream.c), and the nodes are told when
+ * to stop. A node that goes away has sent what there was up to a second before.
  */
 #include "targets.h"
 
@@ -15,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format_match.h"
 #include "list.h"
 #include "node_system.h"
 #include "node/agent.h"
@@ -24,23 +20,6 @@
 #include "output.h"
 #include "run.h"
 #include "snapshots.h"
-
-/* ---- telling nodes ----------------------------------------------------------------------- */
-
-/* {import, Bytes} */
-static void send_part(struct target *t, const char *bytes, long len)
-{
-	struct et_error e = {.tag = ""};
-	ei_x_buff x;
-
-	ei_x_new_with_version(&x);
-	ei_x_encode_tuple_header(&x, 2);
-	ei_x_encode_atom(&x, "import");
-	ei_x_encode_binary(&x, bytes, (int)len);
-	if (t->state != DONE)
-		nd_send(t->nd, &t->agent, &x, &e);
-	ei_x_free(&x);
-}
 
 /* ---- what comes back --------------------------------------------------------------------- */
 
@@ -175,27 +154,12 @@ void node_reopen(struct nodes *ns, const char *text, size_t len)
 		cli_say("couldn't freopen() \"%s\": %s", path, strerror(error));
 }
 
-/* What a node wants done here must be in a script, and permitted: a node is not who decides. */
-static bool may_ask(const struct cli *c, const char *kind, const char *text, long len)
-{
-	const struct cli_uses *h = &c->uses;
-
-	if (strcmp(kind, "system") == 0)
-		return h->destructive &&
-		       cli_could_print(h->commands, h->ncommands, text, (size_t)len);
-	if (strcmp(kind, "reopen") == 0) /* "": back */
-		return h->destructive && h->npaths > 0 &&
-		       (len == 0 || cli_could_print(h->paths, h->npaths, text, (size_t)len));
-	return strcmp(kind, "truncate") != 0 || h->ftruncate;
-}
-
 static void print_item(
 	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
 {
-	if (strcmp(kind, "stream") == 0 && ns->reader != NULL) {
+	if (strcmp(kind, "stream") == 0) {
 		node_stream(ns, t, text, (size_t)len);
 	} else if (strcmp(kind, "live") == 0) { /* it names its node */
-		t->ticked = true;
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (strcmp(kind, "text") == 0 && ns->c->json) {
 		write_json(ns, t, text, len);
@@ -203,19 +167,12 @@ static void print_item(
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (cli_snapshot_part(ns->c, &t->snapshot, t->nd->name, kind, text, len)) {
 		return;
-	} else if (!may_ask(ns->c, kind, text, len)) {
-		cli_say("node %s: a command or a file that no script asked for (-w): refused",
-			t->nd->name);
-	} else if (strcmp(kind, "system") == 0) {
-		node_system(ns, text, (size_t)len);
-	} else if (strcmp(kind, "reopen") == 0) {
-		node_reopen(ns, text, (size_t)len);
-	} else if (strcmp(kind, "truncate") == 0) {
-		cli_truncate(ns->c);
-	} else {
+	} else if (strcmp(kind, "err") == 0 || strcmp(kind, "drop") == 0) {
 		if (strcmp(kind, "drop") == 0)
 			cli_flows_dropped(ns->c);
 		cli_error(ns->c, ns->n > 1 ? t->nd->name : "", text, (size_t)len);
+	} else {
+		cli_say("node %s: '%s' that no script asked for: refused", t->nd->name, kind);
 	}
 }
 
@@ -228,61 +185,6 @@ static void print_items(struct nodes *ns, struct target *t, const ei_x_buff *x, 
 static void on_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
 	print_items(ns, t, x, at);
-	node_tell(t, "more");
-}
-
-/* {Items, Raw} */
-static void on_preview(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	static const char pad[TERM_PAD]; /* as behind a message */
-	const char *raw;
-	int items = at;
-	long len;
-
-	(void)ns;
-	if (nd_get_tuple(x, &at, 2) < 0)
-		return;
-	items = at;
-	if (nd_skip(x, &at) < 0 || nd_get_text(x, &at, &raw, &len) < 0)
-		return;
-	ei_x_free(&t->preview);
-	ei_x_new(&t->preview);
-	ei_x_append_buf(&t->preview, x->buff + items, at - items);
-	ei_x_append_buf(&t->preview, pad, sizeof(pad));
-	free(t->raw);
-	t->raw = malloc((size_t)len + 1);
-	t->rawlen = t->raw != NULL ? len : 0;
-	if (t->raw != NULL)
-		memcpy(t->raw, raw, (size_t)len);
-	t->preview_at = node_ms();
-}
-
-static void on_part(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	const char *text;
-	long len;
-
-	if (ns->first != NULL && nd_get_text(x, &at, &text, &len) == 0)
-		send_part(ns->first, text, len);
-	node_tell(t, "more");
-}
-
-static void on_stacks(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	if (ns->c->stacks != NULL && node_get_stacks(x, at, cli_stacks_take, ns->c) != 0) {
-		cli_say("node %s: stacks that it sent are lost: they cannot be read", t->nd->name);
-		ns->status = CLI_ERROR;
-	}
-	node_tell(t, "more");
-}
-
-static void on_flows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	if (ns->c->flows != NULL && node_get_flows(x, at, t->nd->name, cli_flows(ns->c)) != 0) {
-		cli_say("node %s: events of requests that it sent are lost: they cannot be read",
-			t->nd->name);
-		ns->status = CLI_ERROR;
-	}
 	node_tell(t, "more");
 }
 
@@ -299,35 +201,6 @@ static int code_of(const struct nodes *ns, long code)
 	return code > 0 && !ns->c->uses.exit ? CLI_ERROR : (int)code;
 }
 
-/* The first of several has called exit(). */
-static void on_ended(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
-{
-	long code = -1;
-
-	(void)t;
-	ei_decode_long(x->buff, &at, &code);
-	if (code >= 0 && ns->exit_code < 0)
-		ns->exit_code = code_of(ns, code);
-	ns->ending = true;
-}
-
-/* The first of several has gone: another gets what it had, and leads. */
-static bool hand_over(struct nodes *ns, struct target *gone)
-{
-	if (ns->first != gone)
-		return false;
-	ns->first = NULL;
-	for (int i = 0; i < ns->n && ns->first == NULL; i++)
-		if (ns->v[i].state == RUNNING)
-			ns->first = &ns->v[i];
-	if (ns->first == NULL)
-		return false;
-	if (gone->rawlen > 0)
-		send_part(ns->first, gone->raw, gone->rawlen);
-	node_tell(ns->first, "lead");
-	return true;
-}
-
 static void tell_stood(const struct nodes *ns)
 {
 	char text[256];
@@ -336,54 +209,21 @@ static void tell_stood(const struct nodes *ns)
 		cli_say("%s", text);
 }
 
-/*
- * A node looks now and then whether it has gathered anything, and sends it: who has sent nothing
- * had nothing then. With --live ticks have brought all but the last of it.
- */
-static void tell_lost(const struct nodes *ns, const struct target *t, int64_t ended)
+/* What has come of a node that has gone is there; it says so each second, and before. */
+static void tell_gone(const struct nodes *ns, const struct target *t, int64_t now, bool others)
 {
-	if (ns->c->uses.aggregations && !t->ticked)
+	double seconds = (double)(now - (t->came_at > 0 ? t->came_at : t->began_at)) / 1000;
+
+	if (!ns->c->uses.aggregations)
+		return;
+	if (others)
+		cli_say("aggregations of the last %.1f s are missing: those of %s", seconds, t->nd->name);
+	else if (t->came_at == 0)
 		cli_say("no aggregations have come from %s, which ran for %.2f s: what it may have "
-			"gathered "
-			"is lost",
-			t->nd->name, (double)(ended - t->began_at) / 1000);
-}
-
-/* The same where the others go on, which had sent it theirs. */
-static void tell_missing(const struct nodes *ns, const struct target *t, int64_t ended)
-{
-	if (ns->c->uses.aggregations)
-		cli_say("aggregations of the last %.1f s are missing: those of %s%s",
-			(double)(ended - (t->preview_at > 0 ? t->preview_at : t->began_at)) / 1000,
-			t->nd->name, ns->reader != NULL ? "" : ", and what it had been sent");
-}
-
-/*
- * The script has not come to its end: the aggregations that it has sent, or that there were none.
- */
-static void print_gathered(struct nodes *ns, struct target *t, int64_t ended)
-{
-	bool told = !ns->c->json || !ns->c->quiet;
-
-	if (ns->reader != NULL) {
-		if (t->preview_at == 0)
-			tell_lost(ns, t, ended);
-		else if (told && ns->c->uses.aggregations)
-			cli_say("aggregations as they were %.1f s before it ended:",
-				(double)(ended - t->preview_at) / 1000);
-		node_stream_ends(ns, t);
-		return;
-	}
-	if (t->preview.buff == NULL) {
-		tell_lost(ns, t, ended);
-		return;
-	}
-	if (told && ns->stood_ms > 0)
-		cli_say("aggregations as they last came:");
-	else if (told)
-		cli_say("aggregations as they were %.1f s before it ended:",
-			(double)(ended - t->preview_at) / 1000);
-	print_items(ns, t, &t->preview, 0);
+			"gathered is lost",
+			t->nd->name, seconds);
+	else if (!ns->c->json || !ns->c->quiet)
+		cli_say("aggregations as they were %.1f s before it ended:", seconds);
 }
 
 static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
@@ -397,26 +237,20 @@ static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 			ns->exit_code = code_of(ns, code);
 		ns->ending = true;
 	}
-	if (t->silent)
+	if (t->silent) {
 		tell_stood(ns);
-	if (ns->reader != NULL)
-		node_stream_ends(ns, t);
-	else if (!hand_over(ns, t) && t->silent)
-		print_gathered(ns, t, node_ms());
+		tell_gone(ns, t, node_ms(), false);
+	}
+	node_stream_ends(ns, t);
 	nd_agent_gone(t->nd);
 }
 
 static const struct node_handler handlers[] = {
 	{"batch", on_batch},
-	{"part", on_part},
-	{"preview", on_preview},
-	{"stacks", on_stacks},
-	{"flows", on_flows},
 	{"matched", on_matched},
 	{"failed", on_failed},
 	{"code", on_code},
 	{"rows", on_rows},
-	{"ended", on_ended},
 	{"done", on_done},
 	{NULL, NULL},
 };
@@ -454,13 +288,10 @@ static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
 		tell_stood(ns);
 		ns->status = CLI_ERROR;
 	}
-	if (ns->reader != NULL && was_running && !node_all_done(ns, t)) {
-		tell_missing(ns, t, now);
+	if (was_running) {
+		tell_gone(ns, t, now, !node_all_done(ns, t));
 		node_stream_ends(ns, t);
-	} else if (hand_over(ns, t))
-		tell_missing(ns, t, now);
-	else if (was_running)
-		print_gathered(ns, t, now);
+	}
 }
 
 /* ---- the run ----------------------------------------------------------------------------- */
@@ -519,49 +350,15 @@ static int compile(struct nodes *ns)
 
 static void go(struct nodes *ns)
 {
-	struct target *one = NULL;
-	int n = 0;
-
-	for (int i = 0; i < ns->n; i++)
-		if (ns->v[i].state == COMPILED && n++ == 0)
-			one = &ns->v[i];
-	if (getenv("ERLTRACE_STREAM") != NULL) {
-		if (node_stream_go(ns) != CLI_OK) {
-			ns->status = CLI_ERROR;
-			node_tell_all(ns, STOPPING, "stop");
-			return;
-		}
-	} else if (n > 1) {
-		ns->first = one;
-		node_tell(one, "go_first");
-		one->state = RUNNING;
+	if (node_stream_go(ns) != CLI_OK) {
+		node_tell_all(ns, STOPPING, "stop");
+		return;
 	}
-	node_tell_all(ns, RUNNING, n > 1 ? "go_other" : "go"); /* who does not run yet */
 	for (int i = 0; i < ns->n; i++)
 		if (ns->v[i].state == RUNNING)
 			ns->v[i].began_at = node_ms();
 	ns->c->gathers = true;
 	cli_procs_go(ns->c);
-}
-
-/*
- * All at the same time: a node that goes on alone would go on sending tokens of requests to the
- * others.
- */
-static void stop(struct nodes *ns)
-{
-	node_tell_all(ns, STOPPING, "stop");
-	if (ns->first != NULL)
-		node_tell(ns->first, "disarm");
-}
-
-/* The first of several prints the end when it has everything. */
-static void finish(struct nodes *ns)
-{
-	if (ns->first == NULL || ns->first->state == STOPPING || !node_all_done(ns, ns->first))
-		return;
-	node_tell(ns->first, "finish");
-	ns->first->state = STOPPING;
 }
 
 enum { WAITS_MS = 5000 };
@@ -600,10 +397,8 @@ static void run(struct nodes *ns)
 			since = node_ms();
 			if (cli_interrupts() > 0 && !ns->c->json)
 				cli_write(ns->c, "\n", 1); /* away from the terminal's ^C */
-			stop(ns);
+			node_tell_all(ns, STOPPING, "stop");
 		}
-		if (stopped)
-			finish(ns);
 		if (stopped && !waits && node_ms() - since > WAITS_MS) {
 			waits = true;
 			tell_waiting(ns);
@@ -613,7 +408,7 @@ static void run(struct nodes *ns)
 		node_keys(ns);
 		cli_flows_look(ns->c, node_ms());
 		node_stream_look(ns);
-		node_receive(ns, ns->c->nprocs > 0 || ns->reader != NULL ? 100 : 1000);
+		node_receive(ns, node_stream_wait(ns));
 		cli_more_errors(ns->c, false);
 	}
 	node_keys_end();

@@ -244,7 +244,7 @@ static int silence_ms(struct cli *c)
 }
 
 /* Of what is said to the agents: src/erltrace_agent.erl has the same number. */
-enum { PROTOCOL = 2 };
+enum { PROTOCOL = 3 };
 
 /* What erltrace_agent:start/3 is to do, once for all nodes. */
 int node_put_spec(ei_x_buff *x, struct nodes *ns)
@@ -266,11 +266,8 @@ int node_put_spec(ei_x_buff *x, struct nodes *ns)
 	put_number(x, "silence", silence);
 	if (c->live_ms > 0)
 		put_number(x, "live", c->live_ms);
-	if (c->stacks != NULL)
-		put_number(x, "stacks", CLI_STACKS_MS);
 	if (c->nprocs > 0) {
 		put_number(x, "target", ns->n == 1 ? ns->v[0].nd->ospid : c->procs[0].pid);
-		put_number(x, "preview", 200); /* it may end any time */
 	}
 	put_pair(x, "args");
 	for (int i = 0; i < c->nargs; i++) {

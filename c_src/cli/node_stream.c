@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What scripts in nodes gather comes as streams, and a reader of the library makes of it what is
- * printed. A node is not who decides: commands and files that it asks for must be in a script.
+ * printed. A node is not who decides: what it wants done here must be in a script, and permitted.
  */
 #include "targets.h"
 
@@ -24,13 +24,9 @@ static int on_text(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-/* What a node wants done here must be in a script, and permitted. */
-static bool may_ask(char **formats, int n, const char *text)
+static void refuse(void)
 {
-	if (running->c->uses.destructive && cli_could_print(formats, n, text, strlen(text)))
-		return true;
-	cli_say("a command or a file that no script asked for (-w): refused");
-	return false;
+	cli_say("a node has a command or a file that no script asked for (-w): refused");
 }
 
 static int on_system(void *arg, const char *command)
@@ -38,19 +34,24 @@ static int on_system(void *arg, const char *command)
 	const struct cli_uses *u = &running->c->uses;
 
 	(void)arg;
-	if (may_ask(u->commands, u->ncommands, command))
+	if (u->destructive && cli_could_print(u->commands, u->ncommands, command, strlen(command)))
 		node_system(running, command, strlen(command));
+	else
+		refuse();
 	return 0;
 }
 
+/* "": back. */
 static int on_reopen(void *arg, const char *path)
 {
 	const struct cli_uses *u = &running->c->uses;
-	bool back = path[0] == '\0';
 
 	(void)arg;
-	if (back ? u->destructive && u->npaths > 0 : may_ask(u->paths, u->npaths, path))
+	if (u->destructive && u->npaths > 0 &&
+		(path[0] == '\0' || cli_could_print(u->paths, u->npaths, path, strlen(path))))
 		node_reopen(running, path, strlen(path));
+	else
+		refuse();
 	return 0;
 }
 
@@ -59,6 +60,8 @@ static int on_truncate(void *arg)
 	(void)arg;
 	if (running->c->uses.ftruncate)
 		cli_truncate(running->c);
+	else
+		refuse();
 	return 0;
 }
 
@@ -106,7 +109,9 @@ static int open_reader(struct nodes *ns, unsigned streams)
 	ns->reads.truncate = on_truncate;
 	ns->reads.flow = on_flow;
 	ns->reader = erltrace_reader(streams, &err);
-	return ns->reader != NULL ? CLI_OK : fail(ns, &err);
+	if (ns->reader == NULL)
+		return fail(ns, &err);
+	return CLI_OK;
 }
 
 /* {go_stream, N} */
@@ -167,20 +172,30 @@ static void tick(struct nodes *ns, bool all)
 			;
 }
 
-void node_stream_look(struct nodes *ns)
+static void due(struct nodes *ns)
 {
 	int64_t now = node_ms();
 	erltrace_error_t err;
 
-	if (ns->reader == NULL)
+	if (ns->read)
 		return;
 	if (ns->c->live_ms > 0 && now >= ns->next_tick) {
 		tick(ns, false);
-		ns->next_tick = now + ns->c->live_ms;
+		if (erltrace_status(ns->reader, NULL) != ERLTRACE_IDLE) /* it has begun */
+			ns->next_tick = now + ns->c->live_ms;
 	}
 	if (ns->c->stacks != NULL && now >= ns->next_stacks &&
 		erltrace_stacks(ns->reader, cli_stacks_take, ns->c, &err) >= 0)
 		ns->next_stacks = now + CLI_STACKS_MS;
+}
+
+/* Records of a node may wait for those of another. */
+int node_stream_wait(const struct nodes *ns)
+{
+	const struct cli *c = ns->c;
+	int ms = c->nprocs > 0 || ns->n > 1 ? 100 : 1000;
+
+	return c->live_ms > 0 && c->live_ms < ms ? c->live_ms : ms;
 }
 
 static void work(struct nodes *ns)
@@ -188,25 +203,35 @@ static void work(struct nodes *ns)
 	erltrace_error_t err = {0};
 	int code, rc;
 
-	node_stream_look(ns);
+	due(ns);
 	rc = erltrace_work(ns->reader, &ns->reads, &err);
 	if (rc < 0)
 		fail(ns, &err);
 	if (erltrace_status(ns->reader, &code) == ERLTRACE_EXITED)
 		ns->ending = true;
-	if (rc == ERLTRACE_DONE && ns->c->live_ms > 0)
-		tick(ns, true);
-	if (rc == ERLTRACE_DONE && ns->c->stacks != NULL)
-		erltrace_stacks(ns->reader, cli_stacks_take, ns->c, &err);
+	if (rc == ERLTRACE_DONE && !ns->read) { /* what came last */
+		ns->read = true;
+		if (ns->c->live_ms > 0)
+			tick(ns, true);
+		if (ns->c->stacks != NULL)
+			erltrace_stacks(ns->reader, cli_stacks_take, ns->c, &err);
+	}
 	cli_flush(ns->c);
+}
+
+void node_stream_look(struct nodes *ns)
+{
+	if (ns->reader != NULL && ns->n > 1)
+		work(ns);
+	else if (ns->reader != NULL)
+		due(ns);
 }
 
 void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t len)
 {
 	erltrace_error_t err = {0};
 
-	t->preview_at = node_ms();
-	t->ticked = true;
+	t->came_at = node_ms();
 	if (erltrace_feed(ns->reader, t->stream, bytes, len, &err) < 0)
 		fail(ns, &err);
 	work(ns);
@@ -214,6 +239,8 @@ void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t l
 
 void node_stream_ends(struct nodes *ns, struct target *t)
 {
+	if (ns->reader == NULL)
+		return;
 	erltrace_feed_end(ns->reader, t->stream);
 	work(ns);
 }

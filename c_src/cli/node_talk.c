@@ -37,7 +37,7 @@ void node_tell_all(struct nodes *ns, enum state to, const char *word)
 	for (int i = 0; i < ns->n; i++) {
 		struct target *t = &ns->v[i];
 
-		if (t->state >= to || t == ns->first)
+		if (t->state >= to)
 			continue;
 		node_tell(t, word);
 		t->state = to;

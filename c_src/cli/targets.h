@@ -23,12 +23,8 @@ struct target {
 	bool matched; /* something, or not known */
 	bool failed;  /* it has reported why */
 	bool zero;    /* nothing matches there */
-	ei_x_buff preview; /* should it die: the aggregations as they were; buff NULL: none */
-	char *raw;	   /* the same for another node */
-	long rawlen;
 	struct cli_snapshot *snapshot; /* that it is sending, or NULL */
-	int64_t began_at, preview_at; /* ms */
-	bool ticked; /* a tick of --live has come */
+	int64_t began_at, came_at; /* ms: when it began; when something of its stream came, or 0 */
 	unsigned stream; /* of the reader */
 	bool silent; /* it has ended the script because we stood still */
 };
@@ -43,9 +39,10 @@ struct nodes {
 	struct cli *c;
 	const struct node_handler *handlers; /* the last one has no tag */
 	void (*gone)(struct nodes *ns, struct target *t, struct et_error *e); /* a node is */
-	erltrace_t *reader; /* of streams; NULL: nodes send text */
+	erltrace_t *reader; /* of their streams; NULL: none run */
 	erltrace_handlers_t reads;
 	int64_t next_tick, next_stacks; /* ms */
+	bool read; /* all of the streams has been */
 	bool keys; /* the standard input is a terminal whose keys are for the scripts */
 	struct {   /* of that terminal, as the nodes know it; 0: they do not */
 		unsigned short rows, columns;
@@ -60,7 +57,6 @@ struct nodes {
 	int zero_script;
 	uint32_t run; /* a number that only this run has; 0: none yet */
 	bool listed;	       /* a probe, of any node */
-	struct target *first;  /* of several: it has the aggregations of all */
 	bool ending;	       /* a script has called exit(), or a node has failed */
 	int64_t last_beat;     /* ms: when the nodes had a sign of life from us */
 	int beat_ms;
@@ -91,7 +87,6 @@ void node_leave(struct nodes *ns); /* disconnects, and frees them */
 /* node_talk.c */
 int64_t node_ms(void); /* monotonic */
 void node_tell(struct target *t, const char *word);
-/* but the first of several */
 void node_tell_all(struct nodes *ns, enum state to, const char *word);
 /* A sign of life, if it is time: without one the agents take us for stuck, and end the tracing. */
 void node_beat(struct nodes *ns);
@@ -105,18 +100,10 @@ typedef void node_item(
 void node_get_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at, node_item *cb);
 bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg); /* any? */
 
-/* node_stacks.c */
-/* -1: something else is there, or memory is out. */
-int node_get_stacks(const ei_x_buff *x, int at, erltrace_agg_cb *cb, void *arg);
-
 /* node_flows.c */
-struct flows;
 struct flow_event;
 /* Of the values of a flowtrace(); -1: it is none of ours. */
 int node_flow_event(const erltrace_event_t *ev, const erltrace_record_t *rec, struct flow_event *e);
-/* -1: the same */
-int node_get_flows(const ei_x_buff *x, int at, const char *node, struct flows *s);
-
 /* node_keys.c */
 void node_keys(struct nodes *ns); /* what was pressed since is sent to the nodes */
 void node_keys_end(void); /* the terminal is as it was; may be called by a signal handler */
@@ -127,6 +114,7 @@ void node_stream_close(struct nodes *ns);
 void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t len);
 void node_stream_ends(struct nodes *ns, struct target *t);
 void node_stream_look(struct nodes *ns); /* what is due by the clock */
+int node_stream_wait(const struct nodes *ns); /* ms: so long messages are waited for */
 
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);

@@ -24,7 +24,6 @@
 #include "datum.h"
 #include "faults.h"
 #include "format.h"
-#include "join.h"
 #include "nothing.h"
 #include "print_value.h"
 #include "printa.h"
@@ -356,8 +355,7 @@ int ac_perform(struct co_rec *r)
 			continue;
 		}
 		co->telling = co->h.record != NULL && co->fd < 0;
-		if (co->mode == CO_REPLAY || !jo_elsewhere(r, a, v))
-			perform(r, a, v);
+		perform(r, a, v);
 		co->telling = false;
 		if (co->h.record != NULL && co->rv == 0)
 			tell_record(r, a, start, flushes, co->h.record);

@@ -18,7 +18,6 @@
 #include "actions.h"
 #include "aggs.h"
 #include "faults.h"
-#include "join.h"
 #include "nothing.h"
 #include "printa.h"
 
@@ -61,8 +60,6 @@ void co_free(struct co *co)
 	free(co->live);
 	sy_free(co->sy);
 	cb_free(&co->out);
-	cb_free(&co->wishes);
-	cb_free(&co->incoming);
 	free(co->vals);
 	free(co->threads);
 	free(co);
@@ -257,8 +254,6 @@ static bool is_of_flows(const struct co_rec *r)
 
 static int rec_data(struct co_rec *r)
 {
-	if (r->co->mode != CO_REPLAY && jo_silent(r))
-		return r->co->rv;
 	if (is_of_flows(r))
 		return ac_perform(r);
 	if (row_put(r) == 0)
@@ -353,16 +348,14 @@ int co_work(struct co *co, const erltrace_handlers_t *h, bool final)
 	co_begin_call(co, h);
 	sy_watch(co->sy);
 	ag_take(co);
-	jo_take(co);
 	if (co_notice(co) == 0 && !(co->mute && co_opt(co, OPT_BUFPOLICY) == BUFPOLICY_RING))
 		co->from->records(co->of, rec_one, co);
 	if (co->rv == 0)
 		te_drops(co, final);
-	if (co->rv == 0 && final && co->role != CO_OTHER && (!co->mute || co->fd >= 0)) {
+	if (co->rv == 0 && final && (!co->mute || co->fd >= 0)) {
 		pa_final(co);
 		no_final(co);
 	}
-	co->ended |= final;
 	co_flush(co);
 	check_file(co);
 	return co->rv;
@@ -373,24 +366,6 @@ void co_mute(struct co *co)
 	co->mute = true;
 }
 
-int co_preview(struct co *co, const erltrace_handlers_t *h)
-{
-	bool shown;
-
-	if (co->prog->naggs == 0)
-		return 0;
-	ag_take(co);
-	if (co->previewed == ag_changes(co->ag))
-		return 0;
-	co_begin_call(co, h);
-	co->previewed = ag_changes(co->ag);
-	shown = co->shown;
-	pa_final(co);
-	co->shown = shown;
-	co_flush(co);
-	return 1;
-}
-
 void co_watch(struct co *co)
 {
 	sy_watch(co->sy);
@@ -399,7 +374,7 @@ void co_watch(struct co *co)
 int co_begin(struct co *co, const erltrace_handlers_t *h)
 {
 	(void)h;
-	co->header = co->role == CO_OTHER;
+	co->header = false;
 	return 0;
 }
 

@@ -18,7 +18,6 @@
  *   stack_table.c  stacktop: aggregations by stack as a table of functions
  *   nothing.c      a script without rows: what it has seen
  *   flight.c       bufpolicy=ring: alerts and snapshots while the buffers go on
- *   join.c         one script in several engines, one result
  *   textbuf.c      text that grows; the filter for terminals
  *   columns.c      how many columns a text takes
  *
@@ -46,8 +45,6 @@ void co_watch(struct co *co); /* traced processes, while they are there: they ma
  * what a handler returned.
  */
 int co_work(struct co *co, const erltrace_handlers_t *h, bool final);
-/* What co_work would print of aggregations if this were the end. 0: the same as last time. */
-int co_preview(struct co *co, const erltrace_handlers_t *h);
 int co_snapshot(struct co *co);
 int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg);
 int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg); /* unsorted */
@@ -83,21 +80,5 @@ void co_mute(struct co *co);
  * command's.)
  */
 int co_begin(struct co *co, const erltrace_handlers_t *h);
-
-/* ---- join.c: several engines, one result ---------------------------------------------- */
-
-enum co_role {
-	CO_ALONE,
-	CO_FIRST, /* prints the aggregations of all */
-	CO_OTHER, /* hands them on */
-};
-int co_set_role(struct co *co, enum co_role role); /* 0, or -1: memory is out */
-/*
- * What was gathered since the last call, for co_import() of the first; keep: all there is, and it
- * stays. The caller frees *bytes; *len 0: nothing.
- */
-int co_export(struct co *co, bool keep, char **bytes, size_t *len);
-/* Taken in by the next co_work. -EINVAL: not from the same script, or another version. */
-int co_import(struct co *co, const void *bytes, size_t len);
 
 #endif

@@ -52,13 +52,7 @@ struct co {
 	uint64_t told[DROP_KINDS]; /* drops of no thread */
 	uint64_t agg_told;
 	uint64_t last_status;
-	enum co_role role;
-	struct co_buf wishes, incoming; /* join.c */
-	uint64_t previewed;
 	bool shown;   /* a row was printed: nothing.c */
-	bool ended;   /* join.c: the end has been, and what was seen is not handed on yet */
-	unsigned nothers; /* engines that have told what they saw: */
-	struct en_seen others;
 	bool mute;    /* nobody reads what actions print: co_mute() */
 	bool telling; /* the text of an action stays whole: its record shows it */
 	enum co_mode mode;

@@ -51,23 +51,6 @@ void no_action(struct co_rec *r, const struct prog_action *a, const struct co_va
 		r->co->shown |= strcmp(name, "END") != 0 || has_number(a, v);
 }
 
-static void add(struct en_seen *all, const struct en_seen *seen)
-{
-	all->events += seen->events;
-	all->looks.rounds += seen->looks.rounds;
-	all->looks.whole += seen->looks.whole;
-	all->looks.things += seen->looks.things;
-	all->looks.now += seen->looks.now;
-	all->looks.there += seen->looks.there;
-}
-
-void no_add(struct co *co, const struct en_seen *seen, bool shown)
-{
-	co->nothers++;
-	co->shown |= shown;
-	add(&co->others, seen);
-}
-
 /* ---- the script's probes ---------------------------------------------------------------- */
 
 static bool is_of(const struct d_pdesc *d, const char *prov)
@@ -221,8 +204,8 @@ static void put_line(
 		cb_put(b, probes.p, probes.len);
 	}
 	cb_fmt(b, " in %.1f s", (double)seen->ns / 1e9);
-	if (co->nothers > 0)
-		cb_fmt(b, " on %u nodes", co->nothers + 1);
+	if (seen->engines > 1)
+		cb_fmt(b, " on %u nodes", seen->engines);
 	b->nomem |= probes.nomem;
 	cb_free(&probes);
 }
@@ -239,11 +222,10 @@ void no_final(struct co *co)
 		(co->h.nothing == NULL && co_text_unread(co)))
 		return;
 	co->from->seen(co->of, &seen);
-	add(&seen, &co->others);
 	put_line(co, &line, &seen, many);
 	if (co->h.nothing != NULL) {
 		erltrace_nothing_t out = {.seconds = (double)seen.ns / 1e9,
-			.nodes = co->nothers + 1,
+			.nodes = seen.engines,
 			.events = seen.events,
 			.things = many,
 			.rounds = seen.looks.rounds,

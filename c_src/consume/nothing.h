@@ -8,7 +8,5 @@
 /* An action of this record prints: is it a row, or only a heading? */
 void no_action(struct co_rec *r, const struct prog_action *a, const struct co_val *v);
 void no_final(struct co *co); /* the end: the line, if no row was printed */
-/* Of one of several engines, for the first: join.c. */
-void no_add(struct co *co, const struct en_seen *seen, bool shown);
 
 #endif

@@ -22,6 +22,7 @@ void en_seen(const struct en *en, struct en_seen *seen)
 	uint64_t fired = en_fired(en), apart = get(&run->apart), until = get(&run->until);
 
 	*seen = (struct en_seen){
+		.engines = 1,
 		.ns = until != 0 ? until - get(&run->from) : en_now() - get(&run->from),
 		.events = fired > apart ? fired - apart : 0,
 		.looks = {.rounds = get(&run->rounds),

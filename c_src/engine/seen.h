@@ -24,6 +24,7 @@ struct en_looks {
 struct en_seen {
 	uint64_t ns; /* it ran for so long */
 	uint64_t events;
+	unsigned engines; /* 1, but for streams of several nodes */
 	struct en_looks looks;
 };
 

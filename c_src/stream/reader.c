@@ -719,6 +719,7 @@ static void seen(void *of, struct en_seen *out)
 	for (unsigned i = 0; i < r->n; i++) {
 		const struct en_seen *s = &r->v[i]->seen;
 
+		out->engines++;
 		out->ns = s->ns > out->ns ? s->ns : out->ns;
 		out->events += s->events;
 		out->looks.rounds += s->looks.rounds;

@@ -77,6 +77,11 @@ void sw_free(struct sw *w)
 	free(w);
 }
 
+uint64_t sw_every(const struct sw *w)
+{
+	return w->round.every;
+}
+
 static bool is_full(const struct sw *w)
 {
 	return w->out.len >= w->round.most || w->out.nomem;

@@ -27,6 +27,7 @@ void sw_free(struct sw *w);
  * What came since the last call. 1: there is more, call again; 0: that was all, of a final call for good; -ENOMEM:
  * nothing is lost, call again.
  */
+uint64_t sw_every(const struct sw *w); /* ns: as in the last round */
 int sw_work(struct sw *w, const struct sw_round *round, char **bytes, size_t *len);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Interned names that replace addresses. An address is meaningful only in its own process: in
  * another node the same address is another function, and the same function has another address. So
- * engines whose results are merged (join.c) store keys by name: each text has a number, and a key
+ * engines whose results are merged (stream/reader.c) store keys by name: each text has a number, and a key
  * has that number instead of the address. The top bits of a number are those of no address and no
  * frame.
  *

@@ -466,60 +466,11 @@ static void test_walk(void)
 	cb_free(&b);
 }
 
-/*
- * What one engine hands on is what another takes in: addresses by their names, whatever numbers
- * these have there. Damaged bytes are taken for what they are.
- */
-static void test_join(void)
-{
-	static struct prog_val stack[1] = {{.kind = V_STACK, .size = 16}};
-	char *bytes = NULL, *bad;
-	size_t len = 0, again;
-	unsigned x, n = 0;
-
-	reset("join");
-	opt("quiet", NULL);
-	x = add_agg("x", AGG_COUNT, stack, 1);
-	CHECK_TRUE(co_set_role(w.co, CO_OTHER) == 0);
-	key_int(0x20), key_int(0x10), give(x, 1);
-	key_int(0x10), key_int(0), give(x, 1);
-	key_int(0x20), key_int(0x10), give(x, 1);
-	co_snapshot(w.co);
-	CHECK_TRUE(co_export(w.co, false, &bytes, &len) == 0 && len > 0);
-	CHECK_TRUE(co_export(w.co, false, &bad, &again) == 0 && again == 0);
-	free(bad);
-
-	co_free(w.co); /* another engine, with numbers of its own */
-	w.co = co_new(&fake_origin, NULL, &w.prog, &w.opts, NULL);
-	CHECK_TRUE(co_set_role(w.co, CO_FIRST) == 0);
-	key_int(0x30), key_int(0x10), give(x, 1);
-	key_int(0x10), key_int(0), give(x, 1);
-	co_snapshot(w.co);
-	CHECK_TRUE(co_import(w.co, bytes, len) == 0);
-	work(false);
-	CHECK(printa1("%k%@d\n", x), "\n0x30\n0x10\n1\n"
-				     "\n0x10\n2\n"
-				     "\n0x20\n0x10\n2\n");
-
-	bad = malloc(len);
-	srand(1);
-	for (unsigned i = 0; i < 20000; i++) {
-		memcpy(bad, bytes, len);
-		for (unsigned k = 0; k < 1 + i % 3; k++)
-			bad[12 + (size_t)rand() % (len - 12)] = (char)rand();
-		n += co_import(w.co, bad, i % 2 ? len : 12 + (size_t)rand() % (len - 12)) == 0;
-		work(false);
-	}
-	CHECK_TRUE(n == 20000);
-	free(bad);
-	free(bytes);
-}
-
 int main(void)
 {
 	static test_fn *const tests[] = {test_quantize, test_lquantize, test_llquantize,
 		test_packed, test_printa, test_agg_actions, test_percpu, test_aggmax,
-		test_sorting, test_walk, test_join};
+		test_sorting, test_walk};
 
 	return run_tests(tests, sizeof(tests) / sizeof(tests[0]));
 }

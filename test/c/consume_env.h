@@ -127,7 +127,7 @@ static bool fake_at(void *of, uint32_t epid, struct co_at *at)
 	(void)of;
 	if (epid < 1 || epid > w.prog.nclauses)
 		return false;
-	*at = (struct co_at){epid, w.clauses[epid - 1], w.probe[epid - 1]};
+	*at = (struct co_at){.epid = epid, .clause = w.clauses[epid - 1], .probe = w.probe[epid - 1]};
 	return true;
 }
 

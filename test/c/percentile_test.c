@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/in_node.h"
+#include "stream/writer.h"
 #include "checks.h"
 #include "prog/hist.h"
 
@@ -206,7 +207,7 @@ static void *firing(void *arg)
 	return NULL;
 }
 
-static void begin(struct engine *e, const char *jit, enum api_role role)
+static void begin(struct engine *e, const char *jit)
 {
 	static const char *const types[] = {"int64_t", "int64_t"};
 	erltrace_error_t err = {.tag = ""};
@@ -218,7 +219,7 @@ static void begin(struct engine *e, const char *jit, enum api_role role)
 			"t:::p { @[arg0] = percentile(arg1, 0.5, 25, 50, 90, 99, 99.9, 99.999, "
 			"100); }",
 			NULL, &err) < 0 ||
-		erltrace_go(e->h, &err) < 0 || api_set_role(e->h, role) != 0) {
+		erltrace_go(e->h, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}
@@ -256,18 +257,34 @@ static int check_key(void *arg, const erltrace_agg_t *a)
 	return 0;
 }
 
+/* What an engine has, to a reader. */
+static void stream(erltrace_t *h, erltrace_t *r, unsigned n)
+{
+	struct sw_round round = {.most = 100000, .every = 1};
+	erltrace_error_t err;
+	char *bytes;
+	size_t len;
+	int rc;
+
+	erltrace_stop(h, &err);
+	do {
+		rc = api_forward(h, "", &round, NULL, &bytes, &len, &err);
+		CHECK(rc >= 0 && erltrace_feed(r, n, bytes, len, &err) == 0, "%s", err.text);
+		free(bytes);
+	} while (rc >= 0 && rc != ERLTRACE_DONE);
+}
+
 static void test_threads_and_engines(const char *jit)
 {
 	erltrace_handlers_t handlers = {.size = sizeof(handlers), .text = text};
 	struct engine e[2] = {{.running = THREADS}, {.running = THREADS}};
 	pthread_t t[2 * THREADS];
 	erltrace_error_t err;
+	erltrace_t *r = erltrace_reader(2, &err);
 	unsigned keys = 0;
-	char *bytes;
-	size_t len;
 
-	begin(&e[0], jit, API_FIRST);
-	begin(&e[1], jit, API_OTHER);
+	begin(&e[0], jit);
+	begin(&e[1], jit);
 	memset(threads, 0, sizeof(threads));
 	for (unsigned i = 0; i < 2 * THREADS; i++) {
 		threads[i].engine = &e[i % 2];
@@ -280,15 +297,14 @@ static void test_threads_and_engines(const char *jit)
 	for (unsigned i = 0; i < 2 * THREADS; i++)
 		pthread_join(t[i], NULL);
 	for (unsigned i = 0; i < 2; i++)
-		erltrace_snapshot(e[i].h, &err);
-	CHECK(api_export(e[1].h, false, &bytes, &len) == 0);
-	CHECK(api_import(e[0].h, bytes, len) == 0);
-	free(bytes);
-	erltrace_work(e[0].h, &handlers, &err);
-	erltrace_walk(e[0].h, NULL, check_key, &keys, &err);
+		stream(e[i].h, r, i);
+	while (erltrace_work(r, &handlers, &err) == ERLTRACE_OK)
+		;
+	erltrace_walk(r, NULL, check_key, &keys, &err);
 	CHECK(keys == KEYS, "%u keys", keys);
 	erltrace_close(e[0].h);
 	erltrace_close(e[1].h);
+	erltrace_close(r);
 }
 
 int main(void)

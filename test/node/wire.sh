@@ -74,14 +74,14 @@ spoil both "$rounds"
 spoil greeting "$rounds"
 ok 'without spoiled frames all is well' "$tool" -N wire_a -qn 'BEGIN { exit(0); }'
 
-# An agent that wants what nobody asked it for: only what the script may do is done here.
+# An agent that sends items which no agent sends (test/node/malicious.sh: streams that want something).
 cat >erltrace_agent.erl <<'X'
 -module(erltrace_agent).
 -export([start/3]).
 start(Command, _, _) ->
     {ok, spawn(fun() ->
         Command ! {matched, {1}},
-        receive go -> ok end,
+        receive {go_stream, 1} -> ok end,
         Command ! {batch, [{reopen, <<"harmed">>}, {system, <<"echo here; : >harmed">>}]},
         receive more -> ok end,
         Command ! {done, 0}
@@ -94,7 +94,7 @@ is 'another agent: not a word of it' '' "$(cat o)"
 is 'another agent: it is told' 2 "$(grep -c 'wire_b@.*that no script asked for' e)"
 ok 'another agent: nothing is done' [ ! -e harmed ]
 "$tool" -N wire_b -wqn 'BEGIN { exit(0); } END { freopen("harmed"); system("echo here; : >harmed"); }' >o 2>e
-ok 'another agent: with -w and a script that does it, it may' [ -e harmed ]
+ok 'another agent: nor with -w: commands come in streams' [ ! -e harmed ]
 echo "promise 13: wire frames spoiled in $((4 * rounds)) runs of the command: exit codes $(tr ' ' '\n' <<<"$codes" | grep . |
 	sort | uniq -c | awk '{ printf "%s%s (%d)", s, $2, $1; s = ", " }'), no crash, nothing left in the node"
 finish

@@ -170,45 +170,6 @@ static void push_warnings(struct results *r, struct beam_handle *b)
 	b->warnings = NULL;
 }
 
-static int on_system(void *arg, const char *command)
-{
-	struct results *r = arg;
-
-	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "system"), text(r->env, command)));
-	return 0;
-}
-
-static int on_reopen(void *arg, const char *path)
-{
-	struct results *r = arg;
-
-	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "reopen"), text(r->env, path)));
-	return 0;
-}
-
-static int on_truncate(void *arg)
-{
-	struct results *r = arg;
-
-	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "truncate"), text(r->env, "")));
-	return 0;
-}
-
-/* {flow, {Name, Monotonic, Wall, [Value]}}: times in ns */
-static int on_flow(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
-{
-	struct results *r = arg;
-	ERL_NIF_TERM list = enif_make_list(r->env, 0);
-
-	for (unsigned i = rec->nvalues; i > 0; i--)
-		list = enif_make_list_cell(r->env, value_term(r->env, &rec->values[i - 1]), list);
-	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "flow"),
-			enif_make_tuple4(r->env, text(r->env, ev->probe.name),
-				enif_make_uint64(r->env, ev->timestamp),
-				enif_make_uint64(r->env, ev->walltimestamp), list)));
-	return 0;
-}
-
 /*
  * For the command: {snapopen, <<"FORM NS WHY">>}, {snap, Bytes}.., {snapend, <<>>}; else {snapshot,
  * File} where somebody waits for it. What went wrong is a warning.
@@ -242,27 +203,7 @@ static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
 	return 0;
 }
 
-/* The handlers of JSON have a state of their own. */
-static int on_json_flow(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
-{
-	return on_flow(((struct co_json *)arg)->arg, ev, rec);
-}
-
-static int on_json_system(void *arg, const char *command)
-{
-	return on_system(((struct co_json *)arg)->arg, command);
-}
-
-static int on_json_reopen(void *arg, const char *path)
-{
-	return on_reopen(((struct co_json *)arg)->arg, path);
-}
-
-static int on_json_truncate(void *arg)
-{
-	return on_truncate(((struct co_json *)arg)->arg);
-}
-
+/* The handler of JSON has a state of its own. */
 static int on_json_snapshot(void *arg, const erltrace_snapshot_t *s)
 {
 	return on_snapshot(((struct co_json *)arg)->arg, s);
@@ -270,19 +211,14 @@ static int on_json_snapshot(void *arg, const erltrace_snapshot_t *s)
 
 /*
  * How results are wanted: text, terminal, json, records, both (text and records), alerts (nothing
- * that is printed); the first three with cmd_ before them for the command, which runs programs and
- * opens files itself.
- *
+ * that is printed).
  */
 static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, struct results *r,
 	struct co_json *json, erltrace_handlers_t *hs)
 {
-	char name[16] = "", *f = name;
-	bool command;
+	char f[16] = "";
 
-	enif_get_atom(env, form, name, sizeof(name), ERL_NIF_LATIN1);
-	command = strncmp(name, "cmd_", 4) == 0;
-	f += command ? 4 : 0;
+	enif_get_atom(env, form, f, sizeof(f), ERL_NIF_LATIN1);
 	*json = (struct co_json){
 		.text = on_text, .arg = r, .quiet = api_option(b->h, OPT_QUIET) != 0};
 	*hs = (erltrace_handlers_t){
@@ -298,21 +234,9 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	}
 	if (hs->record == NULL || strcmp(f, "both") == 0)
 		hs->text = on_text;
-	if (command) {
-		hs->system = on_system;
-		hs->reopen = on_reopen;
-		hs->truncate = on_truncate;
-		hs->flow = on_flow;
-	}
 	if (strcmp(f, "json") != 0)
 		return 0;
 	hs->snapshot = on_json_snapshot;
-	if (command) {
-		hs->system = on_json_system;
-		hs->reopen = on_json_reopen;
-		hs->truncate = on_json_truncate;
-		hs->flow = on_json_flow;
-	}
 	return co_json_handlers(json, hs);
 }
 
@@ -448,46 +372,6 @@ ERL_NIF_TERM nif_snapshot(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_make_tuple2(env, atom_ok, items);
 }
 
-/* preview(Handle, Form) -> {ok, [Item]} | same: the aggregations as the end would print them */
-ERL_NIF_TERM nif_preview(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	struct results r = {.env = env, .list = enif_make_list(env, 0)};
-	erltrace_handlers_t hs;
-	struct co_json json;
-	ERL_NIF_TERM items;
-	int rc = 0;
-
-	WITH_HANDLE(b)
-	if (handlers(env, b, argv[1], &r, &json, &hs) == 0) {
-		rc = api_preview(b->h, &hs);
-		co_json_free(&json);
-	}
-	enif_mutex_unlock(b->lock);
-	if (rc == 0)
-		return enif_make_atom(env, "same");
-	enif_make_reverse_list(env, r.list, &items);
-	return enif_make_tuple2(env, atom_ok, items);
-}
-
-/* tick(Handle, Node) -> {ok | more, [{text, Binary}]}: lines of --live; more: there are others */
-ERL_NIF_TERM nif_tick(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	struct results r = {.env = env, .list = enif_make_list(env, 0)};
-	ERL_NIF_TERM items;
-	char *node;
-	int rc = 0;
-
-	WITH_HANDLE(b)
-	node = beam_get_text(env, argv[1], NULL);
-	if (node != NULL)
-		rc = api_tick(b->h, node, on_text, &r, (double)b->watchdog.permille / 10, NULL);
-	beam_watchdog_read(b);
-	enif_mutex_unlock(b->lock);
-	free(node);
-	enif_make_reverse_list(env, r.list, &items);
-	return enif_make_tuple2(env, rc > 0 ? enif_make_atom(env, "more") : atom_ok, items);
-}
-
 /* ---- aggregations ---------------------------------------------------------------------- */
 
 /* {{Min, Max}, Count}, both in it; the ends of 64 bits are no bound. */
@@ -540,43 +424,6 @@ static int on_agg(void *arg, const erltrace_agg_t *a)
 	}
 	push(r, enif_make_tuple4(env, r->name_term, r->function, keys, value));
 	return 0;
-}
-
-enum { STACKS_MAX = 512 << 10 }; /* bytes of text in one answer */
-
-struct stacks {
-	struct results r;
-	size_t bytes;
-};
-
-static int on_stack(void *arg, const erltrace_agg_t *a)
-{
-	struct stacks *s = arg;
-
-	for (unsigned i = 0; i < a->nkeys; i++)
-		s->bytes += a->keys[i].len;
-	on_agg(&s->r, a);
-	return s->bytes > STACKS_MAX;
-}
-
-/*
- * stacks(Handle) -> {ok | more, [{Name, Function, Keys, Value}]}: of aggregations by stack, what
- * came since the last call; more: the rest comes with the next one.
- *
- */
-ERL_NIF_TERM nif_stacks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-	struct stacks s = {.r = {.env = env, .list = enif_make_list(env, 0)}};
-	erltrace_error_t e = {.tag = ""};
-	int rc;
-
-	WITH_HANDLE(b)
-	rc = erltrace_stacks(b->h, on_stack, &s, &e);
-	beam_watchdog_read(b);
-	enif_mutex_unlock(b->lock);
-	if (rc < 0)
-		return beam_error(env, &e);
-	return enif_make_tuple2(env, rc > 0 ? enif_make_atom(env, "more") : atom_ok, s.r.list);
 }
 
 /* walk(Handle, Clear) -> {ok, [{Name, Function, Keys, Value}]} */
