@@ -189,7 +189,6 @@ static void due(struct nodes *ns)
 		ns->next_stacks = now + CLI_STACKS_MS;
 }
 
-/* Records of a node may wait for those of another. */
 int node_stream_wait(const struct nodes *ns)
 {
 	const struct cli *c = ns->c;
@@ -221,10 +220,14 @@ static void work(struct nodes *ns)
 
 void node_stream_look(struct nodes *ns)
 {
-	if (ns->reader != NULL && ns->n > 1)
+	if (ns->reader == NULL)
+		return;
+	if (ns->n > 1) { /* records may wait for those of another */
 		work(ns);
-	else if (ns->reader != NULL)
-		due(ns);
+		return;
+	}
+	due(ns);
+	cli_flush(ns->c);
 }
 
 void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t len)

@@ -471,8 +471,9 @@ static void weigh_percentiles(const struct prog_agg *a, const uint64_t *data, st
 {
 	struct ag_val v = {.a = a, .data = data, .normal = 1};
 
+	/* the last one from 0 on, so that all of both fits */
 	w->i = (__int128)ag_percentile(&v, 0) * ((__int128)1 << 64) +
-	       ag_percentile(&v, aggfn_npercents(a) - 1);
+	       ((uint64_t)ag_percentile(&v, aggfn_npercents(a) - 1) ^ UINT64_C(1) << 63);
 }
 
 static void weigh(const struct prog_agg *a, const struct ag_ent *e, struct weight *w)

@@ -304,10 +304,10 @@ static void js_buckets(struct co_buf *b, const erltrace_agg_t *a)
 
 static void js_percentiles(struct co_buf *b, const erltrace_agg_t *a)
 {
-	int64_t count = 0;
+	uint64_t count = 0;
 
 	for (unsigned i = 0; i < a->nbuckets; i++)
-		count += a->buckets[i].count;
+		count += (uint64_t)a->buckets[i].count;
 	cb_str(b, ",\"percentiles\":[");
 	for (unsigned i = 0; i < a->npercentiles; i++)
 		cb_fmt(b, "%s{\"percent\":%.9g,\"value\":%lld}", i ? "," : "",

@@ -351,8 +351,30 @@ static void test_versions(void)
 	CHECK(erltrace_reader(0, &err) == NULL);
 }
 
-int main(void)
+/* stream_test DIR: what the fuzzer begins with, test/corpus/fuzz_stream. */
+static int make_corpus(const char *dir)
 {
+	for (unsigned i = 0; i < SCRIPTS; i++) {
+		struct bytes all = stream_of(scripts[i], i % 2, 1 << 20);
+		char path[512];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/script%u", dir, i);
+		f = fopen(path, "wb");
+		if (f == NULL)
+			return 1;
+		fprintf(f, "%c%c", '0' + i % 8, '@');
+		fwrite(all.p, 1, all.n, f);
+		fclose(f);
+		free(all.p);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return make_corpus(argv[1]);
 	test_same();
 	test_cut();
 	test_order();
