@@ -12,7 +12,7 @@ static size_t words(size_t len)
 
 bool sq_put(struct sr_source *s, enum stream_frame kind, const void *p, size_t len)
 {
-	struct sr_item item = {(uint32_t)len, kind};
+	struct sr_item item = {(uint32_t)len, kind, 0};
 	size_t n = words(len);
 
 	if (s->queue.at > 0 && 2 * s->queue.at >= s->queue.n) {
@@ -39,6 +39,11 @@ void sq_pop(struct sr_source *s)
 	s->queue.at += words(sq_front(s)->len);
 	if (s->queue.at == s->queue.n)
 		s->queue.at = s->queue.n = 0;
+}
+
+void sq_take_back(struct sr_source *s, size_t len)
+{
+	s->queue.n -= words(len);
 }
 
 void sq_free(struct sr_source *s)

@@ -296,30 +296,42 @@ static int get_time(struct sr_source *s, struct sb *b)
 	return sq_put(s, STREAM_TIME, &t, sizeof(t)) ? 0 : -ENOMEM;
 }
 
-/* A record is what it says it is; its number becomes ours. */
-static int get_record(struct sr_source *s, struct sb *b)
+static bool is_record(const struct sr_source *s, const struct rec_head *h, size_t left)
+{
+	size_t least = sizeof(*h) + (h->flags & REC_PROCESS ? sizeof(struct rec_process) : 0);
+
+	return h->size >= least && h->size <= left && h->size % 8 == 0 &&
+	       (h->kind == REC_DATA || h->kind == REC_ERROR) && h->epid < s->nepids &&
+	       s->epids[h->epid] != 0;
+}
+
+/* Records are what they say they are. */
+static int get_records(struct sr_source *s, struct sb *b)
 {
 	uint32_t thread = sb_get32(b);
-	const void *p = sb_get(b, b->left);
+	const uint8_t *p = b->p;
+	size_t len = b->left, at = 0;
 	struct rec_head h;
-	size_t len;
 
-	if (p == NULL || thread >= MOST_THREADS)
+	if (b->bad || thread >= MOST_THREADS)
 		return BAD;
-	len = (size_t)(b->p - (const uint8_t *)p);
-	if (len < sizeof(h))
-		return BAD;
-	memcpy(&h, p, sizeof(h));
-	if (h.size != len || (h.kind != REC_DATA && h.kind != REC_ERROR) || h.epid >= s->nepids ||
-		s->epids[h.epid] == 0 ||
-		((h.flags & REC_PROCESS) && len < sizeof(h) + sizeof(struct rec_process)))
-		return BAD;
-	if (!sq_put(s, STREAM_RECORD, p, len))
+	if (!sq_put(s, STREAM_RECORDS, p, len))
 		return -ENOMEM;
-	/* the thread stands where a record of a speculation has the number of that */
-	h.spec = thread;
-	memcpy((char *)(s->queue.words + s->queue.n) - (len + 7) / 8 * 8, &h, sizeof(h));
-	return 0;
+	for (; at < len; at += h.size) {
+		if (len - at < sizeof(h))
+			break;
+		memcpy(&h, p + at, sizeof(h));
+		if (!is_record(s, &h, len - at))
+			break;
+		/* the thread stands where a record of a speculation has the number of that */
+		h.spec = thread;
+		memcpy((uint8_t *)(s->queue.words + s->queue.n) - (len + 7) / 8 * 8 + at, &h,
+			sizeof(h));
+	}
+	if (at == len && len > 0)
+		return 0;
+	sq_take_back(s, len);
+	return BAD;
 }
 
 static int get_frame(struct sr *r, struct sr_source *s, enum stream_frame kind, struct sb *b)
@@ -335,7 +347,7 @@ static int get_frame(struct sr *r, struct sr_source *s, enum stream_frame kind, 
 	case STREAM_PROCESS:
 	case STREAM_FORGET:
 	case STREAM_AGGREGATION: return sq_put(s, kind, b->p, b->left) ? 0 : -ENOMEM;
-	case STREAM_RECORD: return get_record(s, b);
+	case STREAM_RECORDS: return get_records(s, b);
 	case STREAM_DROPS: return get_drops(r, s, b);
 	case STREAM_NEWS: {
 		uint32_t len = sb_get_count(b, 1);
@@ -454,6 +466,18 @@ static struct sr_item *front(struct sr_source *s)
 	return NULL;
 }
 
+static struct rec_head *record(struct sr_item *i)
+{
+	return (void *)((char *)sq_contents(i) + i->taken);
+}
+
+static void pop_record(struct sr_source *s, struct sr_item *i)
+{
+	i->taken += record(i)->size;
+	if (i->taken == i->len)
+		sq_pop(s);
+}
+
 static uint64_t wall_of(const struct sr_source *s, uint64_t mono)
 {
 	return s->time.wall + (mono - s->time.mono);
@@ -470,9 +494,9 @@ static struct sr_source *oldest(struct sr *r, uint64_t now, uint64_t *at)
 		const struct rec_head *rec;
 		uint64_t t;
 
-		if (item == NULL || item->kind != STREAM_RECORD)
+		if (item == NULL || item->kind != STREAM_RECORDS)
 			continue;
-		rec = sq_contents(item);
+		rec = record(item);
 		t = wall_of(r->v[i], rec->ts);
 		if (s == NULL || t < *at) {
 			s = r->v[i];
@@ -539,7 +563,8 @@ static int records(void *of, en_rec_cb cb, void *arg)
 	int rc = 0;
 
 	while (rc == 0 && (s = oldest(r, now, &at)) != NULL) {
-		struct rec_head *rec = sq_contents(front(s));
+		struct sr_item *item = front(s);
+		struct rec_head *rec = record(item);
 		const struct probe *p = &r->probes[s->epids[rec->epid] - 1];
 		uint32_t thread = thread_of(r, s, rec->spec);
 
@@ -549,7 +574,7 @@ static int records(void *of, en_rec_cb cb, void *arg)
 		r->current = s;
 		if (!is_silent(r, s, &p->at))
 			rc = cb(arg, thread - 1, rec);
-		sq_pop(s);
+		pop_record(s, item);
 	}
 	return rc;
 }

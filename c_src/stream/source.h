@@ -41,11 +41,13 @@ struct sr_source {
 struct sr_item {
 	uint32_t len;
 	uint32_t kind; /* enum stream_frame */
+	uint64_t taken; /* of its contents */
 };
 bool sq_put(struct sr_source *s, enum stream_frame kind, const void *p, size_t len);
 struct sr_item *sq_front(struct sr_source *s); /* NULL: it is empty */
 static inline void *sq_contents(struct sr_item *i) { return i + 1; }
 void sq_pop(struct sr_source *s);
+void sq_take_back(struct sr_source *s, size_t len); /* the last one that was put */
 void sq_free(struct sr_source *s);
 
 #endif

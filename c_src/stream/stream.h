@@ -35,7 +35,7 @@ enum { STREAM_VERSION = 1, STREAM_MAX_FRAME = 16 << 20 };
 	X(FORGET, 'F', "nothing: the names and processes so far are not used again")              \
 	X(PROCESS, 'P', "u64 term, text")                                                          \
 	X(AGGREGATION, 'A', "u16 aggregation, u32 length, u32 pairs, key, pairs of u32, u64")     \
-	X(RECORD, 'R', "u32 thread, a record (prog/record.h)")                                     \
+	X(RECORDS, 'R', "u32 thread, records of it (prog/record.h)")                                \
 	X(DROPS, 'D', "u32 thread, u32 kind, u64 total")                                           \
 	X(NEWS, 'W', "text: a message for the user")                                               \
 	X(SEEN, 'S', "u64 ns, events, rounds, whole, things, now, there")                          \

@@ -32,13 +32,18 @@ struct sw {
 	uint64_t due, every; /* ns: when they are taken next */
 	uint64_t status;     /* when drops were looked at */
 	uint64_t told;	     /* when TIME was put */
-	bool *said;	     /* by epid: its PROBE is out */
+	uint8_t *said; /* by epid: enum said */
 	size_t nsaid;
+	size_t open;	     /* where the RECORDS under way begin; 0: none are */
+	unsigned open_thread;
 	struct st_names names;
 	uint64_t (*drops)[2]; /* by thread, as they were told */
 	size_t ndrops;
 	uint64_t other_drops[DROP_KINDS], merged_drops;
 };
+
+/* Of a probe and its clause: is PROBE out, and is there nothing to look at in its records? */
+enum said { SAID_NOT, SAID, SAID_PLAIN };
 
 static bool needs_aggregations(const struct prog *p)
 {
@@ -87,16 +92,29 @@ static bool is_full(const struct sw *w)
 	return w->out.len >= w->round.most || w->out.nomem;
 }
 
+static void end_records(struct sw *w)
+{
+	if (w->open > 0)
+		sb_end(&w->out, w->open);
+	w->open = 0;
+}
+
+static size_t begin(struct sw *w, enum stream_frame kind)
+{
+	end_records(w);
+	return sb_begin(&w->out, kind);
+}
+
 static void put_head(struct sw *w)
 {
 	struct co_buf *b = &w->out;
-	size_t at = sb_begin(b, STREAM_HEAD);
+	size_t at = begin(w, STREAM_HEAD);
 
 	sb_put32(b, STREAM_MAGIC);
 	sb_put16(b, STREAM_VERSION);
 	sb_put_text(b, w->node);
 	sb_end(b, at);
-	at = sb_begin(b, STREAM_PROGRAM);
+	at = begin(w, STREAM_PROGRAM);
 	st_put_program(b, w->prog, w->opts);
 	sb_end(b, at);
 }
@@ -110,7 +128,7 @@ static void put_name(struct sw *w, uint64_t of, uint8_t form, const char *text)
 	size_t at;
 
 	if (w->names.n >= ST_NAMES) {
-		at = sb_begin(b, STREAM_FORGET);
+		at = begin(w, STREAM_FORGET);
 		sb_end(b, at);
 		st_names_free(&w->names);
 	}
@@ -118,7 +136,7 @@ static void put_name(struct sw *w, uint64_t of, uint8_t form, const char *text)
 		b->nomem = true;
 		return;
 	}
-	at = sb_begin(b, form == ST_PROCESS ? STREAM_PROCESS : STREAM_NAME);
+	at = begin(w, form == ST_PROCESS ? STREAM_PROCESS : STREAM_NAME);
 	sb_put64(b, of);
 	if (form != ST_PROCESS)
 		sb_put8(b, form);
@@ -197,7 +215,7 @@ static void put_probe(struct sw *w, const struct co_at *at)
 {
 	const erltrace_probe_info_t *p = &at->probe;
 	struct co_buf *b = &w->out;
-	size_t from = sb_begin(b, STREAM_PROBE);
+	size_t from = begin(w, STREAM_PROBE);
 
 	sb_put32(b, at->epid);
 	sb_put32(b, clause_number(w, at->clause));
@@ -212,22 +230,45 @@ static void put_probe(struct sw *w, const struct co_at *at)
 	sb_end(b, from);
 }
 
-/* false: there is no such clause, or no memory. */
-static bool say_probe(struct sw *w, uint32_t epid, struct co_at *at)
+static bool has_addresses(const struct prog_action *a)
+{
+	for (unsigned k = 0; k < a->nvals; k++)
+		if (a->vals[k].kind == V_STACK || a->vals[k].kind == V_SYM)
+			return true;
+	for (const struct d_fmtpart *p = a->fmt != NULL ? a->fmt->parts : NULL; p != NULL;
+		p = p->next)
+		if (p->conv == 'a' || p->conv == 'A')
+			return true;
+	return false;
+}
+
+static bool is_plain(const struct prog_clause *c)
+{
+	for (unsigned i = 0; i < c->nactions; i++)
+		if (c->actions[i].act == ACT_SETOPT || has_addresses(&c->actions[i]))
+			return false;
+	return true;
+}
+
+/* SAID_NOT: there is no such clause, or no memory. */
+static enum said say_probe(struct sw *w, uint32_t epid, struct co_at *at)
 {
 	size_t n = (size_t)epid + 1, was = w->nsaid;
 
+	if (epid < w->nsaid && w->said[epid] == SAID_PLAIN)
+		return SAID_PLAIN;
 	if (!co_engine_origin.at(w->en, epid, at))
-		return false;
+		return SAID_NOT;
 	if (!ARRAY_RESERVE(w->said, w->nsaid, n)) {
 		w->out.nomem = true;
-		return false;
+		return SAID_NOT;
 	}
 	memset(w->said + was, 0, w->nsaid - was);
-	if (!w->said[epid])
+	if (w->said[epid] == SAID_NOT) {
 		put_probe(w, at);
-	w->said[epid] = !w->out.nomem;
-	return w->said[epid];
+		w->said[epid] = is_plain(at->clause) ? SAID_PLAIN : SAID;
+	}
+	return w->out.nomem ? SAID_NOT : w->said[epid];
 }
 
 /* What the engine reads of its options while it runs, a script may change. */
@@ -265,23 +306,28 @@ static int put_record(void *arg, unsigned thread, const struct rec_head *rec)
 	struct sw *w = arg;
 	struct rec_process is;
 	struct co_at at;
-	size_t from;
+	enum said said;
 
-	if ((rec->kind != REC_DATA && rec->kind != REC_ERROR) || !say_probe(w, rec->epid, &at))
+	if (rec->kind != REC_DATA && rec->kind != REC_ERROR)
 		return is_full(w);
-	if (rec->kind == REC_DATA)
+	said = say_probe(w, rec->epid, &at);
+	if (said == SAID_NOT)
+		return is_full(w);
+	if (said != SAID_PLAIN && rec->kind == REC_DATA)
 		look_at_actions(w, rec, at.clause);
 	if (rec->flags & REC_PROCESS) {
 		memcpy(&is, (const char *)rec + rec->size - sizeof(is), sizeof(is));
 		say_process(w, is.id);
 		say_process(w, is.name);
 	}
-	from = sb_begin(&w->out, STREAM_RECORD);
-	sb_put32(&w->out, thread);
+	if (w->open == 0 || w->open_thread != thread) {
+		w->open = begin(w, STREAM_RECORDS);
+		w->open_thread = thread;
+		sb_put32(&w->out, thread);
+	}
 	cb_put(&w->out, rec, rec->size);
 	if (en_is_noted(w->en) && !w->out.nomem)
-		w->out.p[from + sizeof(uint32_t) + offsetof(struct rec_head, flags)] |= REC_NOTED;
-	sb_end(&w->out, from);
+		w->out.p[w->out.len - rec->size + offsetof(struct rec_head, flags)] |= REC_NOTED;
 	return is_full(w);
 }
 
@@ -315,7 +361,7 @@ static void put_part(struct sw *w, const struct ag_ent *e, uint32_t thread, cons
 
 	for (uint32_t i = 0; i < words; i++)
 		n += is_handed_on(a, data, i);
-	from = sb_begin(b, STREAM_AGGREGATION);
+	from = begin(w, STREAM_AGGREGATION);
 	sb_put16(b, e->agg);
 	sb_put32(b, thread);
 	sb_put32(b, e->keylen);
@@ -379,7 +425,7 @@ static void put_drop(struct sw *w, uint32_t thread, enum en_drop kind, uint64_t 
 
 	if (total == *told)
 		return;
-	at = sb_begin(&w->out, STREAM_DROPS);
+	at = begin(w, STREAM_DROPS);
 	sb_put32(&w->out, thread);
 	sb_put32(&w->out, kind);
 	sb_put64(&w->out, total);
@@ -409,7 +455,7 @@ static void put_news(struct sw *w)
 	size_t at;
 
 	while (en_news(w->en, line, sizeof(line)) || sy_news(co_symbols(w->co), line, sizeof(line))) {
-		at = sb_begin(&w->out, STREAM_NEWS);
+		at = begin(w, STREAM_NEWS);
 		sb_put_text(&w->out, line);
 		sb_end(&w->out, at);
 	}
@@ -418,7 +464,7 @@ static void put_news(struct sw *w)
 static void put_time(struct sw *w)
 {
 	uint64_t now = en_now();
-	size_t at = sb_begin(&w->out, STREAM_TIME);
+	size_t at = begin(w, STREAM_TIME);
 
 	sb_put64(&w->out, now);
 	sb_put64(&w->out, en_wall(w->en, now));
@@ -436,7 +482,7 @@ static void put_end(struct sw *w)
 	size_t at;
 
 	en_seen(w->en, &seen);
-	at = sb_begin(&w->out, STREAM_SEEN);
+	at = begin(w, STREAM_SEEN);
 	sb_put64(&w->out, seen.ns);
 	sb_put64(&w->out, seen.events);
 	sb_put64(&w->out, seen.looks.rounds);
@@ -447,7 +493,7 @@ static void put_end(struct sw *w)
 	sb_end(&w->out, at);
 	if (!en_exited(w->en, &code))
 		code = -1;
-	at = sb_begin(&w->out, STREAM_END);
+	at = begin(w, STREAM_END);
 	sb_put32(&w->out, (uint32_t)code);
 	sb_end(&w->out, at);
 	w->ended = true;
@@ -488,6 +534,7 @@ int sw_work(struct sw *w, const struct sw_round *round, char **bytes, size_t *le
 		put_time(w);
 	if (final && !more)
 		put_end(w);
+	end_records(w);
 	if (w->out.nomem) { /* a stream that lacks something is none */
 		cb_free(&w->out);
 		return -ENOMEM;
