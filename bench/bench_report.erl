@@ -118,6 +118,7 @@ part(<<"samples">>) -> "samples of a node, from inside";
 part(<<"flows">>) -> "requests that are followed";
 part(<<"state">>) -> "what there is: how much of it can be asked for in 5 s, at 2 % of the time of two schedulers";
 part(<<"compare">>) -> "others, against erltrace";
+part(<<"print">>) -> "processor time for lines that a script prints, against the same calls that are only counted";
 part(<<"stall">>) -> "the longest time that a process which is ready does not run, against nothing attached";
 part(<<"kernel">>) -> "in the kernel";
 part(<<"page">>) -> "the live page and its server";

@@ -10,7 +10,7 @@
 # against a tracer that does nothing (null_tracer), bench_calls.erl what a call costs by each way to
 # function probes, bench_samples.erl what samples cost, bench_state.erl what it costs to ask what there
 # is, bench_flows.erl what it costs to follow a request, bench_compare.erl the ways to trace (bench_ways.erl) side by side at the same work
-# (bench_loads.erl), bench_growth.erl how costs grow, first_bench.sh the command's start,
+# (bench_loads.erl), bench_growth.erl how costs grow, first_bench.sh the command's start, print_bench.sh a script that prints a lot,
 # stall_bench.sh (bench_stalls.erl) how long attaching and arming keep a process from running,
 # kernel_bench.sh probes of the kernel, page_bench.sh the live page, rabbit_bench.sh RabbitMQ under
 # load. Each adds rows to the file that BENCH_ROWS names, lines of JSON; bench_report.erl and
@@ -31,7 +31,7 @@ export BENCH_ROWS LC_ALL=C ERL_CRASH_DUMP=/dev/null
 [[ ${QUICK-} == 0 ]] && QUICK=''
 export QUICK=${QUICK-}
 [[ -n $QUICK ]] && export ROUNDS=2 CALLS=300000
-all='engine node calls samples state flows compare growth first stall kernel page rabbit'
+all='engine node calls samples state flows compare growth first print stall kernel page rabbit'
 parts=${PARTS:-${QUICK:+engine node calls samples state flows compare growth first kernel}}
 parts=${parts:-$all}
 
@@ -52,6 +52,7 @@ part() {
 	compare) have_erlang && erlang 'bench_compare:main()' ;;
 	growth) have_erlang && erlang 'bench_growth:main()' ;;
 	first) have_erlang && bench/first_bench.sh ;;
+	print) have_erlang && bench/print_bench.sh ;;
 	stall) have_erlang && bench/stall_bench.sh ;;
 	kernel) bench/kernel_bench.sh ;;
 	page) have_erlang && [[ -e web/dist/index.html ]] && bench/page_bench.sh ;;

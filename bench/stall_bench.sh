@@ -36,13 +36,13 @@ ends() { # number of a command
 # One round: us of each phase, in the order of phases.
 round() { # script
 	local i attached armed last
-	phase 1; sleep 1
+	phase 1; sleep "${BENCH_QUIET:-10}" # about as long as the longest of the others
 	phase 2; command_until_armed attached 'BEGIN { }' || return 1; attached=$last
 	phase 3; command_until_armed armed "$1" || return 1; armed=$last
 	phase 4; sleep 1
 	phase 5; ends "$armed"
 	phase 6; ends "$attached"
-	for ((i = 0; i < ${BENCH_DETACH:-600}; i++)); do # many processes: modules are purged gradually
+	for ((i = 0; i < ${BENCH_DETACH:-100}; i++)); do # many processes: modules are purged gradually, for minutes
 		[ "$(at "$node" 'bench_stalls:loaded().')" = 0 ] && break
 		sleep 0.1
 	done

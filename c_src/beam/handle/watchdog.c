@@ -90,7 +90,7 @@ static uint64_t vm_part(const ERL_NIF_TERM argv[])
 	       sharers(argv[1]);
 }
 
-static uint64_t reading; /* ns that reading the clock takes: about one of two is outside */
+static _Atomic uint64_t reading; /* ns that reading the clock takes: about one of two is outside */
 
 static void measure_reading(void)
 {
@@ -101,13 +101,13 @@ static void measure_reading(void)
 
 		least = ns < least ? ns : least;
 	}
-	reading = least;
+	atomic_store_explicit(&reading, least, memory_order_relaxed);
 }
 
 /* What an event took the process, for erlcost. */
 static uint64_t took(uint64_t ns, const ERL_NIF_TERM argv[])
 {
-	ns += reading;
+	ns += atomic_load_explicit(&reading, memory_order_relaxed);
 	if (argv == NULL)
 		return ns;
 	return ns + (argv == beam_self->fast.argv ? VM_HOOK : vm_part(argv));
