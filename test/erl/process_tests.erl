@@ -70,7 +70,7 @@ command(Script) -> command(Script, fun(_, _) -> ok end).
 
 command(Script, Fun) ->
     Me = self(),
-    Spec = [{protocol, 2}, {scripts, [{clause, <<>>, Script}]}],
+    Spec = [{protocol, 3}, {scripts, [{clause, <<>>, Script}]}],
     {Pid, Mon} = spawn_monitor(fun() ->
                                        {ok, Guard} = erltrace_agent:start(self(), Me, Spec),
                                        taking(Guard, Fun)
@@ -79,7 +79,7 @@ command(Script, Fun) ->
 
 taking(Guard, Fun) ->
     receive
-        {matched, _} -> Guard ! go, taking(Guard, Fun);
+        {matched, _} -> Guard ! {go_stream, 1}, taking(Guard, Fun);
         {batch, _} -> Guard ! more, taking(Guard, Fun);
         {done, Code} -> exit({done, Code});
         Message -> Fun(Guard, Message), taking(Guard, Fun)
@@ -146,7 +146,7 @@ agent_test_() ->
     {timeout, 60, fun() ->
         {Command, Mon} = command(<<?SCRIPT>>),
         ?assert(until(fun() -> is_running() end)),
-        ok = says(erltrace_agent, [command, guard, handle, role]),
+        ok = says(erltrace_agent, [command, guard, handle, next]),
         ok = says(erltrace_guard, [command, worker, silent_ms, gone]),
         pid(erltrace_guard) ! stop,
         receive {'DOWN', Mon, process, Command, Why} -> ?assertEqual({done, -1}, Why) end,
