@@ -14,6 +14,7 @@
 
 #include "args.h"
 #include "array.h"
+#include "request.h"
 #include "script_args.h"
 #include "script_library.h"
 
@@ -171,28 +172,14 @@ static _Noreturn void no_memory(void)
 
 static void add_setting(struct cli *c, char flag, const char *name, const char *value)
 {
-	struct cli_setting *s;
-
-	GROW(c->settings, c->nsettings);
-	s = &c->settings[c->nsettings++];
-	s->flag = flag;
-	s->name = strdup(name);
-	s->value = value;
-	if (s->name == NULL)
+	if (!cli_add_setting(c, flag, name, value))
 		no_memory();
-	if (flag == 'x' && strchr(s->name, '=') != NULL) {
-		*strchr(s->name, '=') = '\0';
-		s->value = strchr(name, '=') + 1;
-	}
 }
 
 static void add_script(struct cli *c, char flag, const char *arg)
 {
-	char *found = flag == 's' && access(arg, F_OK) != 0 ? cli_library_find(arg) : NULL;
-
-	GROW(c->scripts, c->nscripts);
-	c->scripts[c->nscripts++] = (struct cli_script){
-		.flag = flag, .arg = found != NULL ? found : arg, .found = found};
+	if (!cli_add_script(c, flag, arg))
+		no_memory();
 }
 
 /* A clause that follows; nothing is printed but the requests. */
@@ -209,14 +196,8 @@ static int add_follow(struct cli *c, const char *arg)
 
 static void add_arg(struct cli *c, const char *arg)
 {
-	GROW(c->args, c->nargs);
-	c->args[c->nargs++] = arg;
-}
-
-static void add_node(struct cli *c, const char *arg)
-{
-	GROW(c->nodes, c->nnodes);
-	c->nodes[c->nnodes++] = arg;
+	if (!cli_add_arg(c, arg))
+		no_memory();
 }
 
 static int add_process(struct cli *c, char flag, const char *arg)
@@ -335,7 +316,10 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case 'n':
 	case 'P':
 	case 's': add_script(c, (char)flag, arg); return -1;
-	case 'N': add_node(c, arg); return -1;
+	case 'N':
+		if (!cli_add_node(c, arg))
+			no_memory();
+		return -1;
 	case 'o': c->output = arg; return -1;
 	case 'S': c->show_code = true; return -1;
 	case 'v': c->verbose++; return -1;
@@ -408,21 +392,4 @@ int cli_args(struct cli *c, int argc, char **argv)
 	if (status == -1)
 		status = check_options(c);
 	return status == -1 ? cli_script_args(c) : status;
-}
-
-void cli_args_free(struct cli *c)
-{
-	for (int i = 0; i < c->nsettings; i++)
-		free(c->settings[i].name);
-	free(c->settings);
-	cli_scan_free(c);
-	for (int i = 0; i < c->nscripts; i++)
-		free(c->scripts[i].found);
-	free(c->scripts);
-	free(c->headers);
-	free(c->procs);
-	free(c->args);
-	cli_script_args_free(c);
-	free(c->nodes);
-	cli_flow_options_free(&c->flow_options);
 }

@@ -8,7 +8,6 @@
 struct cli;
 
 int cli_args(struct cli *c, int argc, char **argv); /* -1: go on; else the exit code */
-void cli_args_free(struct cli *c);
 void cli_help(FILE *f);
 
 #endif

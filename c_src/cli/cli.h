@@ -68,8 +68,11 @@ struct cli_stack_file {
 
 #define CLI_ERRORS 64 /* kinds of errors that are told apart */
 
+struct worker;
+
 struct cli {
 	char **argv; /* how it was called */
+	struct worker *worker; /* the thread of a server that this is; NULL: it is the command */
 	enum cli_mode mode;
 	bool awaits_node;	/* a script of the kernel: the command of -c becomes a node */
 	bool either;	    /* -l: the process of -p is a VM, which may be a node */
@@ -88,8 +91,8 @@ struct cli {
 	struct cli_process *procs;
 	const char **args; /* $1... */
 	int nplain;	   /* of these, in front of "--": they may have names */
-	char **arg_texts;  /* those that were made of named ones (script_args.c) */
-	int nsettings, nscripts, nprocs, nargs, narg_texts;
+	char **texts;	   /* that were made for these (request.h) */
+	int nsettings, nscripts, nprocs, nargs, ntexts;
 	const char **headers; /* -I FILE.hrl: records are defined there */
 	int nheaders;
 	const char **nodes; /* -N */

@@ -77,6 +77,10 @@ int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
 {
 	struct cli *c = arg;
 
+	if (c->worker != NULL) {
+		cli_printf(c, "%s:%s:%s:%s\n", p->provider, p->module, p->function, p->name);
+		return 0;
+	}
 	if (sums_up(c))
 		return sum_probe(c, p);
 	cli_printf(c, "%5u %10s %17s %33s %s%s\n", p->id, p->provider, p->module, p->function,
@@ -133,6 +137,8 @@ static int list_script(struct cli *c, struct cli_script *s)
 
 void cli_list_head(struct cli *c)
 {
+	if (c->worker != NULL)
+		return;
 	if (sums_up(c))
 		cli_printf(c, "%10s %33s %8s\n", "PROVIDER", "MODULE", "PROBES");
 	else

@@ -15,14 +15,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/worker.h"
 #include "escape.h"
 #include "output.h"
+
+/* Messages of a server's thread are for its loop. */
+static _Thread_local struct worker *worker;
+
+void cli_messages_of(struct worker *w)
+{
+	worker = w;
+}
 
 void cli_tell(const char *text, size_t len)
 {
 	char *plain = cli_escape(text, &len, false);
 
-	if (plain != NULL)
+	if (plain != NULL && worker != NULL)
+		worker_say(worker, plain, len);
+	else if (plain != NULL)
 		fwrite(plain, 1, len, stderr);
 	free(plain);
 }
@@ -84,7 +95,7 @@ static void put_failure(FILE *f, const struct cli *c, const erltrace_error_t *er
 	else if (err->line > 0 && !c->one_line)
 		fprintf(f, "line %d: ", err->line);
 	fprintf(f, "%s\n", err->text);
-	if (err->source[0] != '\0' && err->column > 0 && isatty(STDERR_FILENO))
+	if (err->source[0] != '\0' && err->column > 0 && worker == NULL && isatty(STDERR_FILENO))
 		caret(f, err);
 }
 

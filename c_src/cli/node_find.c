@@ -377,7 +377,7 @@ static int command_node(struct nodes *ns)
 	cli_catch_signals(ns->c);
 	cli_procs_go(ns->c);
 	while (status == CLI_OK && ns->n == 0 && ms < COME_UP_MS) {
-		if (cli_interrupts() > 0 || cli_procs_ended(ns->c))
+		if (cli_interrupted(ns->c) || cli_procs_ended(ns->c))
 			break;
 		nanosleep(&pause, NULL);
 		ms += COME_UP_POLL_MS;
@@ -389,7 +389,7 @@ static int command_node(struct nodes *ns)
 	nd_names_free(&known);
 	if (ns->n > 0 || status != CLI_OK)
 		return status;
-	if (cli_procs_failed(ns->c) != CLI_OK || cli_interrupts() > 0)
+	if (cli_procs_failed(ns->c) != CLI_OK || cli_interrupted(ns->c))
 		return CLI_ERROR;
 	if (cli_procs_ended(ns->c) && why.text[0] != '\0') /* it had a name already */
 		node_too_short(&e);

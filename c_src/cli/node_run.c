@@ -5,13 +5,14 @@
  */
 #include "targets.h"
 
-#include <spawn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "client/worker.h"
 #include "list.h"
 #include "node_system.h"
 #include "node/agent.h"
@@ -19,6 +20,7 @@
 #include "node/etf.h"
 #include "output.h"
 #include "run.h"
+#include "shell.h"
 #include "snapshots.h"
 
 /* ---- what comes back --------------------------------------------------------------------- */
@@ -108,11 +110,16 @@ static void write_json(struct nodes *ns, const struct target *t, const char *tex
 	if (ns->n > 1 && len > 1 && text[0] == '{' &&
 		strncmp(text, merged, sizeof(merged) - 1) != 0 &&
 		strncmp(text, nothing, sizeof(nothing) - 1) != 0) {
-		cli_printf(ns->c, "{\"node\":\"%s\",", t->nd->name);
-		text++;
-		len--;
+		cli_printf(ns->c, "{\"node\":\"%s\",%.*s", t->nd->name, (int)len - 1, text + 1);
+		return;
 	}
 	cli_write_foreign(ns->c, text, (size_t)len);
+}
+
+/* Where programs of a script write: a server's have no file of results. */
+static int output_fd(const struct cli *c)
+{
+	return c->worker != NULL ? STDERR_FILENO : fileno(c->out);
 }
 
 /* system(): it runs here, as the user of the command, and writes where the script does. */
@@ -120,20 +127,11 @@ void node_system(struct nodes *ns, const char *text, size_t len)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
 	char *command = strndup(text, len);
-	char *argv[] = {"sh", "-c", command, NULL};
-	posix_spawn_file_actions_t fa;
 	pid_t pid;
 	int rc;
 
 	cli_flush(ns->c);
-	if (command == NULL || posix_spawn_file_actions_init(&fa) != 0) {
-		free(command);
-		return;
-	}
-	if (ns->c->out != stdout)
-		posix_spawn_file_actions_adddup2(&fa, fileno(ns->c->out), STDOUT_FILENO);
-	rc = posix_spawn(&pid, "/bin/sh", &fa, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&fa);
+	rc = command != NULL ? shell_start(&pid, command, output_fd(ns->c)) : ENOMEM;
 	if (rc != 0)
 		cli_say("system(): %s", strerror(rc));
 	while (rc == 0 && waitpid(pid, NULL, WNOHANG) == 0) {
@@ -325,7 +323,7 @@ static void tell_matches(struct nodes *ns)
 
 static void wait_until_compiled(struct nodes *ns)
 {
-	while (compiling(ns) && ns->status == CLI_OK && !cli_interrupts())
+	while (compiling(ns) && ns->status == CLI_OK && !cli_interrupted(ns->c))
 		node_receive(ns, 1000);
 }
 
@@ -392,10 +390,12 @@ static void run(struct nodes *ns)
 	else
 		node_tell_all(ns, STOPPING, "stop");
 	while (!node_all_done(ns, NULL)) {
+		if (ns->c->worker != NULL)
+			worker_sleep(ns->c->worker, 0); /* what woke us is seen below */
 		if (!stopped && (ns->ending || cli_ended(ns->c))) {
 			stopped = true;
 			since = node_ms();
-			if (cli_interrupts() > 0 && !ns->c->json)
+			if (cli_interrupted(ns->c) && !ns->c->json)
 				cli_write(ns->c, "\n", 1); /* away from the terminal's ^C */
 			node_tell_all(ns, STOPPING, "stop");
 		}
@@ -403,7 +403,7 @@ static void run(struct nodes *ns)
 			waits = true;
 			tell_waiting(ns);
 		}
-		if (cli_snapshot_asked())
+		if (cli_snapshot_asked(ns->c))
 			tell_snapshot(ns);
 		node_keys(ns);
 		cli_flows_look(ns->c, node_ms());

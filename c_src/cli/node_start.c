@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "client/worker.h"
 #include "escape.h"
 #include "file.h"
 #include "node/agent.h"
@@ -418,7 +419,9 @@ static int with_nodes(struct nodes *ns)
 
 int cli_nodes(struct cli *c)
 {
-	struct nodes ns = {.c = c, .exit_code = -1};
+	struct nodes ns = {.c = c,
+		.exit_code = -1,
+		.wake = c->worker != NULL ? worker_wake(c->worker) : 0};
 	int status;
 
 	if (c->mode != MODE_LIST && c->nscripts == 0)

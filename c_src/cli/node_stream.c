@@ -13,7 +13,7 @@
 #include "node_system.h"
 #include "output.h"
 
-static struct nodes *running; /* handlers of JSON have a state of their own */
+static _Thread_local struct nodes *running; /* handlers of JSON have a state of their own */
 
 /* ---- what the reader hands on ----------------------------------------------------------- */
 

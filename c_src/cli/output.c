@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "client/worker.h"
 #include "escape.h"
 #include "hash.h"
 #include "output.h"
@@ -23,6 +24,8 @@
 
 int cli_output_open(struct cli *c)
 {
+	if (c->worker != NULL)
+		return CLI_OK;
 	c->out = stdout;
 	if (c->output != NULL) {
 		c->out = fopen(c->output, "ae");
@@ -45,12 +48,20 @@ static void check(struct cli *c, bool ok)
 		c->write_error = errno != 0 ? errno : EIO;
 }
 
+static void put(struct cli *c, const char *text, size_t len)
+{
+	if (c->worker != NULL)
+		worker_write(c->worker, text, len);
+	else
+		check(c, fwrite(text, 1, len, c->out) == len);
+}
+
 void cli_write(struct cli *c, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len && !c->printed; i++)
 		c->printed = strchr(" \n", text[i]) == NULL;
 	if (c->write_error == 0)
-		check(c, fwrite(text, 1, len, c->out) == len);
+		put(c, text, len);
 }
 
 void cli_write_foreign(struct cli *c, const char *text, size_t len)
@@ -83,7 +94,7 @@ void cli_printf(struct cli *c, const char *fmt, ...)
 	len = (size_t)n;
 	if (c->terminal)
 		plain = cli_escape(text, &len, false);
-	check(c, fwrite(plain != NULL ? plain : text, 1, len, c->out) == len);
+	put(c, plain != NULL ? plain : text, len);
 	free(plain);
 	free(text);
 }
@@ -98,7 +109,9 @@ void cli_tell_blank(struct cli *c)
 
 void cli_flush(struct cli *c)
 {
-	if (c->write_error == 0)
+	if (c->worker != NULL)
+		worker_flush(c->worker);
+	else if (c->write_error == 0)
 		check(c, fflush(c->out) == 0);
 }
 
@@ -107,6 +120,8 @@ int cli_reopen(struct cli *c, const char *path)
 	FILE *f = NULL;
 
 	cli_flush(c);
+	if (c->worker != NULL)
+		return 0; /* it has lines for the server, and no file */
 	if (path[0] != '\0') {
 		f = fopen(path, "ae");
 		if (f == NULL)
@@ -129,11 +144,11 @@ int cli_output_close(struct cli *c, int status)
 {
 	bool bad;
 
+	co_json_free(&c->json_state);
+	cli_flush(c);
 	if (c->out == NULL)
 		return status;
 	cli_reopen(c, "");
-	co_json_free(&c->json_state);
-	cli_flush(c);
 	bad = c->out == stdout ? false : fclose(c->out) != 0;
 	check(c, !bad);
 	c->out = NULL;
@@ -261,7 +276,7 @@ static int on_flush(void *arg)
 void cli_truncate(struct cli *c)
 {
 	cli_flush(c);
-	if (ftruncate(fileno(c->out), 0) == 0)
+	if (c->worker == NULL && ftruncate(fileno(c->out), 0) == 0)
 		fseeko(c->out, 0, SEEK_SET);
 }
 

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "client/worker.h"
 #include "output.h"
 #include "run.h"
 
@@ -83,10 +84,12 @@ static void on_snapshot(int sig)
 	errno = saved;
 }
 
-bool cli_snapshot_asked(void)
+bool cli_snapshot_asked(const struct cli *c)
 {
 	bool asked = snapshots != 0;
 
+	if (c->worker != NULL)
+		return worker_snapshot_asked(c->worker);
 	snapshots = 0;
 	return asked;
 }
@@ -100,6 +103,8 @@ void cli_catch_signals(const struct cli *c)
 	 */
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
 
+	if (c->worker != NULL)
+		return; /* signals are for the loop */
 	running = c;
 	main_tid = (pid_t)syscall(SYS_gettid);
 	sigemptyset(&sa.sa_mask);
@@ -120,14 +125,19 @@ void cli_before_death(void (*call)(void))
 	before_death = call;
 }
 
-int cli_interrupts(void)
+bool cli_interrupted(const struct cli *c)
 {
-	return interrupts;
+	return c->worker != NULL ? worker_interrupted(c->worker) : interrupts > 0;
+}
+
+static bool is_left(const struct cli *c)
+{
+	return c->worker != NULL && worker_is_left(c->worker);
 }
 
 bool cli_ended(struct cli *c)
 {
-	return interrupts > 0 || c->write_error != 0 || cli_procs_ended(c);
+	return cli_interrupted(c) || c->write_error != 0 || cli_procs_ended(c);
 }
 
 /* Is it time for the next of what comes every so many ms? 0: never. */
@@ -168,12 +178,14 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 			erltrace_stacks(c->h, cli_stacks_take, c, &err);
 		if (!stopped && cli_ended(c)) {
 			stopped = true;
-			if (interrupts > 0 && !c->json)
+			if (cli_interrupted(c) && !c->json)
 				cli_write(c, "\n", 1); /* away from the terminal's ^C */
 			if (erltrace_stop(c->h, &err) < 0)
 				return -cli_fail(c, &err, "couldn't stop tracing");
 		}
-		if (cli_snapshot_asked() &&
+		if (is_left(c))
+			return -1;
+		if (cli_snapshot_asked(c) &&
 			erltrace_take_snapshot(c->h, "signal", handlers, &err) < 0)
 			cli_say("no snapshot: %s", err.text);
 		r = erltrace_work(c->h, handlers, &err);

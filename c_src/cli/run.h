@@ -9,8 +9,8 @@ struct cli;
 
 int cli_run(struct cli *c);
 void cli_catch_signals(const struct cli *c);
-int cli_interrupts(void);      /* how many have come */
-bool cli_snapshot_asked(void); /* by SIGUSR1, since the last call */
+bool cli_interrupted(const struct cli *c);    /* by a signal, or by the loop of a server */
+bool cli_snapshot_asked(const struct cli *c); /* likewise, since the last call */
 void cli_before_death(void (*call)(void)); /* by a second signal: what is to be put right first */
 bool cli_ended(struct cli *c); /* is it time to stop? */
 

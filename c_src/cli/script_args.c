@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "period.h"
+#include "request.h"
 #include "script_args.h"
 #include "script_library.h"
 
@@ -175,20 +176,6 @@ static bool in_units(const char *text, const struct kind *k, long long *value)
 	return n - (double)*value < 1e-6 && (double)*value - n < 1e-6;
 }
 
-static const char *keep(struct cli *c, char *text)
-{
-	char **all = text != NULL
-			     ? realloc(c->arg_texts, sizeof(*all) * (size_t)(c->narg_texts + 1))
-			     : NULL;
-
-	if (all == NULL) {
-		free(text);
-		return NULL;
-	}
-	c->arg_texts = all;
-	return all[c->narg_texts++] = text;
-}
-
 static int bad_value(const struct declared *d, const struct place *p, const struct kind *k)
 {
 	char what[64] = "a number";
@@ -213,7 +200,7 @@ static int convert(struct cli *c, const struct declared *d, struct place *p)
 {
 	const struct kind *k = kind_of(p);
 	long long value;
-	char *text = NULL;
+	char text[32];
 
 	if (p->value == NULL && p->needed)
 		return missing(d, p); /* it is not the last: of those the compiler tells */
@@ -227,9 +214,8 @@ static int convert(struct cli *c, const struct declared *d, struct place *p)
 		return p->named || (k->ns != 0 && strchr("0123456789", p->value[0]) != NULL)
 			       ? bad_value(d, p, k)
 			       : -1;
-	if (asprintf(&text, "%lld", value) < 0)
-		text = NULL;
-	p->value = keep(c, text);
+	snprintf(text, sizeof(text), "%lld", value);
+	p->value = cli_keep(c, text);
 	return p->value != NULL ? -1 : CLI_ERROR;
 }
 
@@ -308,11 +294,4 @@ int cli_script_args(struct cli *c)
 	if (file == NULL || !read_declared(&d, file))
 		return -1;
 	return take_all(c, &d);
-}
-
-void cli_script_args_free(struct cli *c)
-{
-	for (int i = 0; i < c->narg_texts; i++)
-		free(c->arg_texts[i]);
-	free(c->arg_texts);
 }

@@ -7,6 +7,5 @@ struct cli;
 
 /* Named arguments become $1, $2 ... of the script; -1: go on, else what to exit with. */
 int cli_script_args(struct cli *c);
-void cli_script_args_free(struct cli *c);
 
 #endif

@@ -21,8 +21,8 @@ static void read_script(struct cli *c, struct cli_script *s)
 {
 	const char *path = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
 
-	if (s->flag != 's')
-		return;
+	if (s->flag != 's' || s->text != NULL)
+		return; /* or a server has the text */
 	s->preprocessed = c->preprocess || cli_option_on(c, "cpp");
 	if (s->preprocessed) {
 		s->text = erltrace_preprocess(c->h, path, &s->err);

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +26,7 @@
 #include "nothing.h"
 #include "print_value.h"
 #include "printa.h"
+#include "shell.h"
 
 static const char *const act_names[ACT_COUNT_] = {
 #define D_BACT(name, ID, proto, flags, traits) [ACT_##ID] = name,
@@ -79,8 +79,6 @@ static char *plain_text(struct co *co, const struct prog_action *a, const struct
 static int act_system(struct co_rec *r, const char *cmd)
 {
 	struct co *co = r->co;
-	char *argv[] = {"sh", "-c", (char *)cmd, NULL};
-	posix_spawn_file_actions_t fa;
 	pid_t pid;
 	int rv;
 
@@ -90,12 +88,7 @@ static int act_system(struct co_rec *r, const char *cmd)
 		return co->rv;
 	if (co->h.system != NULL)
 		return co->rv = co->h.system(co->h.arg, cmd);
-	if (posix_spawn_file_actions_init(&fa) != 0)
-		return 0;
-	if (co->fd >= 0)
-		posix_spawn_file_actions_adddup2(&fa, co->fd, STDOUT_FILENO);
-	rv = posix_spawn(&pid, "/bin/sh", &fa, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&fa);
+	rv = shell_start(&pid, cmd, co->fd);
 	if (rv != 0)
 		return te_error(r, "system(): %s", strerror(rv));
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cancel.h"
 #include "decode.h"
 #include "handshake.h"
 
@@ -379,7 +379,7 @@ static int receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
 
 	if (n->fd < 0)
 		return gone(n, e);
-	rc = poll(&fd, 1, ms);
+	rc = nd_poll(&fd, ms);
 	if (rc < 0)
 		return errno == EINTR ? 0 : gone(n, e);
 	if (rc == 0)

@@ -8,6 +8,7 @@
  *   port_owner.c  which process or user owns a port: may a handshake go there?
  *   connection.c  a connection: remote calls, messages, ticks
  *   handshake.c   the sockets that ei does its handshake on, with every packet checked
+ *   cancel.c      waits that another thread can end
  *   frame.c       what a connection brings, frame by frame
  *   etf.c         terms of others: validated before ei decodes them
  *   decode.c      decoding of validated terms

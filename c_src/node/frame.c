@@ -3,11 +3,11 @@
 #include "frame.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "cancel.h"
 #include "etf.h"
 
 enum { FIRST_ROOM = 4096, PASS_THROUGH = 'p', VERSION = 131 };
@@ -203,6 +203,7 @@ int frame_status(const char *bytes, size_t len)
 static int put(int fd, const char *bytes, size_t n, bool must, int ms)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	int ready;
 
 	while (n > 0) {
 		ssize_t sent = send(fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -212,7 +213,8 @@ static int put(int fd, const char *bytes, size_t n, bool must, int ms)
 		if (sent < 0 && errno != EINTR) {
 			if (!must)
 				return 0;
-			if (poll(&p, 1, ms) == 0)
+			ready = nd_poll(&p, ms);
+			if (ready == 0 || (ready < 0 && errno == ECANCELED))
 				return -1;
 		}
 		if (sent > 0) {

@@ -12,13 +12,13 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cancel.h"
 #include "frame.h"
 #include "port_owner.h"
 
@@ -50,7 +50,7 @@ static int await(int fd, short events, int64_t until)
 
 	for (;;) {
 		int64_t left = until - now_ms();
-		int n = poll(&p, 1, left > 0 ? (int)left : 0);
+		int n = nd_poll(&p, left > 0 ? (int)left : 0);
 
 		if (n > 0)
 			return 0;

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which nodes there are, asked by a child of the server (web --list-nodes), for a node that hangs
- * takes its time.
- */
+/* Which nodes there are, asked by a thread of the server, for a node that hangs takes its time. */
 #include "web.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "client/worker.h"
+#include "node/cancel.h"
 #include "node/connection.h"
 #include "node_names.h"
+
+struct question {
+	char *cookie_file;
+	char *nodes[WEB_MAX_NODES];
+	int nnodes; /* 0: those of this machine */
+};
 
 /* NULL: the user has not named it, and it belongs to another user. */
 static json_t *ask(
@@ -30,29 +36,69 @@ static json_t *ask(
 	return j;
 }
 
-int web_list_nodes(const struct web_opts *o)
+static void write_answer(struct worker *w, json_t *nodes)
+{
+	json_t *j = json_pack("{ss so}", "type", "nodes", "nodes", nodes);
+	char *text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
+
+	if (text != NULL) {
+		worker_write(w, text, strlen(text));
+		worker_write(w, "\n", 1);
+	}
+	free(text);
+	json_decref(j);
+}
+
+static int ask_all(struct worker *w, void *arg)
 {
 	const struct nd_accept named = {.found = false}, found = {.found = true};
-	json_t *all = json_array(), *j;
+	const struct question *q = arg;
 	struct et_error e = {.tag = ""};
 	struct nd_cookie cookie;
 	struct nd_names names = {NULL, 0};
+	json_t *all;
 
-	if (nd_cookie(o->cookie_file, &cookie, &e) < 0) {
-		web_say("%s", e.text);
+	nd_cancel_by(worker_cancel(w));
+	if (nd_cookie(q->cookie_file, &cookie, &e) < 0) {
+		worker_say(w, e.text, strlen(e.text));
+		worker_say(w, "\n", 1);
 		return 1;
 	}
-	if (o->nnodes == 0 && nd_names(NULL, &names, &e) < 0)
+	if (q->nnodes == 0 && nd_names(NULL, &names, &e) < 0)
 		names.n = 0; /* no epmd: no nodes */
-	for (int i = 0; i < o->nnodes; i++)
-		json_array_append_new(all, ask(o->nodes[i], 0, &cookie, &named));
-	for (int i = 0; i < names.n; i++)
+	all = json_array();
+	for (int i = 0; i < q->nnodes && !worker_is_left(w); i++)
+		json_array_append_new(all, ask(q->nodes[i], 0, &cookie, &named));
+	for (int i = 0; i < names.n && !worker_is_left(w); i++)
 		json_array_append_new(all, ask(names.v[i].name, names.v[i].port, &cookie, &found));
 	nd_names_free(&names);
-	j = json_pack("{ss so}", "type", "nodes", "nodes", all);
-	json_dumpf(j, stdout, JSON_COMPACT);
-	puts("");
-	json_decref(j);
 	memset(&cookie, 0, sizeof(cookie));
+	write_answer(w, all);
 	return 0;
+}
+
+static void free_question(void *arg)
+{
+	struct question *q = arg;
+
+	for (int i = 0; i < q->nnodes; i++)
+		free(q->nodes[i]);
+	free(q->cookie_file);
+	free(q);
+}
+
+struct worker *web_ask_nodes(const struct web_opts *o)
+{
+	struct question *q = calloc(1, sizeof(*q));
+	bool whole = q != NULL;
+	struct worker *w;
+
+	if (whole && o->cookie_file != NULL)
+		whole = (q->cookie_file = strdup(o->cookie_file)) != NULL;
+	for (; whole && q->nnodes < o->nnodes; q->nnodes++)
+		whole = (q->nodes[q->nnodes] = strdup(o->nodes[q->nnodes])) != NULL;
+	w = whole ? worker_start(ask_all, q, free_question) : NULL;
+	if (w == NULL && q != NULL)
+		free_question(q);
+	return w;
 }

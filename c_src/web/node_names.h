@@ -7,10 +7,12 @@
 
 struct web;
 struct web_opts;
+struct worker;
 
 bool web_same_node(
 	const char *name, const char *other); /* "demo" and "demo@host", if that is this one */
 bool web_is_node_name(const struct web *w, const char *name);
-int web_list_nodes(const struct web_opts *o); /* list_nodes.c, in a child: one line of JSON */
+/* list_nodes.c: a line of JSON says which nodes there are. NULL: no memory, or no thread. */
+struct worker *web_ask_nodes(const struct web_opts *o);
 
 #endif

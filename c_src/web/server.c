@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "conn_limit.h"
-#include "script_child.h"
+#include "script_run.h"
 #include "server.h"
 #include "session.h"
 
@@ -462,7 +462,7 @@ static int on_client(struct lws *wsi, enum lws_callback_reasons why, void *user,
 	}
 }
 
-static int on_children(struct lws *wsi, enum lws_callback_reasons why, void *user, void *in,
+static int on_events(struct lws *wsi, enum lws_callback_reasons why, void *user, void *in,
 	size_t len)
 {
 	(void)user, (void)in, (void)len;
@@ -475,7 +475,7 @@ static int on_children(struct lws *wsi, enum lws_callback_reasons why, void *use
 
 static const struct lws_protocols protocols[] = {
 	{"erltrace", on_client, sizeof(struct conn), 16384, 0, NULL, 0},
-	{"children", on_children, 0, 0, 0, NULL, 0},
+	{"events", on_events, 0, 0, 0, NULL, 0},
 	{NULL, NULL, 0, 0, 0, NULL, 0},
 };
 
@@ -513,8 +513,8 @@ int web_open(struct web *w)
 	lws_sock_file_fd_type fd;
 
 	lws_set_log_level(LLL_ERR, on_log);
-	w->children = epoll_create1(EPOLL_CLOEXEC);
-	w->context = w->children >= 0 ? lws_create_context(&info) : NULL;
+	w->events = epoll_create1(EPOLL_CLOEXEC);
+	w->context = w->events >= 0 ? lws_create_context(&info) : NULL;
 	if (w->context != NULL)
 		w->vhost = lws_create_vhost(w->context, &info);
 	if (w->vhost == NULL) {
@@ -524,9 +524,9 @@ int web_open(struct web *w)
 		return -1;
 	}
 	w->port = lws_get_vhost_listen_port(w->vhost);
-	fd.filefd = w->children;
+	fd.filefd = w->events;
 	if (lws_adopt_descriptor_vhost(
-		    w->vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "children", NULL) == NULL) {
+		    w->vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "events", NULL) == NULL) {
 		web_say("out of memory");
 		return -1;
 	}
@@ -543,6 +543,6 @@ void web_close(struct web *w)
 {
 	if (w->context != NULL)
 		lws_context_destroy(w->context); /* sockets close, and with them their children */
-	else if (w->children >= 0)
-		close(w->children);
+	else if (w->events >= 0)
+		close(w->events);
 }

@@ -13,7 +13,7 @@
 #include "array.h"
 #include "erltrace.h"
 #include "node_names.h"
-#include "script_child.h"
+#include "script_run.h"
 #include "session.h"
 
 struct msg {
@@ -292,7 +292,7 @@ static int hz_of(const json_t *j)
 /* The option calls; false: a value that it does not have. */
 static bool calls_of(const json_t *j, const char **arg)
 {
-	static const char *const args[] = {"-xcalls=auto", "-xcalls=fast", "-xcalls=traced"};
+	static const char *const args[] = {"calls=auto", "-xcalls=fast", "-xcalls=traced"};
 	const char *word = text_of(j);
 
 	for (size_t i = 0; word != NULL && i < sizeof(args) / sizeof(args[0]); i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * erltrace web: the live page. One process, one poll loop, no threads.
+ * erltrace web: the live page. One process, one poll loop, a thread for each run.
  *
  *   web_main.c      options, paths, the address; start and end
  *   arguments.c     what is wrong with an option: for erltrace serve too
@@ -8,21 +8,20 @@
  *   auth.c          token, cookies, Host, Origin
  *   conn_limit.c    bounds on connections of those who have not logged in
  *   session.c       one web socket: messages in, a bounded queue out
- *   script_child.c  child processes: one for each script or question; their lines, their end
- *   child_process.c how they are started
+ *   script_run.c    runs: one for each script or question; their lines, their end
  *   pack.c          ticks in a compact form, for pages that ask for it
  *   assets.c        the page, and the scripts of the menu
  *   node_names.c    which nodes the page may name
- *   list_nodes.c    which nodes there are: in a child, as a node may be slow to answer;
+ *   list_nodes.c    which nodes there are: by a thread, as a node may be slow to answer;
  *                   list_no_nodes.c replaces it where there is no libei
  *   log.c           the audit log; rate limits
  *
- * Every script of a browser is a child that runs this same command (--json --live). A child that
- * is killed leaves nothing behind on the node, so a script is ended by killing its child: when the
- * socket closes, when it is stopped, at its time limit, and by the kernel when this process dies.
+ * Every script of a browser is what the command runs (--json --live), by a thread. When the socket
+ * closes its connections to the nodes are closed, which ends the script there; the kernel closes
+ * them when this process dies.
  *
- * A slow reader costs no memory: while the queue of a socket is long, its children are not read.
- * They block, and what they would have sent adds up in the node, to be sent at once.
+ * A slow reader costs no memory: while the queue of a socket is long, the lines of its runs are not
+ * taken. Their threads wait, and what would have been sent adds up, to be sent at once.
  *
  * This header has the state of the server, which all its files share.
  */
@@ -60,7 +59,7 @@ struct web {
 	int port; /* that we listen on */
 	FILE *log;
 	bool log_fails;
-	int children; /* an epoll of the children's pipes, watched by lws */
+	int events; /* an epoll of what wakes the loop but for HTTP, watched by lws */
 	bool ending;
 	uint8_t token[WEB_DIGEST]; /* its digest */
 	char token_text[256];

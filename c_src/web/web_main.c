@@ -14,10 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/server_run.h"
+#include "client/worker.h"
 #include "node/paths.h"
 #include "arguments.h"
 #include "node_names.h"
-#include "script_child.h"
+#include "script_run.h"
 #include "server.h"
 
 enum {
@@ -33,7 +35,6 @@ enum {
 	OPT_LOG,
 	OPT_RUN_SECONDS,
 	OPT_UNTIL_EOF,
-	OPT_LIST_NODES,
 	OPT_KERNEL_PROBES,
 	OPT_HELP,
 };
@@ -44,7 +45,6 @@ static const struct option longs[] = {
 	{"help", no_argument, NULL, OPT_HELP},
 	{"host", required_argument, NULL, OPT_HOST},
 	{"kernel", no_argument, NULL, OPT_KERNEL_PROBES},
-	{"list-nodes", no_argument, NULL, OPT_LIST_NODES},
 	{"log", required_argument, NULL, OPT_LOG},
 	{"pages", required_argument, NULL, OPT_PAGES},
 	{"port", required_argument, NULL, OPT_PORT},
@@ -127,7 +127,7 @@ static int cookie_from_input(struct web_opts *o)
 }
 
 /* -1: go on; else the exit code. */
-static int one_option(struct web_opts *o, int flag, const char *arg, bool *list)
+static int one_option(struct web_opts *o, int flag, const char *arg)
 {
 	switch (flag) {
 	case 'N': return add(o->nodes, &o->nnodes, WEB_MAX_NODES, arg);
@@ -148,14 +148,13 @@ static int one_option(struct web_opts *o, int flag, const char *arg, bool *list)
 	case OPT_SCRIPTS: return folder(o->scripts, arg);
 	case OPT_PAGES: return folder(o->pages, arg);
 	case OPT_UNTIL_EOF: o->until_eof = true; return -1;
-	case OPT_LIST_NODES: *list = true; return -1;
 	case OPT_KERNEL_PROBES: o->kernel = true; return -1;
 	case OPT_HELP: fputs(usage, stdout); return 0;
 	default: fputs(usage, stderr); return 2;
 	}
 }
 
-static int options(struct web_opts *o, int argc, char **argv, bool *list)
+static int options(struct web_opts *o, int argc, char **argv)
 {
 	static char name[] = "erltrace web";
 	int flag, status = -1;
@@ -163,7 +162,7 @@ static int options(struct web_opts *o, int argc, char **argv, bool *list)
 	argv[0] = name;
 	optind = 1;
 	while (status == -1 && (flag = getopt_long(argc, argv, "N:", longs, NULL)) != -1)
-		status = one_option(o, flag, optarg, list);
+		status = one_option(o, flag, optarg);
 	if (status == -1 && optind < argc)
 		status = bad("unknown argument: %s", argv[optind]);
 	return status;
@@ -222,16 +221,14 @@ int web_main(int argc, char **argv)
 		.compiles = {.n = WEB_ALL_COMPILES, .each_ms = 500},
 		.refusals = {.rate = {.n = WEB_REFUSALS, .each_ms = 10000}},
 		.displaced = {.rate = {.n = 1, .each_ms = 10000}},
-		.children = -1};
-	bool list = false;
-	int status = options(&w.o, argc, argv, &list);
+		.events = -1};
+	int status = options(&w.o, argc, argv);
 
-	if (status == -1 && list)
-		return web_list_nodes(&w.o);
 	if (status == -1)
 		status = check(&w.o);
 	if (status != -1)
 		return status;
+	server_run_environment();
 	if (w.o.scripts[0] == '\0')
 		paths_find(&paths_scripts, w.o.scripts);
 	if (w.o.pages[0] == '\0')
@@ -247,6 +244,7 @@ int web_main(int argc, char **argv)
 	web_close(&w);
 	web_tell_more(&w);
 	run_free_all(&w);
+	worker_await_left();
 	web_free_pages(&w);
 	if (w.log != NULL && w.log != stderr)
 		fclose(w.log);

@@ -18,6 +18,7 @@
 #include "array.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/request.h"
 #include "cli/subcommands.h"
 #include "json_read.h"
 #include "options.h"
@@ -683,6 +684,6 @@ int record_main(int argc, char **argv)
 	if (status == -1)
 		status = record(&c, (unsigned)seconds, events);
 	erltrace_close(c.h);
-	cli_args_free(&c);
+	cli_request_free(&c);
 	return status;
 }

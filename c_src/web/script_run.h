@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Child processes: one for each script, and for each question about nodes or probes. */
-#ifndef WEB_SCRIPT_CHILD_H
-#define WEB_SCRIPT_CHILD_H
+/* Runs: one for each script, and for each question about nodes or probes. */
+#ifndef WEB_SCRIPT_RUN_H
+#define WEB_SCRIPT_RUN_H
 
 #include <jansson.h>
 #include <stdbool.h>

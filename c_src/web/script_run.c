@@ -1,55 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Child processes: a script of a browser each, or a question to a node. A child is this same
- * command with the script as its standard input; its lines are handed on as they come. The kernel
- * kills it when this process dies, whatever by. While its socket's queue is long it is not read.
+ * Runs: a script of a browser each, or a question to a node. Each is a thread of its own
+ * (cli/server_run.h), whose lines are handed on as they come. While its socket's queue is long they
+ * are not taken, and the thread waits.
  *
- * All descriptors are in one epoll, which libwebsockets watches.
+ * What wakes the loop is in one epoll, which libwebsockets watches.
  */
 #include "web.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "array.h"
+#include "cli/server_run.h"
+#include "client/worker.h"
+#include "node_names.h"
 #include "pack.h"
-#include "child_process.h"
-#include "script_child.h"
+#include "script_run.h"
 #include "session.h"
 
-enum { READ_SIZE = 64 << 10, MAX_LINES = 32 << 10, MAX_ERR = 2048 };
+enum { MAX_LINES = 32 << 10, MAX_ERR = 2048 };
 
 struct source {
 	void (*call)(struct web *w, struct source *src);
 	struct run *run;
-	int fd; /* -1: none */
+	int fd;
 	bool watched;
 };
 
 struct run {
 	struct run *next;
 	struct web *w;
-	struct session *session; /* NULL: gone, and the child killed */
+	struct session *session; /* NULL: gone, and the worker left */
 	enum run_kind kind;
 	json_int_t id;
-	pid_t pid;
-	struct source out, err, end; /* end: a pidfd */
-	bool reaped, done;
-	int status; /* of wait */
+	struct worker *worker; /* NULL: left */
+	struct source out;
+	bool done;
 	const char *reason; /* why we end it; NULL: we do not */
-	char *line; /* what came behind the last newline */
-	size_t nline, room;
-	char *waiting; /* in it: lines to be sent, so many with so many bytes */
+	bool late;	    /* it did not end in time */
+	char *waiting; /* lines to be sent, so many with so many bytes */
 	size_t nwaiting, waiting_len;
-	char err_line[MAX_ERR], errors[MAX_ERR]; /* of its stderr: the line that comes; the last */
-	size_t nerr_line, nerrors;
+	char errors[MAX_ERR]; /* the last of what it said */
+	size_t nerrors;
 	bool armed, packed;
 	struct web_pack pack; /* of the last tick; its memory is used again */
 	uint64_t drops;
@@ -72,7 +69,7 @@ static int watch(struct web *w, struct source *src)
 
 	if (src->watched || src->fd < 0)
 		return 0;
-	if (epoll_ctl(w->children, EPOLL_CTL_ADD, src->fd, &ev) < 0)
+	if (epoll_ctl(w->events, EPOLL_CTL_ADD, src->fd, &ev) < 0)
 		return -1;
 	src->watched = true;
 	return 0;
@@ -81,112 +78,8 @@ static int watch(struct web *w, struct source *src)
 static void unwatch(struct web *w, struct source *src)
 {
 	if (src->watched)
-		epoll_ctl(w->children, EPOLL_CTL_DEL, src->fd, NULL);
+		epoll_ctl(w->events, EPOLL_CTL_DEL, src->fd, NULL);
 	src->watched = false;
-}
-
-static void shut(struct web *w, struct source *src)
-{
-	unwatch(w, src);
-	if (src->fd >= 0)
-		close(src->fd);
-	src->fd = -1;
-}
-
-/* ---- the child -------------------------------------------------------------------------- */
-
-struct argv {
-	const char *v[32 + 2 * WEB_MAX_NODES + WEB_MAX_ARGS];
-	int n;
-	char hz[32];
-};
-
-static void put(struct argv *a, const char *word)
-{
-	a->v[a->n++] = word;
-}
-
-static void put_nodes(struct argv *a, const struct web *w, const struct run_spec *spec)
-{
-	for (int i = 0; i < spec->nnodes; i++) {
-		put(a, "-N");
-		put(a, spec->nodes[i]);
-	}
-	for (int i = 0; spec->nnodes == 0 && i < w->o.nnodes; i++) {
-		put(a, "-N");
-		put(a, w->o.nodes[i]);
-	}
-}
-
-static void command(struct argv *a, const struct web *w, const struct run_spec *spec)
-{
-	put(a, "erltrace");
-	if (spec->kind == RUN_NODES) {
-		put(a, "web");
-		put(a, "--list-nodes");
-	}
-	put_nodes(a, w, spec);
-	if (spec->kind != RUN_NODES && spec->nnodes == 0 && w->o.nnodes == 0) {
-		put(a, "-N");
-		put(a, "*");
-	}
-	if (w->o.cookie_file != NULL) {
-		put(a, "--cookie-file");
-		put(a, w->o.cookie_file);
-	}
-	if (spec->kind == RUN_NODES) {
-		put(a, NULL);
-		return;
-	}
-	if (!w->o.kernel) /* nothing runs, and nothing is listed, but in the nodes */
-		put(a, "-xkernel=0");
-	if (spec->calls != NULL) /* the user's choice; once harmless is set it can be nobody's */
-		put(a, spec->calls);
-	put(a, "-xharmless");
-	if (spec->kind == RUN_PROBES) {
-		put(a, "-ln");
-		put(a, spec->script);
-	} else {
-		snprintf(a->hz, sizeof(a->hz), "--live=%d", spec->hz);
-		put(a, "--json");
-		put(a, "--flows");
-		put(a, a->hz);
-		put(a, "-s");
-		put(a, "-");
-		put(a, "--");
-		for (int i = 0; i < spec->nargs; i++)
-			put(a, spec->args[i]);
-	}
-	put(a, NULL);
-}
-
-/* The script as a file of its own, which no other process sees. */
-static int script_file(const struct run_spec *spec)
-{
-	int fd;
-
-	if (spec->kind != RUN_SCRIPT)
-		return open("/dev/null", O_RDONLY | O_CLOEXEC);
-	fd = memfd_create("script", MFD_CLOEXEC);
-	if (fd >= 0 && (write(fd, spec->script, spec->len) != (ssize_t)spec->len ||
-			       lseek(fd, 0, SEEK_SET) != 0)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static int spawn(struct run *r, const struct argv *a, int in)
-{
-	struct process p;
-
-	if (process_spawn(&p, a->v, in) < 0)
-		return -1;
-	r->pid = p.pid;
-	r->out.fd = p.out;
-	r->err.fd = p.err;
-	r->end.fd = p.end;
-	return 0;
 }
 
 /* ---- life ------------------------------------------------------------------------------- */
@@ -199,15 +92,23 @@ static void run_free(struct run *r)
 		at = &(*at)->next;
 	*at = r->next;
 	lws_sul_cancel(&r->timer);
-	shut(r->w, &r->out);
-	shut(r->w, &r->err);
-	shut(r->w, &r->end);
+	unwatch(r->w, &r->out);
+	if (r->worker != NULL)
+		worker_leave(r->worker);
 	json_decref(r->probes);
 	free(r->asked);
 	free(r->nodes);
-	free(r->line);
 	web_pack_free(&r->pack);
 	free(r);
+}
+
+static void free_done(struct web *w)
+{
+	for (struct run *r = w->runs, *next; r != NULL; r = next) {
+		next = r->next;
+		if (r->done)
+			run_free(r);
+	}
 }
 
 static void log_end(struct run *r, const char *reason)
@@ -219,9 +120,10 @@ static void log_end(struct run *r, const char *reason)
 			(unsigned long long)r->drops, reason);
 }
 
+/* Of the command; of one that was killed, as of a process. */
 static int exit_code(const struct run *r)
 {
-	return WIFEXITED(r->status) ? WEXITSTATUS(r->status) : 128 + WTERMSIG(r->status);
+	return r->late || r->worker == NULL ? 128 + SIGKILL : worker_status(r->worker);
 }
 
 static const char *why_ended(const struct run *r)
@@ -229,7 +131,7 @@ static const char *why_ended(const struct run *r)
 	if (r->reason != NULL)
 		return r->reason;
 	/* It ran, and has failed: the node is gone, or the watchdog has ended it. */
-	return WIFSIGNALED(r->status) || (r->armed && exit_code(r) == 1) ? "lost" : "exited";
+	return r->armed && exit_code(r) == 1 ? "lost" : "exited";
 }
 
 /* For the end: the last of what it said. */
@@ -269,51 +171,40 @@ static void tell_end(struct run *r)
 			r->nerrors < 400 ? (int)r->nerrors : 400, r->errors);
 }
 
-static void kill_child(const struct run *r, int sig)
+/* It is over: all of it has been read, or no more is wanted. */
+static void end(struct run *r)
 {
-	if (!r->reaped) /* else the number may be another's by now */
-		kill(r->pid, sig);
-}
-
-/* By somebody, or by us as it did not end in time. */
-static void tell_killed(struct run *r)
-{
-	char why[128];
-	int n = r->reason == NULL ? snprintf(why, sizeof(why), "the command was killed (signal %d)",
-					    WTERMSIG(r->status))
-				  : snprintf(why, sizeof(why),
-					    "it did not end within %d s and was killed: its last "
-					    "results are missing",
-					    WEB_GRACE_MS / 1000);
-
-	keep_error(r, why, (size_t)n);
-}
-
-/* All has been read, and the child is no more. */
-static void check_done(struct run *r)
-{
-	if (!r->reaped || r->out.fd >= 0 || r->err.fd >= 0 || r->done)
+	if (r->done)
 		return;
 	r->done = true;
-	if (WIFSIGNALED(r->status))
-		tell_killed(r);
+	lws_sul_cancel(&r->timer);
+	unwatch(r->w, &r->out);
 	tell_end(r);
 	log_end(r, r->session != NULL ? why_ended(r) : "closed");
+	if (r->worker != NULL)
+		worker_leave(r->worker);
+	r->worker = NULL;
 }
 
 static void on_grace(lws_sorted_usec_list_t *sul)
 {
 	struct run *r = lws_container_of(sul, struct run, timer);
+	char why[128];
+	int n = snprintf(why, sizeof(why),
+		"it did not end within %d s and was killed: its last results are missing",
+		WEB_GRACE_MS / 1000);
 
-	kill_child(r, SIGKILL);
+	keep_error(r, why, (size_t)n);
+	r->late = true;
+	end(r);
 }
 
 static void interrupt(struct run *r, const char *reason)
 {
-	if (r->reason != NULL || r->reaped)
+	if (r->reason != NULL || r->done)
 		return;
 	r->reason = reason;
-	kill_child(r, SIGINT); /* END runs, the last aggregations come */
+	worker_interrupt(r->worker); /* END runs, the last aggregations come */
 	lws_sul_schedule(
 		r->w->context, 0, &r->timer, on_grace, WEB_GRACE_MS * LWS_USEC_PER_SEC / 1000);
 }
@@ -323,15 +214,11 @@ static void on_limit(lws_sorted_usec_list_t *sul)
 	interrupt(lws_container_of(sul, struct run, timer), "limit");
 }
 
-/* Nobody looks any more. The child is reaped when it is dead; nothing waits for that. */
+/* Nobody looks any more: its connections end at once. */
 static void leave(struct run *r)
 {
 	r->session = NULL;
-	lws_sul_cancel(&r->timer);
-	shut(r->w, &r->out);
-	shut(r->w, &r->err);
-	kill_child(r, SIGKILL);
-	check_done(r);
+	end(r);
 }
 
 /* ---- lines ------------------------------------------------------------------------------ */
@@ -422,104 +309,39 @@ static void script_line(struct run *r, char *line, size_t len)
 	session_send_bytes(r->session, r->pack.out.v, r->pack.out.n);
 }
 
-/* A row of -l: number, provider, module, function, name. */
-static void probe_line(struct run *r, char *line)
+/* A description with all its parts. */
+static void probe_line(struct run *r, char *line, size_t len)
 {
-	char *p[5] = {NULL}, *save, full[1024];
-	size_t len = strlen(line);
-	int n = 0;
-
-	if (len >= 11 && strcmp(line + len - 11, " (not here)") == 0)
-		line[len - 11] = '\0';
-	for (char *w = strtok_r(line, " ", &save); w != NULL && n < 5;
-		w = strtok_r(NULL, " ", &save))
-		p[n++] = w;
-	if (n < 3 || strcmp(p[0], "ID") == 0)
-		return;
 	if (json_array_size(r->probes) == WEB_MAX_PROBES) {
 		r->more = true;
-		kill_child(r, SIGKILL);
 		return;
 	}
-	/* Empty parts leave no word: dtrace:::BEGIN has two of them. */
-	if (n == 3)
-		snprintf(full, sizeof(full), "%s:::%s", p[1], p[2]);
-	else if (n == 4)
-		snprintf(full, sizeof(full), "%s:%s::%s", p[1], p[2], p[3]);
-	else
-		snprintf(full, sizeof(full), "%s:%s:%s:%s", p[1], p[2], p[3], p[4]);
-	web_to_utf8(full, strlen(full));
-	json_array_append_new(r->probes, json_string(full));
+	web_to_utf8(line, len);
+	json_array_append_new(r->probes, json_string(line));
 }
 
-static void on_line(struct run *r, char *line, size_t len)
+static void on_line(void *arg, char *line, size_t len)
 {
+	struct run *r = arg;
+
 	if (r->session == NULL)
 		return;
 	if (r->kind == RUN_SCRIPT)
 		script_line(r, line, len);
 	else if (r->kind == RUN_PROBES)
-		probe_line(r, line);
-	else if (len > 1 && line[0] == '{' && line[len - 1] == '}')
+		probe_line(r, line, len);
+	else
 		session_sendv(r->session, &(struct iovec){line, len}, 1);
-}
-
-/* Whole lines are handed on, the rest is kept. */
-static void cut_lines(struct run *r)
-{
-	char *p = r->line, *end = p + r->nline, *nl;
-
-	while ((nl = memchr(p, '\n', (size_t)(end - p))) != NULL) {
-		*nl = '\0';
-		on_line(r, p, (size_t)(nl - p));
-		p = nl + 1;
-	}
-	if (r->session != NULL)
-		send_lines(r);
-	r->nwaiting = 0;
-	r->nline = (size_t)(end - p);
-	memmove(r->line, p, r->nline);
-}
-
-static bool has_room(struct run *r)
-{
-	return r->nline + READ_SIZE <= WEB_MAX_LINE &&
-	       ARRAY_RESERVE(r->line, r->room, r->nline + READ_SIZE);
-}
-
-static void on_out(struct web *w, struct source *src)
-{
-	struct run *r = src->run;
-	ssize_t n;
-
-	if (!has_room(r)) {
-		static const char why[] = "a line of more than 4 MiB";
-
-		interrupt(r, "limit");
-		keep_error(r, why, sizeof(why) - 1);
-		r->nline = 0;
-		return;
-	}
-	n = read(src->fd, r->line + r->nline, READ_SIZE);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		shut(w, src);
-		check_done(r);
-		return;
-	}
-	r->nline += (size_t)n;
-	cut_lines(r);
-	if (r->session != NULL && session_is_full(r->session))
-		unwatch(w, src);
 }
 
 /*
  * What it says beside its results, a line each. Before it is armed that is why it fails, and comes
  * as an error too; from then on it is about the tracing.
  */
-static void on_err_line(struct run *r, char *line, size_t len)
+static void on_said(void *arg, char *line, size_t len)
 {
+	struct run *r = arg;
+
 	web_to_utf8(line, len);
 	if (len > 10 && strncmp(line, "erltrace: ", 10) == 0) {
 		line += 10;
@@ -535,39 +357,24 @@ static void on_err_line(struct run *r, char *line, size_t len)
 				"warning", "message", line, len));
 }
 
-static void on_err(struct web *w, struct source *src)
+static void on_out(struct web *w, struct source *src)
 {
 	struct run *r = src->run;
-	ssize_t n = read(src->fd, r->err_line + r->nerr_line, sizeof(r->err_line) - r->nerr_line);
-	char *p = r->err_line, *end, *nl;
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		if (r->nerr_line > 0)
-			on_err_line(r, r->err_line, r->nerr_line);
-		shut(w, src);
-		check_done(r);
-		return;
+	worker_take(r->worker, on_line, on_said, r);
+	if (r->session != NULL)
+		send_lines(r);
+	r->nwaiting = 0;
+	if (worker_lost(r->worker)) {
+		static const char why[] = "a line of more than 4 MiB";
+
+		keep_error(r, why, sizeof(why) - 1);
+		interrupt(r, "limit");
 	}
-	r->nerr_line += (size_t)n;
-	end = p + r->nerr_line;
-	for (; (nl = memchr(p, '\n', (size_t)(end - p))) != NULL; p = nl + 1)
-		on_err_line(r, p, (size_t)(nl - p));
-	r->nerr_line = p == r->err_line && end == p + sizeof(r->err_line) ? 0 : (size_t)(end - p);
-	memmove(r->err_line, p, r->nerr_line);
-}
-
-static void on_exit_of(struct web *w, struct source *src)
-{
-	struct run *r = src->run;
-
-	if (waitpid(r->pid, &r->status, WNOHANG) == 0)
-		return;
-	r->reaped = true;
-	lws_sul_cancel(&r->timer);
-	shut(w, src);
-	check_done(r);
+	if (r->more || worker_ended(r->worker))
+		end(r);
+	else if (r->session != NULL && session_is_full(r->session))
+		unwatch(w, src);
 }
 
 /* ---- starting --------------------------------------------------------------------------- */
@@ -604,8 +411,6 @@ static struct run *run_new(struct session *s, const struct run_spec *spec)
 	r->id = spec->id;
 	r->packed = spec->packed;
 	r->out = (struct source){on_out, r, -1, false};
-	r->err = (struct source){on_err, r, -1, false};
-	r->end = (struct source){on_exit_of, r, -1, false};
 	r->user = session_user(s)->number;
 	snprintf(r->peer, sizeof(r->peer), "%s", session_peer(s));
 	r->began = web_ms();
@@ -622,26 +427,47 @@ static struct run *run_new(struct session *s, const struct run_spec *spec)
 	return r;
 }
 
+static struct worker *start(const struct web *w, const struct run_spec *spec)
+{
+	const char *settings[3];
+	struct run_request q = {.nodes = spec->nnodes > 0 ? spec->nodes : w->o.nodes,
+		.nnodes = spec->nnodes > 0 ? spec->nnodes : w->o.nnodes,
+		.cookie_file = w->o.cookie_file,
+		.settings = settings};
+
+	if (spec->kind == RUN_NODES)
+		return web_ask_nodes(&w->o);
+	if (!w->o.kernel) /* nothing runs, and nothing is listed, but in the nodes */
+		settings[q.nsettings++] = "kernel=0";
+	if (spec->calls != NULL) /* the user's choice; once harmless is set it can be nobody's */
+		settings[q.nsettings++] = spec->calls;
+	settings[q.nsettings++] = "harmless";
+	if (spec->kind == RUN_PROBES) {
+		q.list = spec->script;
+	} else {
+		q.text = spec->script;
+		q.len = spec->len;
+		q.args = spec->args;
+		q.nargs = spec->nargs;
+		q.flows = true;
+		q.live_ms = 1000 / spec->hz;
+	}
+	return server_run(&q);
+}
+
 int run_start(struct session *s, const struct run_spec *spec)
 {
 	struct web *w = session_web(s);
-	struct run *r = run_new(s, spec);
-	struct argv a = {.n = 0};
-	int in = script_file(spec), rc = -1;
+	struct run *r;
 
-	command(&a, w, spec);
-	if (r != NULL && in >= 0 && r->nodes != NULL)
-		rc = spawn(r, &a, in);
-	if (rc == 0 && (watch(w, &r->out) < 0 || watch(w, &r->err) < 0 || watch(w, &r->end) < 0)) {
-		kill(r->pid, SIGKILL);
-		waitpid(r->pid, NULL, 0);
-		rc = -1;
-	}
-	if (in >= 0)
-		close(in);
-	if (rc < 0) {
-		if (r != NULL)
-			run_free(r);
+	free_done(w);
+	r = run_new(s, spec);
+	if (r == NULL)
+		return -1;
+	r->worker = r->nodes != NULL ? start(w, spec) : NULL;
+	r->out.fd = r->worker != NULL ? worker_fd(r->worker) : -1;
+	if (r->worker == NULL || watch(w, &r->out) < 0) {
+		run_free(r);
 		return -1;
 	}
 	if (spec->kind != RUN_SCRIPT)
@@ -704,7 +530,7 @@ void run_end_all(struct session *s)
 void run_resume(struct session *s)
 {
 	for (struct run *r = session_web(s)->runs; r != NULL; r = r->next)
-		if (r->session == s)
+		if (r->session == s && !r->done)
 			watch(r->w, &r->out);
 }
 
@@ -713,7 +539,7 @@ void run_resume(struct session *s)
 void run_events(struct web *w)
 {
 	struct epoll_event ev[64];
-	int n = epoll_wait(w->children, ev, 64, 0);
+	int n = epoll_wait(w->events, ev, 64, 0);
 
 	for (int i = 0; i < n; i++) {
 		struct source *src = ev[i].data.ptr;
@@ -721,11 +547,7 @@ void run_events(struct web *w)
 		if (src->watched) /* or another event of this round has ended it */
 			src->call(w, src);
 	}
-	for (struct run *r = w->runs, *next; r != NULL; r = next) {
-		next = r->next;
-		if (r->done)
-			run_free(r);
-	}
+	free_done(w);
 }
 
 static void on_end(struct web *w, struct source *src)
@@ -763,10 +585,6 @@ void run_free_all(struct web *w)
 	while (w->runs != NULL) {
 		struct run *r = w->runs;
 
-		if (!r->reaped) {
-			kill(r->pid, SIGKILL);
-			waitpid(r->pid, &r->status, 0);
-		}
 		if (!r->done)
 			log_end(r, "server ends");
 		run_free(r);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for a node, until somebody else wants it to end. */
+#ifndef NODE_CANCEL_H
+#define NODE_CANCEL_H
+
+#include <poll.h>
+
+/*
+ * For the calling thread: when fd becomes readable, its waits for nodes fail at once, as if the
+ * nodes had gone. -1: they never do.
+ */
+void nd_cancel_by(int fd);
+/* poll() of one descriptor, which that ends too: -1, ECANCELED. */
+int nd_poll(struct pollfd *p, int ms);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands for the shell, as system() of scripts has them. */
+#ifndef ET_SHELL_H
+#define ET_SHELL_H
+
+#include <sys/types.h>
+
+/*
+ * Starts it, with out as its standard output; -1: ours. It blocks no signals, whatever the calling
+ * thread blocks. 0, or an errno.
+ */
+int shell_start(pid_t *pid, const char *command, int out);
+
+#endif
