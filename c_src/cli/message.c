@@ -27,6 +27,12 @@ void cli_messages_of(struct worker *w)
 	worker = w;
 }
 
+/* In front of each message. A server says itself whose messages it has. */
+static const char *own_name(void)
+{
+	return worker != NULL ? "" : "erltrace: ";
+}
+
 void cli_tell(const char *text, size_t len)
 {
 	char *plain = cli_escape(text, &len, false);
@@ -46,7 +52,7 @@ static void say(const char *fmt, va_list ap)
 
 	if (vasprintf(&text, fmt, ap) < 0)
 		return;
-	len = asprintf(&line, "erltrace: %s\n", text);
+	len = asprintf(&line, "%s%s\n", own_name(), text);
 	free(text);
 	if (len < 0)
 		return;
@@ -86,7 +92,7 @@ static void caret(FILE *f, const erltrace_error_t *err)
 
 static void put_failure(FILE *f, const struct cli *c, const erltrace_error_t *err, const char *what)
 {
-	fprintf(f, "erltrace: %s: ", what);
+	fprintf(f, "%s%s: ", own_name(), what);
 	if (c->errtags && err->tag[0] != '\0')
 		fprintf(f, "[%s] ", err->tag);
 	if (err->file[0] != '\0' && err->line > 0 &&

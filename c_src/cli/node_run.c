@@ -314,7 +314,7 @@ static void tell_matches(struct nodes *ns)
 			cli_say("warning: %s '%.*s' matches no probe of any node yet",
 				s->flag == 's' ? "script" : "description", cli_script_length(s),
 				s->arg);
-		else if (ns->matched[i] >= 0 && !s->own)
+		else if (ns->matched[i] >= 0 && !s->own && c->worker == NULL)
 			cli_notice(c, "%s '%.*s' matched %ld probe%s",
 				s->flag == 's' ? "script" : "description", cli_script_length(s),
 				s->arg, ns->matched[i], ns->matched[i] == 1 ? "" : "s");

@@ -148,7 +148,7 @@ static void tell(struct cli *c, const struct cli_script *s)
 	c->matches += s->info.matches;
 	if (s->info.matches == 0 && c->zero_matches && !c->compile_only)
 		cli_say("warning: %s '%.*s' matches no probe", kind, len, s->arg);
-	else
+	else if (c->worker == NULL)
 		cli_notice(c, "%s '%.*s' matched %u probe%s", kind, len, s->arg, s->info.matches,
 			s->info.matches == 1 ? "" : "s");
 	if (c->verbose && !c->json)

@@ -22,14 +22,16 @@ struct cli_snapshot {
 
 static void failed(struct cli *c, const char *why, const char *error)
 {
-	cli_say("snapshot '%s': %s", why, error);
+	if (c->worker == NULL)
+		cli_say("snapshot '%s': %s", why, error);
 	if (c->json)
 		cli_json_snapshot(c, why, NULL, error);
 }
 
 static void written(struct cli *c, const char *why, const char *file)
 {
-	cli_notice(c, "snapshot '%s': %s", why, file);
+	if (c->worker == NULL)
+		cli_notice(c, "snapshot '%s': %s", why, file);
 	if (c->json)
 		cli_json_snapshot(c, why, file, NULL);
 }

@@ -194,7 +194,7 @@ static void one_label(
 
 static double up(const struct job *j)
 {
-	return j->up && j->pid > 0 && !j->silent;
+	return j->up && j->run != NULL && !j->silent;
 }
 
 static double restarts(const struct job *j)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GET /metrics, by libwebsockets' loop. It watches one more descriptor, the epoll of the children,
+ * GET /metrics, by libwebsockets' loop. It watches one more descriptor, the epoll of what else wakes it,
  * and a timer for the folder.
  */
 #include "serve.h"
@@ -171,7 +171,7 @@ static int on_client(
 	}
 }
 
-static int on_children(
+static int on_events(
 	struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
 {
 	(void)user, (void)in, (void)len;
@@ -200,7 +200,7 @@ static void on_timer(lws_sorted_usec_list_t *sul)
 
 static const struct lws_protocols protocols[] = {
 	{"metrics", on_client, 0, 16384, 0, NULL, 0},
-	{"children", on_children, 0, 0, 0, NULL, 0},
+	{"events", on_events, 0, 0, 0, NULL, 0},
 	{"post", post_callback, 0, 4096, 0, NULL, 0},
 	{NULL, NULL, 0, 0, 0, NULL, 0},
 };
@@ -234,8 +234,8 @@ int http_open(struct serve *v)
 	lws_sock_file_fd_type fd;
 
 	lws_set_log_level(0, NULL); /* that it cannot listen is told below */
-	v->children = epoll_create1(EPOLL_CLOEXEC);
-	v->context = v->children >= 0 ? lws_create_context(&info) : NULL;
+	v->events = epoll_create1(EPOLL_CLOEXEC);
+	v->context = v->events >= 0 ? lws_create_context(&info) : NULL;
 	if (v->context != NULL)
 		v->vhost = lws_create_vhost(v->context, &info);
 	if (v->vhost == NULL) {
@@ -247,8 +247,8 @@ int http_open(struct serve *v)
 	v->posts.context = v->context;
 	v->posts.vhost = v->vhost;
 	v->port = lws_get_vhost_listen_port(v->vhost);
-	fd.filefd = v->children;
-	if (lws_adopt_descriptor_vhost(v->vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "children", NULL) !=
+	fd.filefd = v->events;
+	if (lws_adopt_descriptor_vhost(v->vhost, LWS_ADOPT_RAW_FILE_DESC, fd, "events", NULL) !=
 		NULL)
 		return 0;
 	serve_say("out of memory");
@@ -266,6 +266,6 @@ void http_close(struct serve *v)
 {
 	if (v->context != NULL)
 		lws_context_destroy(v->context);
-	else if (v->children >= 0)
-		close(v->children);
+	else if (v->events >= 0)
+		close(v->events);
 }

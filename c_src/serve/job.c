@@ -1,92 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job is a script on a node. When its child ends it is started again, after a while that grows as
+ * A job is a script on a node. When its run ends it is started again, after a while that grows as
  * long as it fails: up to five seconds if the node is away, up to a minute if it is the script that
- * ends. When the file changes, the child is interrupted and sends its last tick, then the next one
+ * ends. When the file changes, the run is interrupted and sends its last tick, then the next one
  * starts.
  */
 #include "job.h"
 #include "serve.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/server_run.h"
+#include "client/worker.h"
 #include "members.h"
 #include "saved.h"
-#include "web/child_process.h"
-
-/* ---- its pipes -------------------------------------------------------------------------- */
 
 static void check_ended(struct job *j);
+
+/* It has ended, or nothing of it is wanted any more. */
+static void leave(struct job *j)
+{
+	source_unwatch(&j->out);
+	worker_leave(j->run);
+	j->run = NULL;
+	check_ended(j);
+}
 
 static void on_out(struct source *src)
 {
 	struct job *j = src->of;
 
-	switch (lines_read(&j->lines, src->fd, job_line, j)) {
-	case LINES_LOST:
+	worker_take(j->run, job_line, job_said, j);
+	if (worker_lost(j->run)) {
 		j->lost_lines++;
 		job_tell(j, "a line of its results is too long, and is lost");
-		return;
-	case LINES_END:
-		source_shut(src);
-		check_ended(j);
-		return;
-	default: return;
 	}
-}
-
-static void on_err(struct source *src)
-{
-	struct job *j = src->of;
-	size_t room = sizeof(j->err_line) - 1 - j->nerr_line;
-	ssize_t n = read(src->fd, j->err_line + j->nerr_line, room);
-	char *p = j->err_line, *nl;
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	j->nerr_line += n > 0 ? (size_t)n : 0;
-	j->err_line[j->nerr_line] = '\0';
-	for (; (nl = strchr(p, '\n')) != NULL; p = nl + 1) {
-		*nl = '\0';
-		job_said(j, p);
-	}
-	j->nerr_line = strlen(p);
-	if (n <= 0 || j->nerr_line == sizeof(j->err_line) - 1) { /* its end, or too long a line */
-		job_said(j, p);
-		j->nerr_line = 0;
-	}
-	memmove(j->err_line, p, j->nerr_line);
-	if (n <= 0) {
-		source_shut(src);
-		check_ended(j);
-	}
-}
-
-static void on_exit_of(struct source *src)
-{
-	struct job *j = src->of;
-	int status;
-
-	if (waitpid(j->pid, &status, WNOHANG) == 0)
-		return;
-	j->pid = 0;
-	source_shut(src);
-	check_ended(j);
+	if (j->twice || worker_ended(j->run))
+		leave(j);
 }
 
 /* ---- life ------------------------------------------------------------------------------- */
-
-static bool is_idle(const struct job *j)
-{
-	return j->pid == 0 && j->out.fd < 0 && j->err.fd < 0;
-}
 
 /* How long until it is started again. */
 static int wait_of(const struct job *j, int64_t ran)
@@ -109,13 +67,11 @@ static void tell_end(struct job *j, int64_t ran)
 		serve_say("%s: %s: has ended, and is started again", j->path, j->target);
 }
 
-/* The child is no more, and all that it said has been read. */
+/* The run is no more, and all that it said has been taken. */
 static void check_ended(struct job *j)
 {
 	int64_t now = serve_ms(), ran = j->up ? now - j->up_at : 0;
 
-	if (!is_idle(j))
-		return;
 	for (size_t i = 0; i < j->nnodes; i++) {
 		j->nodes[i].before += j->nodes[i].fired;
 		j->nodes[i].fired = 0;
@@ -131,71 +87,52 @@ static void check_ended(struct job *j)
 	j->up = j->again = j->own_end = j->failed = j->twice = j->silent = j->late = false;
 	j->nunmatched = 0;
 	j->killed_at = 0;
-	j->lines.n = 0;
 	if (j->v->ending)
 		serve_check_end(j->v);
 }
 
-static int start(struct job *j)
+static void start(struct job *j)
 {
-	const char *argv[20], **a = argv;
-	struct process p;
-	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), rc;
+	const char *settings[3] = {"quiet", "aggkeep=off"}; /* totals are kept here, not in nodes */
+	const struct serve *v = j->v;
+	char snapshots[PATH_MAX + 16];
+	struct run_request r = {.nodes = (const char *const *)&j->target,
+		.nnodes = 1,
+		.cookie_file = v->cookie_file,
+		.settings = settings,
+		.nsettings = 2,
+		.file = j->path,
+		.live_ms = 500,
+		.zero_matches = j->unmatched};
 
-	*a++ = "erltrace";
-	*a++ = "-N";
-	*a++ = j->target;
-	if (j->v->cookie_file != NULL) {
-		*a++ = "--cookie-file";
-		*a++ = j->v->cookie_file;
+	if (v->snapshots != NULL) {
+		snprintf(snapshots, sizeof(snapshots), "snapshotdir=%s", v->snapshots);
+		settings[r.nsettings++] = snapshots;
 	}
-	if (j->v->snapshots != NULL) {
-		*a++ = "--snapshots";
-		*a++ = j->v->snapshots;
-	}
-	*a++ = "--json";
-	*a++ = "--live=2";
-	*a++ = "-q";
-	*a++ = "-xaggkeep=off"; /* the totals are here: a node must not keep all keys too */
-	if (j->unmatched)
-		*a++ = "-Z";
-	*a++ = "-s";
-	*a++ = j->path;
-	*a = NULL;
-	rc = in >= 0 ? process_spawn(&p, argv, in) : -1;
-	if (in >= 0)
-		close(in);
-	if (rc < 0) {
+	j->run = server_run(&r);
+	if (j->run == NULL || source_watch(&j->out, worker_fd(j->run)) < 0) {
+		if (j->run != NULL)
+			worker_leave(j->run);
+		j->run = NULL;
 		j->due = serve_ms() + SERVE_LONGEST_WAIT_MS;
-		job_tell(j, "no process could be started");
-		return -1;
+		job_tell(j, "no thread could be started");
+		return;
 	}
 	j->starts++;
 	j->runs = j->version;
-	j->pid = p.pid;
-	if ((source_watch(&j->out, p.out) | source_watch(&j->err, p.err) |
-		    source_watch(&j->end, p.end)) == 0)
-		return 0;
-	kill(j->pid, SIGKILL);
-	waitpid(j->pid, NULL, 0);
-	j->pid = 0;
-	source_shut(&j->out), source_shut(&j->err), source_shut(&j->end);
-	check_ended(j);
-	return -1;
 }
 
 /* END runs, and the last tick comes. */
 static void interrupt(struct job *j)
 {
-	if (j->pid > 0 && j->killed_at == 0) {
-		kill(j->pid, SIGINT);
+	if (j->run != NULL && j->killed_at == 0) {
+		worker_interrupt(j->run);
 		j->killed_at = serve_ms() + SERVE_GRACE_MS;
 	}
 }
 
 static void job_free(struct job *j)
 {
-	source_shut(&j->out), source_shut(&j->err), source_shut(&j->end);
 	for (size_t i = 0; i < j->nnodes; i++)
 		free(j->nodes[i].name);
 	for (size_t i = 0; i < j->ndrops; i++)
@@ -203,7 +140,6 @@ static void job_free(struct job *j)
 	free(j->nodes);
 	free(j->drops);
 	job_tell_again(j);
-	free(j->lines.text);
 	free(j->node);
 	free(j->target);
 	free(j->path);
@@ -226,8 +162,6 @@ int job_new(struct serve *v, const struct script *s, struct member *m)
 	j->wait_ms = SERVE_FIRST_WAIT_MS;
 	job_prints_init(&j->prints);
 	j->out = (struct source){on_out, v, j, -1};
-	j->err = (struct source){on_err, v, j, -1};
-	j->end = (struct source){on_exit_of, v, j, -1};
 	if (j->path == NULL || j->script == NULL || j->target == NULL) {
 		job_free(j);
 		return -1;
@@ -244,7 +178,7 @@ void job_restart(struct job *j, const struct script *s)
 	j->version = s->version;
 	j->due = 0;
 	j->wait_ms = SERVE_FIRST_WAIT_MS;
-	j->again = j->pid > 0;
+	j->again = j->run != NULL;
 	j->unmatched = j->quiet = j->shaped = false;
 	job_tell_again(j);
 	interrupt(j);
@@ -272,7 +206,7 @@ static void forget(struct serve *v, struct job **at)
 }
 
 /* Its node does not answer: what was counted there since the last tick is never heard of. */
-static void kill_late(struct job *j)
+static void leave_late(struct job *j)
 {
 	if (j->up && !j->late) {
 		serve_say(
@@ -282,16 +216,16 @@ static void kill_late(struct job *j)
 		j->lost_lines++;
 	}
 	j->late = true;
-	kill(j->pid, SIGKILL);
+	leave(j);
 }
 
-/* While the server ends: its children are waited for, and killed when they take too long. */
+/* While the server ends: its runs are waited for, and left when they take too long. */
 static void look_at_end(struct serve *v, int64_t now)
 {
 	for (struct job *j = v->jobs; j != NULL; j = j->next)
-		if (j->pid > 0 && now >= j->killed_at) {
+		if (j->run != NULL && now >= j->killed_at) {
 			v->lost |= j->up;
-			kill_late(j);
+			leave_late(j);
 		}
 }
 
@@ -319,7 +253,7 @@ void jobs_look(struct serve *v)
 	}
 
 	for (struct job **at = &v->jobs, *j; (j = *at) != NULL;) {
-		bool idle = is_idle(j);
+		bool idle = j->run == NULL;
 
 		if (idle && j->removed) {
 			forget(v, at);
@@ -327,8 +261,8 @@ void jobs_look(struct serve *v)
 		}
 		if (idle && now >= j->due && !j->member->left)
 			start(j);
-		else if (j->pid > 0 && j->killed_at > 0 && now >= j->killed_at)
-			kill_late(j);
+		else if (!idle && j->killed_at > 0 && now >= j->killed_at)
+			leave_late(j);
 		if (j->up)
 			look_at_health(j, now);
 		job_tell_left_out(j, now);
@@ -367,7 +301,7 @@ void jobs_end(struct serve *v)
 bool jobs_ended(const struct serve *v)
 {
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
-		if (!is_idle(j))
+		if (j->run != NULL)
 			return false;
 	return true;
 }
@@ -376,8 +310,8 @@ bool jobs_ended(const struct serve *v)
 static void take_snapshots(const struct serve *v)
 {
 	for (const struct job *j = v->jobs; j != NULL; j = j->next)
-		if (j->pid > 0 && j->up)
-			kill(j->pid, SIGUSR1);
+		if (j->run != NULL && j->up)
+			worker_snapshot(j->run);
 }
 
 /* The first signal ends the scripts, the second does not wait for them. */
@@ -423,10 +357,8 @@ void jobs_free(struct serve *v)
 		struct job *j = v->jobs;
 
 		v->jobs = j->next;
-		if (j->pid > 0) {
-			kill(j->pid, SIGKILL);
-			waitpid(j->pid, NULL, 0);
-		}
+		if (j->run != NULL)
+			worker_leave(j->run);
 		job_free(j);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A script on a node: a child process that is kept running. job.c has its life, job_lines.c what it
+ * A script on a node, which is kept running. job.c has its life, job_lines.c what it
  * says, job_prints.c what of that the script prints.
  */
 #ifndef SERVE_JOB_H
@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "sources.h"
 #include "web/log.h"
@@ -16,11 +15,12 @@
 struct serve;
 struct script;
 struct member;
+struct worker;
 
 /* What a node has told of this script. */
 struct job_node {
 	char *name;
-	uint64_t before, fired; /* events: of the children before this one; of this one */
+	uint64_t before, fired; /* events: of the runs before this one; of this one */
 	double cost;		/* percent; < 0: not known */
 };
 
@@ -64,26 +64,23 @@ struct job {
 	char *target;	       /* -N */
 	struct member *member; /* whose target it is */
 	char *node;	       /* in full, when it has been reached; NULL: not yet */
-	pid_t pid;	       /* 0: none runs */
-	struct source out, err, end;
-	unsigned version, runs; /* of the script: which is due, which one the child runs */
+	struct worker *run;    /* NULL: none */
+	struct source out;
+	unsigned version, runs; /* of the script: which is due, which one runs */
 	unsigned shape;		/* of which a shape has come */
 	bool up;		/* armed: the shape has come */
-	bool removed, again;	/* when the child has ended: forget it; start it at once */
+	bool removed, again;	/* when the run has ended: forget it; start it at once */
 	bool own_end;		/* it ends because of the script: exit(), an error in it */
 	bool twice;		/* another job has this node: this one is not counted */
 	bool unmatched;		/* a description matches no probe yet: it runs with -Z */
 	size_t nunmatched;	/* how many do, as the node says */
 	bool quiet;		/* it has ended by itself, which is not told again */
 	bool shaped;		/* what has no metric has been told */
-	int64_t due, killed_at; /* when it is started; when the child is killed; 0: not */
+	int64_t due, killed_at; /* when it is started; when the run is left; 0: not */
 	int64_t up_at, tick_at; /* since when; the last tick */
 	bool silent;		/* none has come for long, which has been told */
 	bool late;		/* it did not end in time, which has been told */
 	int wait_ms;
-	struct lines lines;
-	char err_line[2048];
-	size_t nerr_line;
 	char held[2048];      /* what it said on standard error before it ran */
 	bool failed;	      /* it has told why, as JSON: what was held is the same */
 	char *told[JOB_TOLD]; /* which is not told again until the script changes or runs well */
@@ -106,7 +103,7 @@ int job_new(struct serve *v, const struct script *s, struct member *m);
 void job_restart(struct job *j, const struct script *s); /* its file has changed */
 void job_remove(struct job *j);
 void jobs_look(struct serve *v);	/* start what is due, kill what does not end */
-bool jobs_ended(const struct serve *v); /* no child runs, and all that they said has been read */
+bool jobs_ended(const struct serve *v); /* none runs, and all that they said has been taken */
 void jobs_end(struct serve *v);		/* END runs, and the last ticks come; none starts again */
 void jobs_try_member(
 	struct serve *v, const struct member *m); /* it has been seen: start them at once */
@@ -117,8 +114,8 @@ int jobs_watch_end(struct serve *v); /* signals */
 void jobs_free(struct serve *v);
 
 /* job_lines.c */
-void job_line(void *job, const char *text, size_t len); /* of its standard output */
-void job_said(struct job *j, const char *line);		/* of its standard error */
+void job_line(void *job, char *text, size_t len); /* of its results */
+void job_said(void *job, char *line, size_t len); /* of its messages */
 void job_tell_held(struct job *j);
 void job_tell(struct job *j, const char *text);	  /* once */
 void job_tell_again(struct job *j);		  /* forget what has been told */

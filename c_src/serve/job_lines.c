@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the child of a job says. Ticks go to the totals, alerts to alerts.c, what the script prints
+ * What the run of a job says. Ticks go to the totals, alerts to alerts.c, what the script prints
  * to job_prints.c, errors to the log: once, for a script that does not compile is tried again and
  * again.
  */
@@ -8,7 +8,6 @@
 #include "serve.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,14 +61,12 @@ void job_tell(struct job *j, const char *text)
  * Before the script runs this waits: if it fails, most of it is what comes as JSON, with the line
  * of the script.
  */
-void job_said(struct job *j, const char *line)
+void job_said(void *job, char *line, size_t len)
 {
+	struct job *j = job;
 	size_t n = strlen(j->held);
 
-	if (strncmp(line, "erltrace: ", 10) == 0)
-		line += 10;
-	if (line[0] == '\0' || strncmp(line, "script '", 8) == 0 || /* how many probes it matched */
-		strncmp(line, "snapshot '", 10) == 0) /* that failed: on_snapshot_failed() */
+	if (len == 0)
 		return;
 	if (j->up)
 		job_tell(j, line);
@@ -112,7 +109,6 @@ static bool is_twice(struct job *j, const char *node)
 		node, o->target);
 	job_tell(j, text);
 	j->twice = j->own_end = true;
-	kill(j->pid, SIGKILL);
 	return true;
 }
 
@@ -370,7 +366,7 @@ static json_t *load_quoted(const char *text, size_t len)
 	return line;
 }
 
-void job_line(void *job, const char *text, size_t len)
+void job_line(void *job, char *text, size_t len)
 {
 	struct job *j = job;
 	json_t *line;

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which nodes are traced. With --cluster each node is asked every second which ones it is connected
- * with, by a child of its own (watch_nodes.c): one that hangs holds up no other. Without -N one
- * child looks at this machine. A node that is seen for the first time gets a job for each script;
+ * with, by a thread of its own (watch_nodes.c): one that hangs holds up no other. Without -N one
+ * thread looks at this machine. A node that is seen for the first time gets a job for each script;
  * one that is gone keeps them, so that it is traced again when it is back. Only who was not named
  * by the user and has not been seen for ten minutes is no longer waited for.
  */
 #include "members.h"
 #include "serve.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "client/worker.h"
 #include "job.h"
-#include "web/child_process.h"
 #include "web/node_names.h"
 
 enum {
@@ -39,32 +35,23 @@ static struct member *find(const struct serve *v, const char *name)
 }
 
 static void on_out(struct source *src);
-static void on_err(struct source *src);
-static void on_end(struct source *src);
 
 static void watcher_init(struct serve *v, struct watcher *w, struct member *whom)
 {
-	*w = (struct watcher){.whom = whom,
-		.out = {on_out, v, w, -1},
-		.err = {on_err, v, w, -1},
-		.end = {on_end, v, w, -1}};
+	*w = (struct watcher){.whom = whom, .out = {on_out, v, w, -1}};
 }
 
 static void watcher_end(struct watcher *w)
 {
-	if (w->pid > 0) {
-		kill(w->pid, SIGKILL);
-		waitpid(w->pid, NULL, 0);
-	}
-	w->pid = 0;
-	source_shut(&w->out), source_shut(&w->err), source_shut(&w->end);
+	source_unwatch(&w->out);
+	if (w->worker != NULL)
+		worker_leave(w->worker);
+	w->worker = NULL;
 }
 
 static void member_free(struct member *m)
 {
 	watcher_end(&m->watcher);
-	free(m->watcher.lines.text);
-	free(m->watcher.said.text);
 	free(m->target);
 	free(m->name);
 	free(m);
@@ -148,9 +135,9 @@ int member_known(struct serve *v, const char *name)
 	return 0;
 }
 
-/* ---- the children that tell it ----------------------------------------------------------- */
+/* ---- the threads that look ----------------------------------------------------------- */
 
-static void on_answer(void *arg, const char *text, size_t len)
+static void on_answer(void *arg, char *text, size_t len)
 {
 	struct watcher *w = arg;
 	json_t *line = json_loadb(text, len, 0, NULL);
@@ -171,16 +158,8 @@ static void on_answer(void *arg, const char *text, size_t len)
 	json_decref(line);
 }
 
-static void on_out(struct source *src)
-{
-	struct watcher *w = src->of;
-
-	if (lines_read(&w->lines, src->fd, on_answer, w) == LINES_END)
-		source_shut(src);
-}
-
 /* Why a node of this machine is left out. Of others their jobs tell it. */
-static void on_said(void *arg, const char *text, size_t len)
+static void on_said(void *arg, char *text, size_t len)
 {
 	struct watcher *w = arg;
 	struct serve *v = w->out.v;
@@ -191,59 +170,28 @@ static void on_said(void *arg, const char *text, size_t len)
 	serve_say("%s", v->said);
 }
 
-static void on_err(struct source *src)
+static void on_out(struct source *src)
 {
 	struct watcher *w = src->of;
 
-	if (lines_read(&w->said, src->fd, on_said, w) == LINES_END)
-		source_shut(src);
-}
-
-static void on_end(struct source *src)
-{
-	struct watcher *w = src->of;
-
-	if (waitpid(w->pid, NULL, WNOHANG) == 0)
+	worker_take(w->worker, on_answer, on_said, w);
+	if (!worker_ended(w->worker))
 		return;
-	w->pid = 0;
+	watcher_end(w);
 	w->due = serve_ms() + WATCHER_AGAIN_MS;
-	source_shut(src);
 }
 
 static void start(struct serve *v, struct watcher *w)
 {
-	const char *argv[10], **a = argv;
-	struct process p;
-	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), rc;
-
-	*a++ = "erltrace";
-	*a++ = "serve";
-	*a++ = "--watch-nodes";
-	if (w->whom != NULL) {
-		*a++ = "-N";
-		*a++ = w->whom->target;
-	}
-	if (v->cookie_file != NULL) {
-		*a++ = "--cookie-file";
-		*a++ = v->cookie_file;
-	}
-	*a = NULL;
-	rc = in >= 0 ? process_spawn(&p, argv, in) : -1;
-	if (in >= 0)
-		close(in);
 	w->due = serve_ms() + WATCHER_AGAIN_MS;
-	if (rc < 0)
-		return;
-	w->pid = p.pid;
-	w->lines.n = w->said.n = 0;
-	if ((source_watch(&w->out, p.out) | source_watch(&w->err, p.err) |
-		    source_watch(&w->end, p.end)) != 0)
+	w->worker = watch_nodes(w->whom != NULL ? w->whom->target : NULL, v->cookie_file);
+	if (w->worker != NULL && source_watch(&w->out, worker_fd(w->worker)) < 0)
 		watcher_end(w);
 }
 
 static void watcher_look(struct serve *v, struct watcher *w, int64_t now)
 {
-	if (w->pid == 0 && w->out.fd < 0 && w->err.fd < 0 && now >= w->due)
+	if (w->worker == NULL && now >= w->due)
 		start(v, w);
 }
 
@@ -286,8 +234,6 @@ void members_end(struct serve *v)
 void members_free(struct serve *v)
 {
 	members_end(v);
-	free(v->watcher.lines.text);
-	free(v->watcher.said.text);
 	while (v->members != NULL) {
 		struct member *m = v->members;
 

@@ -8,16 +8,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "sources.h"
 
-/* A child that says which nodes there are: watch_nodes.c. */
+/* A thread that says which nodes there are: watch_nodes.c. */
 struct watcher {
-	struct member *whom; /* is asked; NULL: this machine is looked at */
-	pid_t pid;	     /* 0: none runs */
-	struct source out, err, end;
-	struct lines lines, said;
+	struct member *whom;   /* is asked; NULL: this machine is looked at */
+	struct worker *worker; /* NULL: none runs */
+	struct source out;
 	int64_t due; /* when it is started */
 };
 
@@ -32,6 +30,7 @@ struct member {
 };
 
 struct serve;
+struct worker;
 
 int members_open(struct serve *v);  /* -1: memory is out */
 void members_look(struct serve *v); /* ask who is there, forget who has left */
@@ -40,7 +39,10 @@ void members_free(struct serve *v);
 int member_known(
 	struct serve *v, const char *name); /* of saved.c: it was there; -1: memory is out */
 
-/* watch_nodes.c, in the child: a line of JSON a second. node NULL: of this machine. */
-int watch_nodes(const char *node, const char *cookie_file);
+/*
+ * watch_nodes.c: a line of JSON a second. node NULL: of this machine. Returns NULL if there is no
+ * memory, or no thread.
+ */
+struct worker *watch_nodes(const char *node, const char *cookie_file);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * erltrace serve: scripts that are always on, as metrics. One process, one poll loop, no threads.
+ * erltrace serve: scripts that are always on, as metrics. One process, one poll loop, a thread for
+ * each run of a script.
  *
  *   serve_main.c  options; start and end
  *   http.c        libwebsockets: GET /metrics
  *   folder.c      which scripts there are: new, changed and removed files
- *   members.c     which nodes there are; watch_nodes.c: a child that looks
- *   job.c         a script on a node: a child process, started again when it ends
- *   job_lines.c   what that child says; job_prints.c: what the script prints
- *   sources.c     the pipes of children
+ *   members.c     which nodes there are; watch_nodes.c: a thread that looks
+ *   job.c         a script on a node, started again when it ends
+ *   job_lines.c   what its run says; job_prints.c: what the script prints
+ *   sources.c     what wakes the loop, but for HTTP
  *   totals.c      what ticks bring, added up
  *   naming.c      what metrics are called
  *   labels.c      nodes and keys as labels
@@ -18,9 +19,9 @@
  *   otlp.c        the totals, posted to OpenTelemetry's collector
  *   exposition.c  the totals as Prometheus' text and as OpenMetrics
  *
- * Every script runs in a child for each node, which is this same command (--json --live). A script
- * that does not compile, or a node that is away, ends its own child only. The totals are kept here,
- * so that counters go on where they were when a child starts again.
+ * Every script runs by a thread for each node, as the command runs it (--json --live). A script that
+ * does not compile, or a node that is away, ends its own run only. The totals are kept here, so that
+ * counters go on where they were when a run starts again.
  *
  * This header has the state of the server, which all its files share.
  */
@@ -46,10 +47,9 @@ enum {
 	SERVE_MAX_CONNS = 48,	      /* of clients: one too many displaces one that waits */
 	SERVE_MAX_FDS = 64,	      /* with posts, and others that are not clients' */
 	SERVE_HEADER_S = 5,	      /* for a request to come */
-	SERVE_MAX_LINE = 4 << 20,     /* of a child */
-	SERVE_LOOK_MS = 500,	      /* how often files are looked at, and children started */
-	SERVE_GRACE_MS = 3000,	      /* for END and the last tick, before a child is killed */
-	SERVE_FIRST_WAIT_MS = 500,    /* until a child is started again; doubles ... */
+	SERVE_LOOK_MS = 500,	      /* how often files are looked at, and runs started */
+	SERVE_GRACE_MS = 3000,	      /* for END and the last tick, before a run is left */
+	SERVE_FIRST_WAIT_MS = 500,    /* until a run is started again; doubles ... */
 	SERVE_LONGEST_WAIT_MS = 5000, /* ... up to this, if the node is away */
 	SERVE_LONGEST_OWN_MS = 60000, /* ... or this, if it is the script that ends */
 	SERVE_SILENT_MS = 10000,      /* whose ticks do not come for so long is not up */
@@ -97,7 +97,6 @@ struct serve {
 	json_t *saved; /* what was in it */
 	int port;
 	bool cluster;
-	bool watch_nodes; /* it is a child that only does this */
 	struct totals totals;
 	struct alerts alerts;
 	struct otlp otlp;
@@ -108,11 +107,11 @@ struct serve {
 	struct lws_vhost *vhost;
 	struct post_loop posts; /* the same, for post.c */
 	lws_sorted_usec_list_t timer;
-	int children;	    /* an epoll of the children's pipes, watched by lws */
+	int events;	    /* an epoll of what wakes the loop but for HTTP, watched by lws */
 	struct conn *conns; /* of clients, the newest first: http.c */
 	unsigned nconns;
 	bool ending, ended;    /* a signal has come; and all is done */
-	bool lost;	       /* a child was killed: its last results are missing */
+	bool lost;	       /* a run was left: its last results are missing */
 	bool closing;	       /* all scripts have ended: the last posts are waited for, ... */
 	int64_t close_at;      /* ... until then */
 	double scrape_seconds; /* what the last answer took */

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/server_run.h"
+#include "client/worker.h"
 #include "job.h"
 #include "saved.h"
 #include "serve_main.h"
@@ -36,7 +38,6 @@ enum {
 	OPT_ALERT_HOLD,
 	OPT_OTLP,
 	OPT_OTLP_INTERVAL,
-	OPT_WATCH_NODES,
 	OPT_HELP,
 };
 
@@ -53,7 +54,6 @@ static const struct option longs[] = {
 	{"port", required_argument, NULL, OPT_PORT},
 	{"snapshots", required_argument, NULL, OPT_SNAPSHOTS},
 	{"state", required_argument, NULL, OPT_STATE},
-	{"watch-nodes", no_argument, NULL, OPT_WATCH_NODES}, /* members.c */
 	{"webhook", required_argument, NULL, OPT_WEBHOOK},
 	{NULL, 0, NULL, 0},
 };
@@ -159,7 +159,6 @@ static int one_option(struct serve *v, int flag, const char *arg)
 	case OPT_LISTEN: v->listen = arg; return -1;
 	case OPT_COOKIE_FILE: v->cookie_file = arg; return -1;
 	case OPT_CLUSTER: v->cluster = true; return -1;
-	case OPT_WATCH_NODES: v->watch_nodes = true; return -1;
 	case OPT_HELP: fputs(usage, stdout); return 0;
 	default: fputs(usage, stderr); return 2;
 	}
@@ -214,7 +213,7 @@ static int options(struct serve *v, int argc, char **argv)
 	optind = 1;
 	while (status == -1 && (flag = getopt_long(argc, argv, "N:", longs, NULL)) != -1)
 		status = one_option(v, flag, optarg);
-	if (status == -1 && !v->watch_nodes)
+	if (status == -1)
 		status = paths(v, argc, argv);
 	if (status != -1)
 		return status;
@@ -227,7 +226,7 @@ static int options(struct serve *v, int argc, char **argv)
 	return -1;
 }
 
-/* Each child takes three descriptors. */
+/* Each run takes some descriptors. */
 static void many_files(void)
 {
 	struct rlimit files;
@@ -262,7 +261,7 @@ int serve_main(int argc, char **argv)
 		.alerts = {.hold = ALERTS_HOLD},
 		.otlp = {.every = OTLP_EVERY},
 		.state = {.lock = -1},
-		.children = -1};
+		.events = -1};
 	int status;
 
 	v.posts = (struct post_loop){.ended = &v.ended, .say = serve_say};
@@ -271,8 +270,7 @@ int serve_main(int argc, char **argv)
 
 	if (status != -1)
 		return status;
-	if (v.watch_nodes)
-		return watch_nodes(v.nnodes > 0 ? v.nodes[0] : NULL, v.cookie_file);
+	server_run_environment();
 	many_files();
 	status = 1;
 	if (can_snapshot(v.snapshots) && members_open(&v) == 0 && saved_open(&v) == 0 &&
@@ -287,6 +285,7 @@ int serve_main(int argc, char **argv)
 	http_close(&v);
 	jobs_free(&v);
 	members_free(&v);
+	worker_await_left();
 	folder_free(&v);
 	totals_free(&v.totals);
 	alerts_free(&v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A child of the server (serve --watch-nodes): says every second which nodes there are, for a node
- * that hangs takes its time. One node is asked for those that it is connected with, by one
+ * A thread of the server that says every second which nodes there are, for a node that hangs takes
+ * its time. One node is asked for those that it is connected with, by one
  * connection, which stays; or the nodes that epmd knows are looked at, and those that belong to the
  * cookie's owner are told. What it says are lines of JSON:
  *
@@ -11,38 +11,39 @@
 #include "members.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "array.h"
+#include "client/worker.h"
+#include "node/cancel.h"
 #include "node/connection.h"
 #include "node/decode.h"
 
 enum { ROUND_MS = 1000, AGAIN_ROUNDS = 10 };
 
-static void pause_round(void)
+struct whom {
+	char *node; /* NULL: this machine */
+	char *cookie_file;
+};
+
+static void say(struct worker *w, json_t *line)
 {
-	const struct timespec ts = {
-		.tv_sec = ROUND_MS / 1000, .tv_nsec = ROUND_MS % 1000 * 1000000L};
+	char *text = line != NULL ? json_dumps(line, JSON_COMPACT) : NULL;
 
-	nanosleep(&ts, NULL);
-}
-
-static int say(json_t *line)
-{
-	int rc = line != NULL ? json_dumpf(line, stdout, JSON_COMPACT) : -1;
-
+	if (text != NULL) {
+		worker_write(w, text, strlen(text));
+		worker_write(w, "\n", 1);
+		worker_flush(w);
+	}
+	free(text);
 	json_decref(line);
-	putchar('\n');
-	return rc < 0 || fflush(stdout) != 0 ? -1 : 0;
 }
 
-static int complain(const struct et_error *e)
+static int complain(struct worker *w, const struct et_error *e)
 {
-	fprintf(stderr, "%s\n", e->text);
-	fflush(stderr);
+	worker_say(w, e->text, strlen(e->text));
+	worker_say(w, "\n", 1);
 	return 1;
 }
 
@@ -71,7 +72,7 @@ static json_t *known_to(struct nd *nd, struct et_error *e)
 	return list;
 }
 
-static int watch_node(const char *node, const struct nd_cookie *cookie)
+static int watch_node(struct worker *w, const char *node, const struct nd_cookie *cookie)
 {
 	static const struct nd_accept named;
 	struct et_error e = {.tag = ""};
@@ -79,11 +80,11 @@ static int watch_node(const char *node, const struct nd_cookie *cookie)
 	json_t *list;
 
 	while (nd != NULL && (list = known_to(nd, &e)) != NULL) {
-		if (say(json_pack("{s:s,s:o}", "name", nd->name, "nodes", list)) < 0)
-			return 1;
-		pause_round();
+		say(w, json_pack("{s:s,s:o}", "name", nd->name, "nodes", list));
+		worker_sleep(w, ROUND_MS);
 	}
-	return complain(&e);
+	nd_close(nd);
+	return complain(w, &e);
 }
 
 /* ---- this machine ----------------------------------------------------------------------- */
@@ -114,7 +115,7 @@ static struct here *find_here(struct heres *all, const struct nd_name *name)
 }
 
 /* Those that are not the cookie owner's get no connection. */
-static void greet(struct here *h, const struct nd_cookie *cookie)
+static void greet(struct worker *w, struct here *h, const struct nd_cookie *cookie)
 {
 	static const struct nd_accept found = {.found = true};
 	struct et_error e = {.tag = ""};
@@ -125,13 +126,13 @@ static void greet(struct here *h, const struct nd_cookie *cookie)
 	if (nd == NULL && !et_err_is(&e, ET_OTHER) &&
 		strncmp(h->said, e.text, sizeof(h->said) - 1) != 0) {
 		snprintf(h->said, sizeof(h->said), "%s", e.text);
-		complain(&e);
+		complain(w, &e);
 	}
 	nd_close(nd);
 }
 
 /* A node that was started again has another port. */
-static void look_here(struct heres *all, const struct nd_names *names,
+static void look_here(struct worker *w, struct heres *all, const struct nd_names *names,
 	const struct nd_cookie *cookie, json_t *list)
 {
 	for (int i = 0; i < names->n; i++) {
@@ -142,40 +143,70 @@ static void look_here(struct heres *all, const struct nd_names *names,
 		if (h->port != names->v[i].port ||
 			(h->full[0] == '\0' && h->age++ >= AGAIN_ROUNDS)) {
 			h->port = names->v[i].port;
-			greet(h, cookie);
+			greet(w, h, cookie);
 		}
 		if (h->full[0] != '\0')
 			json_array_append_new(list, json_string(h->full));
 	}
 }
 
-static int watch_here(const char *cookie_file)
+static int watch_here(struct worker *w, const char *cookie_file)
 {
 	struct heres all = {NULL, 0};
-
-	for (;; pause_round()) {
-		struct et_error e = {.tag = ""};
-		struct nd_cookie cookie;
-		struct nd_names names;
-		json_t *list = json_array();
-
-		if (nd_cookie(cookie_file, &cookie, &e) < 0)
-			return complain(&e);
-		if (nd_names(NULL, &names, &e) == 0) { /* or there is no epmd, and so no node */
-			look_here(&all, &names, &cookie, list);
-			nd_names_free(&names);
-		}
-		if (say(json_pack("{s:o}", "nodes", list)) < 0)
-			return 1;
-	}
-}
-
-int watch_nodes(const char *node, const char *cookie_file)
-{
 	struct et_error e = {.tag = ""};
 	struct nd_cookie cookie;
 
-	if (node == NULL)
-		return watch_here(cookie_file);
-	return nd_cookie(cookie_file, &cookie, &e) < 0 ? complain(&e) : watch_node(node, &cookie);
+	for (; !worker_is_left(w) && nd_cookie(cookie_file, &cookie, &e) == 0;
+		worker_sleep(w, ROUND_MS)) {
+		struct nd_names names;
+		json_t *list = json_array();
+
+		if (nd_names(NULL, &names, &e) == 0) { /* or there is no epmd, and so no node */
+			look_here(w, &all, &names, &cookie, list);
+			nd_names_free(&names);
+		}
+		et_err_clear(&e);
+		say(w, json_pack("{s:o}", "nodes", list));
+	}
+	free(all.v);
+	return complain(w, &e);
+}
+
+static int watch(struct worker *w, void *arg)
+{
+	const struct whom *whom = arg;
+	struct et_error e = {.tag = ""};
+	struct nd_cookie cookie;
+
+	nd_cancel_by(worker_cancel(w));
+	if (whom->node == NULL)
+		return watch_here(w, whom->cookie_file);
+	if (nd_cookie(whom->cookie_file, &cookie, &e) < 0)
+		return complain(w, &e);
+	return watch_node(w, whom->node, &cookie);
+}
+
+static void free_whom(void *arg)
+{
+	struct whom *whom = arg;
+
+	free(whom->node);
+	free(whom->cookie_file);
+	free(whom);
+}
+
+struct worker *watch_nodes(const char *node, const char *cookie_file)
+{
+	struct whom *whom = calloc(1, sizeof(*whom));
+	bool whole = whom != NULL;
+	struct worker *w;
+
+	if (whole && node != NULL)
+		whole = (whom->node = strdup(node)) != NULL;
+	if (whole && cookie_file != NULL)
+		whole = (whom->cookie_file = strdup(cookie_file)) != NULL;
+	w = whole ? worker_start(watch, whom, free_whom) : NULL;
+	if (w == NULL && whom != NULL)
+		free_whom(whom);
+	return w;
 }

@@ -343,12 +343,6 @@ static void on_said(void *arg, char *line, size_t len)
 	struct run *r = arg;
 
 	web_to_utf8(line, len);
-	if (len > 10 && strncmp(line, "erltrace: ", 10) == 0) {
-		line += 10;
-		len -= 10;
-	}
-	if (len > 11 && strncmp(line, "script '-' ", 11) == 0)
-		return; /* how many probes it matched */
 	keep_error(r, line, len);
 	if (r->session != NULL && r->kind == RUN_SCRIPT &&
 		(r->armed || (len > 9 && strncmp(line, "left out:", 9) == 0)))

@@ -26,7 +26,7 @@ struct run_spec {
 	size_t len;
 	const char *asked; /* probes: the text as it came */
 	int hz;
-	const char *calls; /* -xcalls=...; NULL: as the nodes have it */
+	const char *calls; /* calls=...; NULL: as the nodes have it */
 	bool packed; /* ticks as of pack.h */
 };
 

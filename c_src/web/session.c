@@ -292,7 +292,7 @@ static int hz_of(const json_t *j)
 /* The option calls; false: a value that it does not have. */
 static bool calls_of(const json_t *j, const char **arg)
 {
-	static const char *const args[] = {"calls=auto", "-xcalls=fast", "-xcalls=traced"};
+	static const char *const args[] = {"calls=auto", "calls=fast", "calls=traced"};
 	const char *word = text_of(j);
 
 	for (size_t i = 0; word != NULL && i < sizeof(args) / sizeof(args[0]); i++)

@@ -10,6 +10,7 @@
 #	wsopen NAME [headers]            a web socket; what comes is in NAME.ws, the status first
 #	wssend NAME TEXT, wsclose NAME
 #	run NAME ID SCRIPT [members]     a script on web_demo; returns when it is armed
+#	page_nodes [options]             what a server with these says of the nodes
 
 web_begin() {
 	nodes_begin "$1"
@@ -18,11 +19,17 @@ web_begin() {
 	web_tools
 }
 
-web_tools() {
+has_web_tools() {
 	python=$(command -v /usr/bin/python3 python3 | head -n 1)
-	[ -n "$python" ] && command -v curl >/dev/null || skip 'no python3 or no curl here'
+	[ -n "$python" ] && command -v curl >/dev/null
+}
+web_tools() {
+	has_web_tools || skip 'no python3 or no curl here'
 	trap web_end EXIT
-	mkdir pages scripts
+	web_pages
+}
+web_pages() {
+	mkdir -p pages scripts
 	echo '<meta name="csp-nonce" content=""><script src="/app.js"></script>' >pages/index.html
 	echo 'let x = 1;' >pages/app.js
 	printf '/*\n * one.d: what it\n * shows.\n *\n * more\n */\nBEGIN { exit(0); }\n' >scripts/one.d
@@ -88,6 +95,21 @@ wscode() { head -n 1 "$1.ws"; }
 run() { # socket, id, script, more members: returns when it is armed
 	wssend "$1" "{\"type\":\"run\",\"id\":$2,\"nodes\":[\"web_demo\"],\"hz\":20,\"script\":\"$3\"${4-}}"
 	holds "$1.ws" "\"id\":$2,\"line\":\{\"type\":\"tick\"" >/dev/null
+}
+
+# What a server with these options says of the nodes, a line of JSON. Fails where there is no page.
+page_nodes() {
+	erltrace web --help >/dev/null 2>&1 && has_web_tools || return 1
+	web_pages
+	serve asked "$@"
+	login
+	wsopen asked
+	wssend asked '{"type":"nodes"}'
+	holds asked.ws '"type":"nodes"' >/dev/null
+	grep '"type":"nodes"' asked.ws
+	wsclose asked
+	kill -9 "${server[asked]}"
+	unset "server[asked]"
 }
 
 # What is traced on a node, of processes, or by sessions.

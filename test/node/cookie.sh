@@ -8,6 +8,8 @@
 # shellcheck disable=SC2016 # $pid is D's
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/nodelib.sh"
+# shellcheck source=test/lib/weblib.sh
+. "$(dirname "$0")/../lib/weblib.sh"
 nodes_begin 300 bare
 epmd_begin
 everywhere='erlang*:::process-spawn { } BEGIN { printf("hello %d\n", $pid); exit(0); }'
@@ -26,7 +28,7 @@ if command -v strace >/dev/null && erltrace web --help >/dev/null 2>&1; then
 	like 'the page is there' '^http://' "$url"
 	server=$(at paged '[P] = [O || P <- erlang:ports(), {connected, whereis(page)} =:= erlang:port_info(P, connected), {os_pid, O} <- [erlang:port_info(P, os_pid)]], P.')
 	kept=$(find "/proc/$server/fd" -lname '/memfd:cookie*' | head -n 1)
-	is 'what the server keeps opens the node' true "$(timeout 60 erltrace web --list-nodes -N paged \
+	is 'what the server keeps opens the node' true "$(page_nodes -N paged \
 		--cookie-file "$kept" | grep -q "\"ospid\":${pid[paged]}," && echo true)"
 	at paged 'erltrace:web_stop(whereis(page)).' >/dev/null
 	kill "$strace"

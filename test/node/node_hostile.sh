@@ -8,6 +8,8 @@
 # shellcheck disable=SC2016 # $1 is D's
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/nodelib.sh"
+# shellcheck source=test/lib/weblib.sh
+. "$(dirname "$0")/../lib/weblib.sh"
 nodes_begin 300 bare
 epmd_begin
 mkdir evil
@@ -34,7 +36,7 @@ run(C, Spec) ->
         false ->
             C ! {code, evil(<<"code">>)},
             C ! {matched, {1}},
-            receive go -> ok end,
+            receive {go_stream, _} -> ok end,
             give(C, {batch, [{text, <<(evil(<<"text">>))/binary, $\n>>}, {err, evil(<<"err">>)}]})
     end,
     C ! {done, 0}.
@@ -101,7 +103,7 @@ erltrace -N nosuch -n 'BEGIN { }' >o 2>&1
 has 'epmd: names of nodes' 'no node nosuch: epmd knows .*hostile'
 has 'epmd: another' 'epmd knows .*fine'
 shown 'epmd: names that are none' o
-erltrace web --list-nodes >o 2>&1 && ok 'epmd: JSON' python3 -c 'import json; json.load(open("o"))'
+page_nodes >o 2>&1 && ok 'epmd: JSON' python3 -c 'import json; json.load(open("o"))'
 
 # One that never ends: a byte now and then.
 cat >drip.py <<'EOT'

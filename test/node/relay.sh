@@ -8,6 +8,8 @@
 # shellcheck disable=SC2016 # $target is D's
 # shellcheck source=test/lib/nodelib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/nodelib.sh"
+# shellcheck source=test/lib/weblib.sh
+. "$(dirname "$0")/../lib/weblib.sh"
 nodes_begin 300 bare
 { [ "$(id -u)" = 0 ] && command -v setpriv; } >/dev/null || skip 'no other users for us (needs root)'
 python=$(PATH=/usr/bin:/bin command -v python3) || skip 'no python3 that others can run'
@@ -49,9 +51,9 @@ is 'no -N: the relay is not greeted' '' "$(heard evil)"
 is "-N '*'" "hello ${pid[owned]}" "$(timeout 60 erltrace -N '*' -qn "$hello" 2>e | grep .)"
 is '-p' "hello ${pid[owned]}" "$(timeout 60 erltrace -p "${pid[owned]}" -qn "$everywhere" 2>e | grep .)"
 is '-l' 0 "$(timeout 60 erltrace -ln 'erlang*:::process-spawn' >/dev/null 2>e; echo $?)"
-if timeout 60 erltrace web --list-nodes >o 2>e; then
-	ok 'web --list-nodes: the node of ours' grep -q '"name":"owned@' o
-	ok 'web --list-nodes: not the relay' eval '! grep -q evil o'
+if page_nodes >o 2>e; then
+	ok 'the page: the node of ours' grep -q '"name":"owned@' o
+	ok 'the page: not the relay' eval '! grep -q evil o'
 fi
 timeout 60 erltrace -qn 'syscall::openat:entry { } erlang*:::process-spawn { } BEGIN { exit(0); }' \
 	>o 2>&1 # in the kernel, where that can be
@@ -135,7 +137,7 @@ is 'no -N' "hello ${pid[owned]}" "$(timeout 60 erltrace -qn "$everywhere" 2>e | 
 is 'no -N: nothing is said of others' '' "$(grep other e)"
 is '-p' "hello ${pid[owned]}" "$(timeout 60 erltrace -p "${pid[owned]}" -qn "$everywhere" 2>e | grep .)"
 is '-N' "hello ${pid[owned]}" "$(timeout 60 erltrace -N owned -qn "$hello" 2>e | grep .)"
-timeout 60 erltrace web --list-nodes >o 2>e && hasnt 'web --list-nodes' '"other'
+page_nodes >o 2>e && hasnt 'the page' '"other'
 timeout 60 erltrace -N other -qn "$hello" >o 2>&1
 has '-N of a node of another user' "belongs to user nobody.*-p ${pid[other]} takes its own cookie"
 is 'its log is empty' '' "$(logged other "$theirs/other.txt")"

@@ -123,10 +123,9 @@ is 'what pretends to be the server is not' 0 "$(grep -c '"a":1\|"d":1' c.ws)"
 login
 wsopen b
 run b 1 'tick-10ms { @ = count(); }'
-child=$(pgrep -P "${server[one]}" | head -n 1)
-tr '\0' '\n' <"/proc/$child/environ" >o
-hasnt 'the child has no options or secrets of the server' 'WEB_SECRET|DTRACE_OPT'
-ok 'and few variables' [ "$(wc -l <o)" -lt 14 ]
+is 'a run is no process' '' "$(pgrep -P "${server[one]}")"
+wssend b '{"type":"run","id":2,"nodes":["web_demo"],"script":"erlang*:nosuch:nosuch:function-entry { }"}'
+ok 'options of the environment of the server are not those of its scripts' holds b.ws '"id":2,"line":\{"type":"error","tag":"D_PDESC_ZERO"'
 ok 'nothing was done' [ -z "$(find "$tmp" / -maxdepth 1 -name 'harmed*' 2>/dev/null)" ]
 echo "promise 19: a page visitor: $ways ways to act on the server's host, each refused or run inside the node"
 finish
