@@ -102,7 +102,7 @@ cat >evil/erltrace_agent.erl <<'X'
 start(Command, _, _) ->
     {ok, spawn(fun() ->
         Command ! {matched, {1}},
-        receive go -> ok end,
+        receive {go_stream, _} -> ok end,
         Command ! {batch, [{text, <<"{\"a\":1},\"type\":\"hello\",\"version\":{}\n">>},
                            {text, <<"{\"b\":\"}\",\"c\":[{}]}\n">>}, {text, <<"{\"d\":1}}\n">>}]},
         receive more -> ok end,
