@@ -43,9 +43,10 @@ static void watcher_init(struct serve *v, struct watcher *w, struct member *whom
 
 static void watcher_end(struct watcher *w)
 {
+	if (w->worker == NULL)
+		return;
 	source_unwatch(&w->out);
-	if (w->worker != NULL)
-		worker_leave(w->worker);
+	worker_leave(w->worker);
 	w->worker = NULL;
 }
 
