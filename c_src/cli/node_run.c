@@ -366,10 +366,10 @@ static void tell_waiting(struct nodes *ns)
 {
 	for (int i = 0; i < ns->n; i++)
 		if (ns->v[i].state != DONE)
-			cli_say("the node %s has not ended the script yet: interrupt once more to "
-				"leave "
-				"without its results",
-				ns->v[i].nd->name);
+			cli_say("the node %s has not ended the script yet%s", ns->v[i].nd->name,
+				ns->c->worker == NULL
+					? ": interrupt once more to leave without its results"
+					: "");
 }
 
 /* SIGUSR1 */

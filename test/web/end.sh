@@ -74,7 +74,7 @@ prepare
 run t 1 "$trace_all"
 kill -STOP "${pid[web_demo]}"
 wssend t '{"type":"stop","id":1}'
-ok 'it does not end: told' holds t.ws '"type":"end","id":1,"code":137,"reason":"stopped","message":"it did not end within 10 s and was killed: its last results are missing'
+ok 'it does not end: told' holds t.ws '"type":"end","id":1,"code":137,"reason":"stopped","message":"the node web_demo@[^ ]* has not ended the script yet\\nit did not end within 10 s and was killed: its last results are missing'
 kill -CONT "${pid[web_demo]}"
 becomes 'it does not end: nothing is left on the node' '[]' web_demo "$flags"
 wsclose t
