@@ -69,14 +69,18 @@ void cli_say(const char *fmt, ...)
 	va_end(ap);
 }
 
-void cli_notice(const struct cli *c, const char *fmt, ...)
+void cli_notice(struct cli *c, const char *fmt, ...)
 {
+	char text[1280];
 	va_list ap;
 
 	if (c->quiet)
 		return;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	if (worker == NULL)
+		say(fmt, ap);
+	else if (vsnprintf(text, sizeof(text), fmt, ap) > 0 && c->json)
+		cli_json_warning(c, text);
 	va_end(ap);
 }
 

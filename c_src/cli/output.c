@@ -342,6 +342,13 @@ void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what
 	co_json_error(&c->json_state, err, what);
 }
 
+void cli_json_warning(struct cli *c, const char *message)
+{
+	c->json_state.text = on_text;
+	c->json_state.arg = c;
+	co_json_warning(&c->json_state, message);
+}
+
 void cli_json_snapshot(struct cli *c, const char *why, const char *file, const char *error)
 {
 	c->json_state.text = on_text;

@@ -23,6 +23,7 @@ void cli_truncate(struct cli *c);
 void cli_error(struct cli *c, const char *node, const char *text, size_t len);
 void cli_more_errors(struct cli *c, bool at_end); /* how many were not printed */
 void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what);
+void cli_json_warning(struct cli *c, const char *message);
 void cli_json_snapshot(struct cli *c, const char *why, const char *file, const char *error);
 void cli_tell_blank(struct cli *c); /* on a terminal: that nothing was printed, and why */
 

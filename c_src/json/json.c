@@ -510,6 +510,15 @@ int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *do
 	return js_end(j);
 }
 
+int co_json_warning(struct co_json *j, const char *message)
+{
+	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
+		return -1;
+	js_begin(j->buf, "warning");
+	js_text(j->buf, "message", message);
+	return js_end(j);
+}
+
 /* A member besides `why`. */
 static int on_file(
 	struct co_json *j, const char *type, const char *why, const char *member, const char *text)
