@@ -455,7 +455,7 @@ asan: deps
 	@BUILD=$(BUILD) BIN=$(SAN)/bin LIB=$(LIB) CC="$(CC)" tools/run-tests.sh asan
 
 # Tests of many threads, under ThreadSanitizer.
-TSAN_TESTS := $(addprefix $(TSAN)/test/c/,percentile_test threads_test tables_test)
+TSAN_TESTS := $(addprefix $(TSAN)/test/c/,percentile_test threads_test tables_test worker_test)
 $(TSAN_TESTS): $(TSAN)/%: $(TSAN)/%.o $(TSAN)/liberltrace.a
 	$(call link,$(CLANG) $(TSANITIZE) -pthread)
 
