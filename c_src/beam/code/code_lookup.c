@@ -27,9 +27,7 @@
 #include "code_table.h"
 
 static _Atomic(struct code_table *) current;
-static _Atomic int state; /* of the check */
-enum { UNKNOWN, REFUSED, KNOWN };
-static char refusal[CODE_WHY];
+static struct find table;
 
 static struct {
 	_Atomic uint32_t inside;
@@ -386,12 +384,12 @@ bool beam_code_lost(const struct code_walk *w, uintptr_t word)
 
 bool beam_code_known(void)
 {
-	return atomic_load_explicit(&state, memory_order_acquire) == KNOWN;
+	return find_is_known(&table);
 }
 
 const char *beam_code_refusal(void)
 {
-	return atomic_load_explicit(&state, memory_order_acquire) == REFUSED ? refusal : "";
+	return table.why;
 }
 
 /* ---- for who renews the table (not on the probe path) ----------------------------------- */
@@ -432,14 +430,24 @@ void code_counts(uint64_t *unknown, uint64_t *changed)
 	*changed = atomic_load(&changed_frames);
 }
 
-void code_set_known(const char *why)
+/* ---- the search (src/erltrace_code.erl): a table was made; the self-test compares stacks ---- */
+
+static void start(ErlNifEnv *env)
 {
-	if (why != NULL)
-		snprintf(refusal, sizeof(refusal), "%s", why);
-	atomic_store(&state, why != NULL ? REFUSED : KNOWN);
+	(void)env;
 }
 
-bool code_checked(void)
+static ERL_NIF_TERM step(const struct find_step *s)
 {
-	return atomic_load(&state) != UNKNOWN;
+	(void)s;
+	return 0;
 }
+
+static bool conclude(ErlNifEnv *env)
+{
+	(void)env;
+	return atomic_load(&current) != NULL || find_no(&table, "no table of code was made");
+}
+
+const struct find_fact beam_code_fact = {
+	.name = "code", .find = &table, .start = start, .step = step, .conclude = conclude};

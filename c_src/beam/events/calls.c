@@ -95,7 +95,7 @@ static inline const struct beam_fn *fn_of(const struct beam_event *ev, ERL_NIF_T
 static __attribute__((noinline)) void others_call(struct beam_event *ev)
 {
 	if (ev->proc != &no_proc && ev->b->returns &&
-		atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
+		beam_layout_state() == LAYOUT_KNOWN)
 		beam_stack_cut(&ev->b->procs, ev->proc, (unsigned)beam_stack_level(ev->env));
 }
 
@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) unsigned enter(
 		return beam_stack_enter_fast(procs, ev->proc, fn,
 			(unsigned)beam_stack_level(ev->env), beam_stack_end(ev->env), &ev->tail);
 	}
-	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
+	switch (beam_layout_state()) {
 	case LAYOUT_KNOWN:
 		return beam_stack_enter(procs, ev->proc, fn,
 			(unsigned)beam_stack_level(ev->env), ev->env, ev->b->marked, tail);
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) const struct beam_fn *ended(
 	struct beam_event *ev, ERL_NIF_TERM to, unsigned *depth)
 {
 	struct beam_procs *procs = &ev->b->procs;
-	int level, layout = atomic_load_explicit(&beam_layout, memory_order_relaxed);
+	int level, layout = beam_layout_state();
 
 	if (unlikely(ev->proc == &no_proc || !ev->b->returns))
 		return NULL;
@@ -572,8 +572,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 		goto slow;
 	if (call ? b->stacks : b->returns) {
 		proc = ts->ev.proc;
-		if (unlikely(atomic_load_explicit(&beam_layout, memory_order_relaxed) !=
-				     LAYOUT_KNOWN ||
+		if (unlikely(beam_layout_state() != LAYOUT_KNOWN ||
 			     atomic_load_explicit(&proc->pid, memory_order_relaxed) != argv[2]))
 			goto slow;
 		depth = proc->n;
