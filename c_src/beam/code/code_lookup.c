@@ -47,7 +47,7 @@ static inline unsigned my_reader(void)
 	return (unsigned)((self >> 12) * 0x9e3779b97f4a7c15ull >> 58);
 }
 
-bool beam_code_begin(struct code_walk *w)
+PROBE_PATH bool beam_code_begin(struct code_walk *w)
 {
 	w->reader = my_reader();
 	w->m = NULL;
@@ -57,12 +57,12 @@ bool beam_code_begin(struct code_walk *w)
 	return w->t != NULL;
 }
 
-void beam_code_end(const struct code_walk *w)
+PROBE_PATH void beam_code_end(const struct code_walk *w)
 {
 	atomic_fetch_sub_explicit(&readers[w->reader].inside, 1, memory_order_release);
 }
 
-static void note_lost(uintptr_t word)
+PROBE_PATH static void note_lost(uintptr_t word)
 {
 	if (!atomic_load_explicit(&any_lost, memory_order_relaxed))
 		atomic_store_explicit(&any_lost, true, memory_order_relaxed);
@@ -104,7 +104,7 @@ struct place {
 };
 
 /* false: it is in no module. */
-static bool find(const struct code_table *t, uintptr_t pc, struct place *p)
+PROBE_PATH static bool find(const struct code_table *t, uintptr_t pc, struct place *p)
 {
 	if (t->n == 0)
 		return false;
@@ -116,7 +116,7 @@ static bool find(const struct code_table *t, uintptr_t pc, struct place *p)
 }
 
 /* The function alone, as its code says; 0: another one is there than was. */
-static uint64_t frame_there(const struct code_module *m, unsigned i)
+PROBE_PATH static uint64_t frame_there(const struct code_module *m, unsigned i)
 {
 	uintptr_t mfa = m->starts[i] + CODE_MFA;
 	const struct code_function *f = code_function_of(m->numbers[i]);
@@ -177,7 +177,7 @@ static bool same_lines(const struct code_module *m)
 	return is(m->lines_at, &m->lines, 1) && is(m->lines, m->head, 3);
 }
 
-static bool same_file(const struct code_module *m, const struct code_file *f)
+PROBE_PATH static bool same_file(const struct code_module *m, const struct code_file *f)
 {
 	return f->ncells == 0 || (is(m->head[0] + (uintptr_t)(f - m->files) * WORD, &f->term, 1) &&
 					 is(f->at, f->cells, 2 * f->ncells));
@@ -231,7 +231,7 @@ static struct code_answer *victim_of(const struct code_table *t, uintptr_t pc)
 }
 
 /* The frame as it was the last time, if all that it followed from is there; 0: look for it. */
-static inline uint64_t recall(struct code_walk *w, uintptr_t pc, bool line)
+PROBE_PATH static inline uint64_t recall(struct code_walk *w, uintptr_t pc, bool line)
 {
 	struct code_answer *a = answers_of(w->t, pc);
 	const struct code_module *m;
@@ -294,7 +294,8 @@ static void remember(const struct code_table *t, uintptr_t pc, const struct plac
 	atomic_store_explicit(&a->seq, seq + 2, memory_order_release);
 }
 
-static __attribute__((noinline)) uint64_t look_up(struct code_walk *w, uintptr_t pc, bool line)
+PROBE_PATH static __attribute__((noinline)) uint64_t look_up(
+	struct code_walk *w, uintptr_t pc, bool line)
 {
 	struct safe_word words[LINE_WORDS];
 	const struct code_file *file = NULL;
@@ -318,14 +319,14 @@ static __attribute__((noinline)) uint64_t look_up(struct code_walk *w, uintptr_t
 	return line && with_line != 0 ? with_line : function;
 }
 
-uint64_t beam_code_at(struct code_walk *w, uintptr_t pc, bool line)
+PROBE_PATH uint64_t beam_code_at(struct code_walk *w, uintptr_t pc, bool line)
 {
 	uint64_t frame = recall(w, pc, line);
 
 	return likely(frame != 0) ? frame : look_up(w, pc, line);
 }
 
-uint64_t beam_code_frame(uintptr_t pc, bool line)
+PROBE_PATH uint64_t beam_code_frame(uintptr_t pc, bool line)
 {
 	struct code_walk w;
 	uint64_t frame = 0;
@@ -339,7 +340,7 @@ uint64_t beam_code_frame(uintptr_t pc, bool line)
 	return frame;
 }
 
-uint64_t beam_code_function(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
+PROBE_PATH uint64_t beam_code_function(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
 {
 	return code_frame(mod, fun, arity);
 }
@@ -354,7 +355,7 @@ static bool is_ignored(const struct code_table *t, uintptr_t word)
 	return false;
 }
 
-bool beam_code_shared(const struct code_walk *w, uintptr_t word)
+PROBE_PATH bool beam_code_shared(const struct code_walk *w, uintptr_t word)
 {
 	return word >= w->t->shared.from && word < w->t->shared.to;
 }
@@ -367,7 +368,7 @@ static bool is_info(const struct code_table *t, uintptr_t pc)
 	return find(t, pc, &p) && pc - p.m->starts[p.i] < CODE_INFO && frame_there(p.m, p.i) != 0;
 }
 
-bool beam_code_lost(const struct code_walk *w, uintptr_t word)
+PROBE_PATH bool beam_code_lost(const struct code_walk *w, uintptr_t word)
 {
 	const struct code_table *t = w->t;
 	unsigned i = 0;
@@ -382,7 +383,7 @@ bool beam_code_lost(const struct code_walk *w, uintptr_t word)
 	return true;
 }
 
-bool beam_code_known(void)
+PROBE_PATH bool beam_code_known(void)
 {
 	return find_is_known(&table);
 }

@@ -42,6 +42,7 @@
 #include "beam/vm/layout.h"
 #include "beam/vm/peek.h"
 #include "beam/vm/pid_node.h"
+#include "compiler.h"
 #include "engine/engine.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
@@ -701,7 +702,7 @@ static unsigned threads_of(ErlNifEnv *env, ERL_NIF_TERM info)
 }
 
 /* What a thread of the VM has of its own, besides what its events need (probe path). */
-static void thread_begins(struct beam_thread *t, unsigned nth)
+PROBE_PATH static void thread_begins(struct beam_thread *t, unsigned nth)
 {
 	t->texts = beam_texts_nth(nth);
 	t->cache = (struct beam_text_cache *)t->texts;

@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "beam/atoms.h"
+#include "compiler.h"
 #define BEAM_WORDS_CONST /* not const: they are written here */
 #include "layout.h"
 #include "vm_threads.h"
@@ -134,7 +135,7 @@ static bool is_session(uintptr_t word)
  * comes twice, the first is a variable of the caller. tail: one of them is of this handle's
  * session.
  */
-int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail)
+PROBE_PATH int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail)
 {
 	const uintptr_t own = atomic_load_explicit(&sessions[slot], memory_order_relaxed), *stop;
 	int level = beam_stack_words(env, &stop);
@@ -158,7 +159,7 @@ int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail)
 }
 
 /* Is there one of this handle's session on the chain that began at a level, below another level? */
-bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsigned slot)
+PROBE_PATH bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsigned slot)
 {
 	const uintptr_t own = atomic_load_explicit(&sessions[slot], memory_order_relaxed);
 
@@ -172,13 +173,13 @@ bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsign
 	return false;
 }
 
-bool beam_has_session(const uintptr_t *frame)
+PROBE_PATH bool beam_has_session(const uintptr_t *frame)
 {
 	return return_to == UNKNOWN || is_session(frame[1]);
 }
 
 /* Where control returns to, when the frame of this session has gone: to that of another, maybe. */
-int beam_chain_return_level(ErlNifEnv *env)
+PROBE_PATH int beam_chain_return_level(ErlNifEnv *env)
 {
 	const uintptr_t *stop;
 	int level = beam_stack_words(env, &stop);
@@ -189,7 +190,7 @@ int beam_chain_return_level(ErlNifEnv *env)
 	return (int)(end - at);
 }
 
-int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack)
+PROBE_PATH int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack)
 {
 	const char *proc = beam_tracee(env);
 
@@ -212,7 +213,7 @@ static bool is_raised(int event)
 	return event >= RAISES && (event - RAISES) % 4 == 1;
 }
 
-bool beam_layout_sample(ErlNifEnv *env, bool ret)
+PROBE_PATH bool beam_layout_sample(ErlNifEnv *env, bool ret)
 {
 	bool innermost = nevents == 3 && !ret; /* of four calls */
 	const uintptr_t *proc = (const uintptr_t *)(const void *)beam_tracee(env);
@@ -233,7 +234,7 @@ bool beam_layout_sample(ErlNifEnv *env, bool ret)
 }
 
 /* No message of the check is called timeout. */
-void beam_layout_message(ErlNifEnv *env, bool timeout)
+PROBE_PATH void beam_layout_message(ErlNifEnv *env, bool timeout)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
@@ -255,7 +256,7 @@ void beam_layout_message(ErlNifEnv *env, bool timeout)
 	*(timeout ? &ntimeouts : &nmessages) += 1;
 }
 
-unsigned beam_queue_len(ErlNifEnv *env)
+PROBE_PATH unsigned beam_queue_len(ErlNifEnv *env)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
@@ -273,7 +274,7 @@ unsigned beam_queue_len(ErlNifEnv *env)
 }
 
 /* Of a message timeout: is it known to be none, but a receive that timed out? */
-bool beam_timed_out(ErlNifEnv *env)
+PROBE_PATH bool beam_timed_out(ErlNifEnv *env)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 

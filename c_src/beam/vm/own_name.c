@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "beam/atoms.h"
+#include "compiler.h"
 #include "layout.h"
 #include "own_name.h"
 
@@ -49,19 +50,19 @@ ERL_NIF_TERM beam_registered_name(const char *proc, ERL_NIF_TERM pid)
 	return entry != NULL && entry[words.proc] == (uintptr_t)p ? entry[words.name] : 0;
 }
 
-uintptr_t beam_name_entry(const uintptr_t *proc)
+PROBE_PATH uintptr_t beam_name_entry(const uintptr_t *proc)
 {
 	return beam_own_name_known() ? proc[words.entry] : 0;
 }
 
-ERL_NIF_TERM beam_name_in_entry(const uintptr_t *entry, uintptr_t proc)
+PROBE_PATH ERL_NIF_TERM beam_name_in_entry(const uintptr_t *entry, uintptr_t proc)
 {
 	return entry[words.proc] == proc && (entry[words.name] & 0x3f) == (atom_ok & 0x3f)
 		       ? entry[words.name]
 		       : 0;
 }
 
-ERL_NIF_TERM beam_own_name(ErlNifEnv *env, ERL_NIF_TERM pid)
+PROBE_PATH ERL_NIF_TERM beam_own_name(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	return beam_registered_name(beam_tracee(env), pid);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "beam/atoms.h"
+#include "compiler.h"
 #include "layout.h"
 #include "run_state.h"
 
@@ -42,7 +43,7 @@ static const char *process_of(ErlNifEnv *env, ERL_NIF_TERM pid)
 	return proc != NULL && *(const ERL_NIF_TERM *)(const void *)proc == pid ? proc : NULL;
 }
 
-int beam_is_runnable(ErlNifEnv *env, ERL_NIF_TERM pid)
+PROBE_PATH int beam_is_runnable(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	const char *proc = find_is_known(&run_state) ? process_of(env, pid) : NULL;
 	uint32_t flags;
@@ -53,7 +54,7 @@ int beam_is_runnable(ErlNifEnv *env, ERL_NIF_TERM pid)
 	return (flags & (active | suspended)) == active;
 }
 
-void beam_run_state_sample(ErlNifEnv *env, ERL_NIF_TERM pid)
+PROBE_PATH void beam_run_state_sample(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	int what = atomic_exchange(&expected, NONE);
 	const char *proc = process_of(env, pid);

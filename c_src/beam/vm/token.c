@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "beam/atoms.h"
+#include "compiler.h"
 #include "layout.h"
 #include "token.h"
 #include "vm_facts.h"
@@ -61,14 +62,14 @@ static const uintptr_t *token_of(ErlNifEnv *env, ERL_NIF_TERM pid)
 	return token_in((const uintptr_t *)(const void *)beam_tracee(env), pid);
 }
 
-ERL_NIF_TERM beam_token_get(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part)
+PROBE_PATH ERL_NIF_TERM beam_token_get(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part)
 {
 	const uintptr_t *token = token_of(env, pid);
 
 	return token != NULL ? token[part] : 0;
 }
 
-ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid)
+PROBE_PATH ERL_NIF_TERM beam_token_label(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	return beam_token_get(env, pid, TOKEN_LABEL);
 }
@@ -79,12 +80,13 @@ static void set_part(const uintptr_t *token, enum token_part part, ERL_NIF_TERM 
 		((uintptr_t *)(uintptr_t)token)[part] = small;
 }
 
-void beam_token_set(ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part, ERL_NIF_TERM small)
+PROBE_PATH void beam_token_set(
+	ErlNifEnv *env, ERL_NIF_TERM pid, enum token_part part, ERL_NIF_TERM small)
 {
 	set_part(token_of(env, pid), part, small);
 }
 
-void beam_token_clear(ErlNifEnv *env, ERL_NIF_TERM pid)
+PROBE_PATH void beam_token_clear(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	if (token_of(env, pid) != NULL)
 		((uintptr_t *)(void *)(uintptr_t)beam_tracee(env))[word] = none;
