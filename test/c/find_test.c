@@ -66,13 +66,14 @@ static void test_states(void)
 
 	CHECK(!find_is_known(&f) && !find_publish(&f),
 		"nothing is known, or published, before a search");
-	CHECK(!find_conclude(&f, true) && f.why[0] != '\0', "nor concluded");
+	CHECK(!find_conclude(&f, true) && !find_publish(&f), "nor concluded");
 	find_start(&f);
 	CHECK(f.why[0] == '\0' && !find_publish(&f), "a search is no conclusion");
 	CHECK(find_conclude(&f, true) && !find_is_known(&f),
 		"a conclusion is not known before its test");
 	CHECK(find_publish(&f) && find_is_known(&f), "published");
 	CHECK(!find_publish(&f) && find_is_known(&f), "once");
+	CHECK(!find_conclude(&f, false) && find_is_known(&f), "and not concluded again");
 	find_start(&f);
 	CHECK(!find_is_known(&f), "another search takes it back");
 	CHECK(!find_conclude(&f, false) && atomic_load(&f.state) == FIND_REFUSED &&

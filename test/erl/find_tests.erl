@@ -39,12 +39,21 @@ forbidden() ->
      end || Fact <- ?FACTS],
     ok.
 
-%% Nothing is published that was not searched for, concluded and not refused since.
+%% Nothing is published that was not searched for, concluded and not refused since; and whatever is given
+%% to a step, it is an answer or badarg.
 steps() ->
+    Names = [words, session, mail, sizes, process, entry, observe, write, flags, none, limit, scheduler,
+             sensitive, export, catches, adopt, spoil, missing, counts, kind, about, dirty_known],
+    [begin
+         ok = erltrace_nif:find(Fact, start),
+         [try erltrace_nif:find(Fact, Step) catch error:badarg -> ok end ||
+             Name <- Names, Step <- [Name | [{Name, A} || A <- [undefined, -1, 7, 1 bsl 70, {}, {1, 2}, [x], #{}]]]],
+         [try erltrace_nif:find(Fact, {Name, 0}) catch error:badarg -> ok end || Name <- [spoil, missing]],
+         ok = erltrace_nif:find(Fact, {try_again, <<>>})
+     end || Fact <- ?FACTS],
     [begin
          ?assertError(badarg, erltrace_nif:find(Fact, publish)),
-         ?assertMatch({refused, _}, erltrace_nif:find(Fact, conclude)),
-         ?assertError(badarg, erltrace_nif:find(Fact, publish)),
+         ?assertError(badarg, erltrace_nif:find(Fact, conclude)),
          ok = erltrace_nif:find(Fact, start),
          ?assertError(badarg, erltrace_nif:find(Fact, publish)),
          ?assertEqual(undefined, erltrace_nif:find(Fact, get)),
@@ -88,6 +97,10 @@ spoiled() ->
     %% what is concluded is not known before its test
     ?assertEqual(undefined, erltrace_nif:find(token, get)),
     ok = erltrace_nif:find(token, publish),
+    ?assertEqual(ok, erltrace_nif:find(token, get)),
+    %% and is neither observed nor concluded again
+    ?assertError(badarg, Without()),
+    ?assertError(badarg, erltrace_nif:find(token, conclude)),
     ?assertEqual(ok, erltrace_nif:find(token, get)),
     ok.
 

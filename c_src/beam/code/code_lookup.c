@@ -433,17 +433,6 @@ void code_counts(uint64_t *unknown, uint64_t *changed)
 
 /* ---- the search (src/erltrace_code.erl): a table was made; the self-test compares stacks ---- */
 
-static void start(ErlNifEnv *env)
-{
-	(void)env;
-}
-
-static ERL_NIF_TERM step(const struct find_step *s)
-{
-	(void)s;
-	return 0;
-}
-
 static bool conclude(ErlNifEnv *env)
 {
 	(void)env;
@@ -451,4 +440,4 @@ static bool conclude(ErlNifEnv *env)
 }
 
 const struct find_fact beam_code_fact = {
-	.name = "code", .find = &table, .start = start, .step = step, .conclude = conclude};
+	.name = "code", .find = &table, .conclude = conclude};

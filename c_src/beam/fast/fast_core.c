@@ -294,17 +294,23 @@ static bool spoil_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
 	return false;
 }
 
-static ERL_NIF_TERM step_with(const struct find_step *s)
+/* code, {catches, 0..2}, {sensitive, 0..1}, return, in this order; or a core that is there: adopt */
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
+	ErlNifEnv *env = s->env;
 	unsigned n = 0;
 
-	enif_get_uint(s->env, s->arg, &n);
+	enif_get_uint(env, s->arg, &n);
+	if (strcmp(s->name, "code") == 0)
+		return step_done(
+			env, fast_find_code(&found, env, atom_erltrace_fastcalls, atom_one));
 	if (strcmp(s->name, "catches") == 0)
-		return step_done(s->env, fast_find_catches(&found, s->env, n));
+		return step_done(env, fast_find_catches(&found, env, n));
 	if (strcmp(s->name, "sensitive") == 0)
-		return step_done(s->env, fast_find_sensitive(&found, s->env, n));
-	return spoil_step(s->env, s->name, s->arg) ? atom_ok
-						   : fast_test_step(s->env, s->name, s->arg);
+		return step_done(env, fast_find_sensitive(&found, env, n));
+	if (strcmp(s->name, "return") == 0)
+		return step_done(env, fast_find_return(&found, env));
+	return strcmp(s->name, "adopt") == 0 ? adopt(env) : 0;
 }
 
 static ERL_NIF_TERM install_step(ErlNifEnv *env)
@@ -317,39 +323,32 @@ static ERL_NIF_TERM install_step(ErlNifEnv *env)
 }
 
 /*
- * code, {catches, 0..2}, {sensitive, 0..1}, return observe what is needed, in this order; adopt a
- * core that is there, or install one; test_start, test_stop: the self-test; what tests ask. ok |
- * {refused, Why} | undefined.
+ * install; test_start, test_stop, forget: the self-test, with what fast_test.c counts, and its end if
+ * it failed; state; what tests ask.
  */
-static ERL_NIF_TERM step(const struct find_step *s)
+static ERL_NIF_TERM ask(const struct find_step *s)
 {
 	ErlNifEnv *env = s->env;
 
-	if (s->arg != 0)
-		return step_with(s);
-	if (strcmp(s->name, "adopt") == 0)
-		return adopt(env);
-	if (strcmp(s->name, "code") == 0)
-		return step_done(
-			env, fast_find_code(&found, env, atom_erltrace_fastcalls, atom_one));
-	if (strcmp(s->name, "return") == 0)
-		return step_done(env, fast_find_return(&found, env));
-	if (strcmp(s->name, "facts") == 0) /* what was found, to be compared */
-		return beam_make_binary(env, &found, sizeof(found));
+	if (s->has_arg)
+		return spoil_step(env, s->name, s->arg) ? atom_ok
+							: fast_test_step(env, s->name, s->arg);
+	if (strcmp(s->name, "install") == 0)
+		return install_step(env);
+	if (strcmp(s->name, "test_start") == 0 || strcmp(s->name, "test_stop") == 0)
+		return test(env, s->name[7] == 'a');
+	if (strcmp(s->name, "forget") == 0) { /* nobody may join */
+		fast_core = NULL;
+		return atom_ok;
+	}
 	if (strcmp(s->name, "state") == 0)
 		return state(env);
+	if (strcmp(s->name, "facts") == 0) /* what was found, to be compared */
+		return beam_make_binary(env, &found, sizeof(found));
 	if (strcmp(s->name, "bytes") == 0)
 		return enif_make_uint64(env, fast_find_bytes());
 	if (strcmp(s->name, "words_read") == 0)
 		return enif_make_uint64(env, fast_find_words_read());
-	if (strcmp(s->name, "install") == 0)
-		return install_step(env);
-	if (strcmp(s->name, "forget") == 0) { /* the self-test failed: nobody may join */
-		fast_core = NULL;
-		return atom_ok;
-	}
-	if (strcmp(s->name, "test_start") == 0 || strcmp(s->name, "test_stop") == 0)
-		return test(env, s->name[7] == 'a');
 	return 0;
 }
 
@@ -368,5 +367,6 @@ static bool conclude(ErlNifEnv *env)
 const struct find_fact fast_fact = {.name = "fast",
 	.find = &fast_search,
 	.start = start,
-	.step = step,
+	.observe = observe,
+	.ask = ask,
 	.conclude = conclude};

@@ -43,11 +43,11 @@ static const struct find_fact *fact_named(ErlNifEnv *env, ERL_NIF_TERM name)
 ERL_NIF_TERM nif_find(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	const struct find_fact *fact = fact_named(env, argv[0]);
-	struct find_step s = {.env = env, .argv = argv};
+	struct find_step s = {.env = env, .argv = argv, .arg = atom_undefined};
 	char name[BEAM_STEP];
 
 	(void)argc;
-	beam_get_step(env, argv[1], name, &s.arg);
+	s.has_arg = beam_get_step(env, argv[1], name, &s.arg);
 	s.name = name;
 	return fact != NULL ? find_do(fact, &s) : enif_make_badarg(env);
 }

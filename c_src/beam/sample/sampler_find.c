@@ -363,26 +363,35 @@ static ERL_NIF_TERM test_start(ErlNifEnv *env)
 	return done(env, ok);
 }
 
-static ERL_NIF_TERM step_with(const struct find_step *s)
+/* {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}; and sampling_dirty(dirty), see below */
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
-	ErlNifEnv *env = s->env;
 	ErlNifUInt64 n = 0;
 
-	enif_get_uint64(env, s->arg, &n);
+	enif_get_uint64(s->env, s->arg, &n);
 	if (strcmp(s->name, "scheduler") == 0)
-		return done(env, look_at_scheduler(env, s->argv, n));
+		return done(s->env, look_at_scheduler(s->env, s->argv, n));
 	if (strcmp(s->name, "sensitive") == 0)
-		return done(env, look_at_flags(env, n));
+		return done(s->env, look_at_flags(s->env, n));
 	if (strcmp(s->name, "export") == 0)
-		return done(env, look_at_export(env, s->arg));
+		return done(s->env, look_at_export(s->env, s->arg));
+	return 0;
+}
+
+/* {burn, Microseconds}; of tests {flip, N}, {forge, N}, {hold, 0 | 1}: nobody reads the rings */
+static ERL_NIF_TERM ask_with(const struct find_step *s)
+{
+	ErlNifUInt64 n = 0;
+
+	enif_get_uint64(s->env, s->arg, &n);
 	if (strcmp(s->name, "burn") == 0)
 		burn(n);
 	else if (strcmp(s->name, "flip") == 0) {
 		nwords = 0;
 		flip = n;
-	} else if (strcmp(s->name, "forge") == 0) /* for tests */
+	} else if (strcmp(s->name, "forge") == 0)
 		forge((unsigned)n);
-	else if (strcmp(s->name, "hold") == 0) /* for tests: nobody reads the rings */
+	else if (strcmp(s->name, "hold") == 0)
 		sampler_hold(n != 0);
 	else
 		return 0;
@@ -409,17 +418,16 @@ static ERL_NIF_TERM about(ErlNifEnv *env)
 }
 
 /*
- * {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}, sampling_dirty(dirty) observe what is needed;
- * sampling_wait(test_start), test_read, test_stop are the self-test; about is what was found. ok |
- * {refused, Why}. If all dirty schedulers are taken, sampling_dirty(dirty) is left out: samples of
- * these have the process and its stack, not the NIF.
+ * sampling_wait(test_start), test_read, test_stop are the self-test; about is what was found. If all
+ * dirty schedulers are taken, sampling_dirty(dirty) is left out: samples of these have the process
+ * and its stack, not the NIF.
  */
-static ERL_NIF_TERM step(const struct find_step *s)
+static ERL_NIF_TERM ask(const struct find_step *s)
 {
 	ErlNifEnv *env = s->env;
 
-	if (s->arg != 0)
-		return step_with(s);
+	if (s->has_arg)
+		return ask_with(s);
 	if (strcmp(s->name, "test_stop") == 0) {
 		sampler_test_stop();
 		return atom_ok;
@@ -443,7 +451,8 @@ static ERL_NIF_TERM step(const struct find_step *s)
 const struct find_fact sampler_fact = {.name = "sampling",
 	.find = &search,
 	.start = start,
-	.step = step,
+	.observe = observe,
+	.ask = ask,
 	.conclude = conclude};
 
 /* sampling_wait(test_start): it may have to wait. */

@@ -157,7 +157,7 @@ static bool get_sample(ErlNifEnv *env, ERL_NIF_TERM term)
 }
 
 /* {limit, ProcessLimit}, {observe, {Pid, Number ...}} */
-static ERL_NIF_TERM step(const struct find_step *s)
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
 	ErlNifUInt64 limit;
 
@@ -168,8 +168,11 @@ static ERL_NIF_TERM step(const struct find_step *s)
 	return atom_ok;
 }
 
-const struct find_fact proc_words_fact = {
-	.name = "numbers", .find = &numbers, .start = start, .step = step, .conclude = conclude};
+const struct find_fact proc_words_fact = {.name = "numbers",
+	.find = &numbers,
+	.start = start,
+	.observe = observe,
+	.conclude = conclude};
 
 /* ---- what is read ------------------------------------------------------------------------ */
 

@@ -50,6 +50,29 @@ static ERL_NIF_TERM end_with(
 	return atom_ok;
 }
 
+static ERL_NIF_TERM start(const struct find_fact *fact, ErlNifEnv *env)
+{
+	find_start(fact->find);
+	if (fact->start != NULL)
+		fact->start(env);
+	return atom_ok;
+}
+
+/* What is known stays as it is: it is neither observed nor concluded again. */
+static ERL_NIF_TERM search(const struct find_fact *fact, const struct find_step *s)
+{
+	struct find *f = fact->find;
+
+	if (atomic_load(&f->state) != FIND_SEARCHING)
+		return 0;
+	if (strcmp(s->name, "conclude") == 0) {
+		bool ok = f->why[0] == '\0' && fact->conclude(s->env);
+
+		return find_answer(s->env, f, find_conclude(f, ok));
+	}
+	return fact->observe != NULL ? fact->observe(s) : 0;
+}
+
 ERL_NIF_TERM find_do(const struct find_fact *fact, const struct find_step *s)
 {
 	struct find *f = fact->find;
@@ -57,22 +80,16 @@ ERL_NIF_TERM find_do(const struct find_fact *fact, const struct find_step *s)
 
 	if (strcmp(s->name, "get") == 0)
 		return verdict(s->env, f);
-	if (strcmp(s->name, "start") == 0) {
-		find_start(f);
-		fact->start(s->env);
-		return atom_ok;
-	}
-	if (strcmp(s->name, "conclude") == 0) {
-		bool ok = f->why[0] == '\0' && fact->conclude(s->env);
-
-		return find_answer(s->env, f, find_conclude(f, ok));
-	}
+	if (strcmp(s->name, "start") == 0)
+		return start(fact, s->env);
 	if (strcmp(s->name, "publish") == 0)
 		return publish(fact) ? atom_ok : enif_make_badarg(s->env);
 	if (strcmp(s->name, "refuse") == 0)
 		return end_with(s, f, find_refuse);
 	if (strcmp(s->name, "try_again") == 0)
 		return end_with(s, f, find_try_again);
-	answer = fact->step(s);
+	answer = search(fact, s);
+	if (answer == 0 && fact->ask != NULL)
+		answer = fact->ask(s);
 	return answer != 0 ? answer : enif_make_badarg(s->env);
 }

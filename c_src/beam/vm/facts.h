@@ -19,15 +19,20 @@ struct find_step {
 	ErlNifEnv *env;
 	const ERL_NIF_TERM *argv;
 	const char *name;
-	ERL_NIF_TERM arg; /* 0: none */
+	bool has_arg;
+	ERL_NIF_TERM arg; /* without one: undefined */
 };
 
 struct find_fact {
 	const char *name; /* as erltrace_find.erl has it */
 	struct find *find;
-	void (*start)(ErlNifEnv *env); /* forget what was observed */
-	/* Observe something: the NIF's answer. 0: there is no such step. */
-	ERL_NIF_TERM (*step)(const struct find_step *s);
+	void (*start)(ErlNifEnv *env); /* forget what was observed; NULL: nothing is */
+	/*
+	 * The steps of a search, and those that may come at any time: the NIF's answer. 0: there is
+	 * no such step. NULL: there is none.
+	 */
+	ERL_NIF_TERM (*observe)(const struct find_step *s);
+	ERL_NIF_TERM (*ask)(const struct find_step *s);
 	bool (*conclude)(ErlNifEnv *env); /* from what was observed */
 	void (*published)(void);	  /* it is known from now on; NULL: nothing is to be done */
 };

@@ -39,7 +39,7 @@ bool find_no(struct find *f, const char *format, ...)
 bool find_conclude(struct find *f, bool ok)
 {
 	if (atomic_load(&f->state) != FIND_SEARCHING)
-		find_no(f, "it was not searched for");
+		return false;
 	if (!ok)
 		find_no(f, "no candidate fits, or several do");
 	set_state(f, f->why[0] == '\0' ? FIND_CONCLUDED : FIND_REFUSED);

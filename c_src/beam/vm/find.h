@@ -42,7 +42,7 @@ static inline bool find_is_known(const struct find *f)
 void find_start(struct find *f); /* what was known until now no longer is */
 /* Something is not as expected: false. The first reason is the one that is shown. */
 bool find_no(struct find *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The end of a search: is it concluded? Not if there is a reason against it. */
+/* The end of a search: is it concluded? Not if there is a reason against it, or no search. */
 bool find_conclude(struct find *f, bool ok);
 /* The self-test has passed; false, and nothing is published, if nothing was concluded. */
 bool find_publish(struct find *f);

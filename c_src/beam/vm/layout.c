@@ -476,7 +476,7 @@ static bool conclude(ErlNifEnv *env)
  * {sizes, {Stack, Queue}} of the process; words: are the stack's known? Then {session, Number} of
  * the trace session that shows the events, {mail, N}.
  */
-static ERL_NIF_TERM step(const struct find_step *s)
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
 	ErlNifSInt64 size, queue;
 	const ERL_NIF_TERM *t;
@@ -500,6 +500,6 @@ static ERL_NIF_TERM step(const struct find_step *s)
 const struct find_fact beam_layout_fact = {.name = "stack",
 	.find = &beam_layout,
 	.start = start,
-	.step = step,
+	.observe = observe,
 	.conclude = conclude,
 	.published = count_sessions};

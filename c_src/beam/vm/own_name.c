@@ -133,7 +133,7 @@ static void observe_entry(ErlNifEnv *env, ERL_NIF_TERM registered)
 }
 
 /* {process | entry, Name | undefined}; words: is it known where the entry is? */
-static ERL_NIF_TERM step(const struct find_step *s)
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
 	if (strcmp(s->name, "words") == 0)
 		return find_entry() ? atom_true : atom_false;
@@ -157,4 +157,4 @@ static bool conclude(ErlNifEnv *env)
 }
 
 const struct find_fact beam_own_name_fact = {
-	.name = "name", .find = &name, .start = start, .step = step, .conclude = conclude};
+	.name = "name", .find = &name, .start = start, .observe = observe, .conclude = conclude};

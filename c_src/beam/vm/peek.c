@@ -8,10 +8,10 @@
  * known: for binaries two layouts are tried (OTP 25 and 26, OTP 27 and later). What is not found is
  * not read.
  */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "compiler.h"
+#include "find.h"
 #include "peek.h"
 
 static struct layout {
@@ -22,11 +22,11 @@ static struct layout {
 	bool refs;
 	uint64_t ref, ref_mark, magic;
 } at;
-static _Atomic int state; /* 1: being found, 2: found; before that nothing is read */
+static struct find layouts; /* before they are known nothing is read */
 
 static bool is_known(void)
 {
-	return atomic_load_explicit(&state, memory_order_acquire) == 2;
+	return find_is_known(&layouts);
 }
 
 #define KIND(w) ((w)&0x3f)
@@ -301,12 +301,13 @@ static void find_refs(ErlNifEnv *env, ERL_NIF_TERM resource)
 
 void beam_peek_init(ErlNifEnv *env, ERL_NIF_TERM resource)
 {
-	int none = 0;
+	int unknown = FIND_UNKNOWN;
 
-	if (!atomic_compare_exchange_strong(&state, &none, 1))
+	if (!atomic_compare_exchange_strong(&layouts.state, &unknown, FIND_SEARCHING))
 		return;
 	find_bits(env);
 	find_bigs(env);
 	find_refs(env, resource);
-	atomic_store(&state, 2);
+	find_conclude(&layouts, true);
+	find_publish(&layouts);
 }

@@ -123,7 +123,7 @@ static void start(ErlNifEnv *env)
 }
 
 /* What the process is about to do: none, yields, waits. */
-static ERL_NIF_TERM step(const struct find_step *s)
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
 	static const char *const whats[] = {"none", "yields", "waits"};
 
@@ -138,5 +138,5 @@ static ERL_NIF_TERM step(const struct find_step *s)
 const struct find_fact beam_run_state_fact = {.name = "run_state",
 	.find = &run_state,
 	.start = start,
-	.step = step,
+	.observe = observe,
 	.conclude = conclude};

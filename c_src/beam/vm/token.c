@@ -112,7 +112,7 @@ static bool is_token(uintptr_t w, ERL_NIF_TERM label, ERL_NIF_TERM pid)
 	       t[0] == HEADER && t[LABEL] == label && t[FROM] == pid;
 }
 
-static void observe(ErlNifEnv *env, ERL_NIF_TERM label)
+static void observe_token(ErlNifEnv *env, ERL_NIF_TERM label)
 {
 	const uintptr_t *proc = find_own_process(&token_find, env);
 	bool with = label != atom_undefined;
@@ -134,12 +134,19 @@ static void write_part(ErlNifEnv *env, enum token_part part, ERL_NIF_TERM small)
 		set_part(token_in(proc, proc[0]), part, small);
 }
 
-/* {observe, Label | undefined}; once it is concluded {write, Label}, {flags, N} */
-static ERL_NIF_TERM step(const struct find_step *s)
+/* {observe, Label | undefined} */
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
-	if (strcmp(s->name, "observe") == 0)
-		observe(s->env, s->arg);
-	else if (strcmp(s->name, "write") == 0)
+	if (strcmp(s->name, "observe") != 0)
+		return 0;
+	observe_token(s->env, s->arg);
+	return atom_ok;
+}
+
+/* {write, Label}, {flags, N}: the self-test */
+static ERL_NIF_TERM ask(const struct find_step *s)
+{
+	if (strcmp(s->name, "write") == 0)
 		write_part(s->env, TOKEN_LABEL, s->arg);
 	else if (strcmp(s->name, "flags") == 0)
 		write_part(s->env, TOKEN_FLAGS, s->arg);
@@ -155,5 +162,9 @@ static bool conclude(ErlNifEnv *env)
 	       find_only(&tokens, &word);
 }
 
-const struct find_fact beam_token_fact = {
-	.name = "token", .find = &token_find, .start = start, .step = step, .conclude = conclude};
+const struct find_fact beam_token_fact = {.name = "token",
+	.find = &token_find,
+	.start = start,
+	.observe = observe,
+	.ask = ask,
+	.conclude = conclude};
