@@ -12,7 +12,7 @@
  *   probe_list.c       probes as terms
  *   metrics.c          what aggregations are called as metrics
  *   code_nif.c         what is asked of the table of loaded code
- *   cluster.c          a node of a cluster that runs one script
+ *   find_nif.c         the facts of the VM that are found out (vm/find.h)
  *   store.c            terms that outlive every process
  *   erlang_provider.c  the provider erlang<OS pid>, and its probes
  *   arming.c           what the VM must be told to trace for them (needs.def: all that can be)
