@@ -23,7 +23,7 @@
                  state :: erltrace_state:walker() | undefined, % for the provider state
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
-                 layout :: ok | names | undefined,
+                 stack :: boolean() | undefined, % is it known?
                  stacks = false :: boolean(),      % Erlang stacks are recorded
                  sweeps = false :: boolean(),      % exits of processes are not traced
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
@@ -46,7 +46,7 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
     unflagged(Nif, erltrace_calls:is_fast(Calls)),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit), self()) of
         Needs when is_list(Needs) ->
-            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = erltrace_needs:has(sweep, Needs),
+            A1 = A#arming{stack = prepare(Nif, Needs), sweeps = erltrace_needs:has(sweep, Needs),
                           stacks = erltrace_needs:has(stacks, Needs),
                           calls = erltrace_calls:note(Nif, Needs, Calls)},
             Names = erltrace_names:fill(Nif, Needs),
@@ -77,7 +77,7 @@ unflagged(Nif, IsFast) ->
     Asked = application:get_env(erltrace, exit_events, true) =:= false,
     Samples = erltrace_nif:samples(Nif) =:= true andalso erltrace_nif:calls(Nif) =:= none,
     _ = (Asked orelse Samples) andalso erltrace_nif:unflagged(Nif),
-    _ = (IsFast orelse Asked) andalso erltrace_names:layout(),
+    _ = (IsFast orelse Asked) andalso erltrace_find:known(name),
     ok.
 
 %% The system tracer is there before the first token is set.
@@ -131,17 +131,17 @@ start_rearm(Needs, Known, #arming{armed = Armed, fast = Fast} = A) ->
 
 prepare(Nif, Needs) ->
     [code:ensure_loaded(M) || M <- [dyntrace, erl_ddll], erltrace_needs:has(M, Needs)],
-    erltrace_needs:has(run_state, Needs) andalso erltrace_run_state:find(),
+    erltrace_needs:has(run_state, Needs) andalso erltrace_find:known(run_state),
     erltrace_needs:has(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports(), drivers()),
     erltrace_needs:has(tables, Needs) andalso name_tables(Nif),
     case erltrace_needs:has(layout, Needs) orelse erltrace_needs:has('receive', Needs) of
         true ->
-            Layout = erltrace_vm:layout(),
+            Stack = erltrace_find:is_known(stack),
             erltrace_needs:has(stacks, Needs) andalso begin
                                                     erltrace_code:prepare(),
                                                     erltrace_nif:has_stacks(Nif)
                                                 end,
-            Layout;
+            Stack;
         false ->
             undefined
     end.
@@ -250,7 +250,7 @@ sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
 
 %% @doc Is the table of loaded code used (erltrace_code)?
 -spec stacks(arming()) -> boolean().
-stacks(#arming{stacks = Stacks}) -> Stacks andalso erltrace_nif:code_ask(get) =:= known.
+stacks(#arming{stacks = Stacks}) -> Stacks andalso erltrace_nif:find(code, get) =:= ok.
 
 %% @doc A key is pressed in the command's terminal.
 -spec key({byte(), integer(), integer()}, arming()) -> ok.
@@ -258,7 +258,7 @@ key(Key, #arming{state = State}) -> erltrace_state:key(Key, State).
 
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().
-about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} = A) ->
+about(#arming{armed = Armed, fast = Fast, counters = Counters, stack = Stack} = A) ->
     What = case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
     NFast = case Fast of undefined -> 0; _ -> erltrace_fastcalls:count(Fast) end,
     Counted = case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
@@ -268,5 +268,5 @@ about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} 
                                     proplists:get_value(counted, Counted, 0)),
       counted => Counted,
       things => erltrace_state:about(A#arming.state),
-      returns_by => case Layout of ok -> stack; Other -> Other end,
+      returns_by => case Stack of true -> stack; false -> names; undefined -> undefined end,
       stacks => case A#arming.stacks of true -> erltrace_code:about(); false -> undefined end}.

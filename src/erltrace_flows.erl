@@ -51,7 +51,7 @@
 -spec start(pos_integer(), pid(), erltrace_needs:needs()) ->
           {ok, pid() | undefined} | {error, Tag :: binary(), Text :: binary()}.
 start(Number, Handle, Needs) ->
-    case erltrace_needs:has(flows, Needs) andalso layout() of
+    case erltrace_needs:has(flows, Needs) andalso erltrace_find:known(token) of
         false ->
             case erltrace_needs:has(too_many_flow_nodes, Needs) of
                 false -> {ok, undefined};
@@ -59,7 +59,7 @@ start(Number, Handle, Needs) ->
                     {error, <<"ET_FLOW">>, <<"requests can be followed through 127 nodes at most: name fewer of them">>}
             end;
         ok -> start(Number, Handle);
-        unknown ->
+        {refused, _} ->
             {error, <<"ET_FLOW">>,
              <<"requests cannot be followed here: where this VM keeps the token of a process is not "
                "known">>}
@@ -418,53 +418,3 @@ trace_on(Pids) ->
 
 is_ours(?LABEL) -> true;
 is_ours(Label) -> is_integer(Label) andalso Label bsr ?OURS =:= 1.
-
-%% Find out, once per node, where the VM keeps the token of a process (c_src/beam/vm/token.c).
-layout() ->
-    erltrace_vm:find_out(fun erltrace_nif:token_layout/1, fun check/1).
-
-check(ok) ->
-    erltrace_nif:token_layout(get) =:= undefined andalso begin
-        erltrace_nif:token_layout(start),
-        [look_at_token(Label) || Label <- [erltrace_1, erltrace_2, ?LABEL, erltrace_3]],
-        erltrace_nif:token_layout(check) =:= ok andalso not can_write() andalso
-            erltrace_nif:token_layout(refuse)
-    end;
-check(names) ->
-    erltrace_nif:token_layout(refuse).
-
-%% What is written into the token of a process is what the VM reads there, and sends on.
-can_write() ->
-    Labels = [1 bsl 58, 1 bsl 40 + 1],
-    Read = [begin
-                _ = seq_trace:set_token(label, ?LABEL),
-                ok = erltrace_nif:token_layout({write, Label}),
-                Own = seq_trace:get_token(label),
-                self() ! {?MODULE, Label},
-                _ = seq_trace:set_token([]),
-                receive {?MODULE, Label} -> ok end,
-                Sent = seq_trace:get_token(label),
-                _ = seq_trace:set_token([]),
-                {Own, Sent}
-            end || Label <- Labels],
-    Read =:= [{{label, Label}, {label, Label}} || Label <- Labels] andalso can_write_flags().
-
-%% The same of flags that the VM does not know.
-can_write_flags() ->
-    Flags = (1 bsl 57) bor (1 bsl 8),
-    _ = seq_trace:set_token(label, ?LABEL),
-    ok = erltrace_nif:token_layout({flags, Flags}),
-    Own = element(1, seq_trace:get_token()),
-    self() ! {?MODULE, flags},
-    _ = seq_trace:set_token([]),
-    receive {?MODULE, flags} -> ok end,
-    Sent = element(1, seq_trace:get_token()),
-    _ = seq_trace:set_token([]),
-    {Own, Sent} =:= {Flags, Flags}.
-
-look_at_token(Label) ->
-    _ = seq_trace:set_token([]),
-    ok = erltrace_nif:token_layout({sample, undefined}),
-    _ = seq_trace:set_token(label, Label),
-    ok = erltrace_nif:token_layout({sample, Label}),
-    _ = seq_trace:set_token([]).

@@ -315,7 +315,7 @@ about(#data{nif = Nif, arming = Arming}) ->
 %% Of a script that samples: what interrupts the schedulers, and how many there are.
 samples(Nif) ->
     case erltrace_nif:samples(Nif) of
-        true -> erltrace_nif:sampling(about);
+        true -> erltrace_nif:find(sampling, about);
         _ -> undefined
     end.
 

@@ -9,7 +9,7 @@
 %% (c_src/beam/vm/own_name.c). Those that are spawned while the script runs are asked what they are
 %% called once they have fired.
 -module(erltrace_names).
--export([fill/2, renew/2, layout/0]).
+-export([fill/2, renew/2]).
 -export_type([names/0]).
 
 -define(BATCH, 100). % processes asked at a time
@@ -153,32 +153,3 @@ wanted(Nif) ->
     try erltrace_nif:wanted_names(Nif)
     catch error:badarg -> done % another library has been loaded
     end.
-
-%% @doc Find out, once per node, where the VM keeps the name of a process
-%% (c_src/beam/vm/own_name.c).
--spec layout() -> ok | unknown.
-layout() ->
-    erltrace_vm:find_out(fun erltrace_nif:name_layout/1, fun check/1).
-
-check(ok) ->
-    erltrace_nif:name_layout(get) =:= undefined andalso begin
-        erltrace_nif:name_layout(start),
-        %% The lock is a name: another process is looked at.
-        {P, M} = spawn_monitor(fun look_at_names/0),
-        receive {'DOWN', M, process, P, _} -> erltrace_nif:name_layout(check) end
-    end;
-check(names) ->
-    erltrace_nif:name_layout(refuse).
-
-look_at_names() ->
-    process_flag(sensitive, true),
-    Names = [erltrace_name_1, erltrace_name_2, erltrace_name_1, erltrace_name_3],
-    [look_at_name(sample, Name) || Name <- Names],
-    true = erltrace_nif:name_layout(words),
-    [look_at_name(look, Name) || Name <- Names].
-
-look_at_name(What, Name) ->
-    ok = erltrace_nif:name_layout({sample, undefined}),
-    true = register(Name, self()),
-    ok = erltrace_nif:name_layout({What, Name}),
-    true = unregister(Name).

@@ -113,7 +113,7 @@ plan(process, Members) ->
           reductions = find(reductions, Items), mailbox = find(message_queue_len, Items),
           status = find(status, Items), memory = find(memory, Items ++ Dear),
           makers = [maker(M, Items ++ Dear) || M <- Members],
-          words = Items -- [message_queue_len, reductions] =:= [] andalso erltrace_words:find(),
+          words = Items -- [message_queue_len, reductions] =:= [] andalso erltrace_find:is_known(numbers),
           keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED),
           sparse = Dear =:= [] andalso [M || M <- Members, lists:member(M, ?COMPARED)] =:= [mailbox_growth]};
 plan(socket, Members) ->
@@ -121,7 +121,7 @@ plan(socket, Members) ->
     #plan{kind = socket, members = Members, items = Stats, dear = [ends || is_asked(Members, [local, remote])],
           makers = [inet_maker(M) || M <- Members]};
 plan(wait, Members) ->
-    #plan{kind = wait, members = Members, dear = [plan(process, [function])], words = erltrace_words:find()};
+    #plan{kind = wait, members = Members, dear = [plan(process, [function])], words = erltrace_find:is_known(numbers)};
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
 
@@ -247,7 +247,7 @@ wants_ranks(_) -> false.
 %% cannot read that, or it is not wanted, all are the first.
 -spec rank(Wanted :: boolean()) -> ranked().
 rank(true) ->
-    case erltrace_words:find() of
+    case erltrace_find:is_known(numbers) of
         true -> {{0, 0, []}, {0, 0, []}};
         false -> none
     end;
@@ -304,7 +304,7 @@ hold(scheduler) ->
     _ = erlang:system_flag(scheduler_wall_time, true), % as long as this process lives
     [microstate_accounting || not erlang:system_flag(microstate_accounting, true)];
 hold(wait) ->
-    _ = erltrace_vm:layout(), % where stacks are
+    _ = erltrace_find:known(stack), % where stacks are
     [];
 hold(_) ->
     [].
@@ -485,7 +485,7 @@ ask(Processes, Asking, Plan, Kept) ->
 unasked([], _, _) ->
     [];
 unasked(Silent, Olds, #plan{items = Items, dear = Dear}) ->
-    Looks = case erltrace_words:find() of true -> erltrace_words:look(Silent); false -> [] end,
+    Looks = case erltrace_find:is_known(numbers) of true -> erltrace_words:look(Silent); false -> [] end,
     [list_to_tuple([P, Old | [unasked(I, Look) || I <- Items]] ++ unasked_dear(Dear, Old, Look)) ||
         {P, _, _, _, _, _} = Look <- Looks, Old <- [map_get(P, Olds)]].
 

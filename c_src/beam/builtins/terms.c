@@ -22,6 +22,7 @@
 #include "beam/term/texts.h"
 #include "beam/vm/vm_event.h"
 #include "beam/vm/vm_threads.h"
+#include "compiler.h"
 #include "prog/builtins.h"
 #include "erl_builtins.h"
 #include "terms.h"
@@ -46,7 +47,7 @@ int beam_slots_init(unsigned n)
 	return pool != NULL ? 0 : -1;
 }
 
-struct beam_slots *beam_slots_nth(unsigned n)
+PROBE_PATH struct beam_slots *beam_slots_nth(unsigned n)
 {
 	return &pool[n];
 }
@@ -129,7 +130,7 @@ enum look {
 	LOOK_KEYS,  /* itself, or the keys of a map, where one is not found */
 };
 
-static __attribute__((noinline)) void look_kept(
+PROBE_PATH static __attribute__((noinline)) void look_kept(
 	struct beam_kept *k, const struct beam_value *v, enum look what)
 {
 	if (!k->cut || !is_term(v))
@@ -153,7 +154,7 @@ static inline bool is_left_out(const struct beam_event *ev, ERL_NIF_TERM t)
 }
 
 /* Does the pattern come upon one? Then it does not match. */
-static __attribute__((noinline)) bool match_meets(
+PROBE_PATH static __attribute__((noinline)) bool match_meets(
 	const struct beam_event *ev, const struct beam_pattern *p, const struct beam_value *v)
 {
 	if (!ev->kept->cut || v == NULL || !beam_match_meets(ev->env, p, v, ev->kept))
@@ -171,7 +172,8 @@ static inline bool get_source(
 	return pbi == PBI_ERLMSG ? beam_message(ev, &v->term) : beam_source(ev, pbi, n, &v->term);
 }
 
-ENTRY static uint64_t source(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
+PROBE_PATH ENTRY static uint64_t source(
+	const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
 {
 	struct beam_slots *s = slots();
 	struct beam_value v;
@@ -191,7 +193,7 @@ static const struct beam_pattern *pattern_of(const struct beam_event *ev, uint64
 	return n < ps->n ? &ps->pattern[n] : NULL;
 }
 
-NO_GUARD static inline bool get_part(const struct beam_event *ev, enum term_part what,
+PROBE_PATH NO_GUARD static inline bool get_part(const struct beam_event *ev, enum term_part what,
 	ERL_NIF_TERM of, uint64_t n, ERL_NIF_TERM *t)
 {
 	const struct beam_pattern *key;
@@ -214,7 +216,7 @@ NO_GUARD static inline bool get_part(const struct beam_event *ev, enum term_part
 	return false;
 }
 
-ENTRY static uint64_t part(
+PROBE_PATH ENTRY static uint64_t part(
 	const struct en_current *cur, unsigned slot, enum term_part what, uint64_t of, uint64_t n)
 {
 	struct beam_slots *s = slots();
@@ -231,8 +233,8 @@ ENTRY static uint64_t part(
 	return 0;
 }
 
-ENTRY static uint64_t source_part(const struct en_current *cur, unsigned slot, enum term_part what,
-	unsigned pbi, uint64_t source_n, uint64_t n)
+PROBE_PATH ENTRY static uint64_t source_part(const struct en_current *cur, unsigned slot,
+	enum term_part what, unsigned pbi, uint64_t source_n, uint64_t n)
 {
 	struct beam_slots *s = slots();
 	struct beam_value v;
@@ -270,7 +272,8 @@ static inline bool match_value(const struct beam_event *ev, struct beam_slots *s
 	return is;
 }
 
-ENTRY static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
+PROBE_PATH ENTRY static bool match(
+	const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
 {
 	const struct beam_event *ev = event_of(cur);
 	struct beam_slots *s = slots();
@@ -283,7 +286,7 @@ ENTRY static bool match(const struct en_current *cur, uint64_t of, unsigned patt
 }
 
 /* What fails at once, as most do, leaves the slots alone if there is nothing in them. */
-ENTRY static bool source_match(
+PROBE_PATH ENTRY static bool source_match(
 	const struct en_current *cur, unsigned pbi, uint64_t n, unsigned pattern, unsigned first)
 {
 	const struct beam_event *ev = event_of(cur);
@@ -320,7 +323,7 @@ static inline bool is_small(const struct beam_value *v)
 	return v->kind == VALUE_TERM && beam_vm.small && (v->term & 15) == 15;
 }
 
-static bool integer(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
+PROBE_PATH static bool integer(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
 {
 	ErlNifSInt64 i;
 	double d;
@@ -357,7 +360,7 @@ static bool scaled(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
 	return true;
 }
 
-static bool list_length(ErlNifEnv *env, ERL_NIF_TERM t, int64_t *n)
+PROBE_PATH static bool list_length(ErlNifEnv *env, ERL_NIF_TERM t, int64_t *n)
 {
 	ERL_NIF_TERM head;
 
@@ -367,7 +370,7 @@ static bool list_length(ErlNifEnv *env, ERL_NIF_TERM t, int64_t *n)
 }
 
 /* Characters, not bytes. */
-static int64_t atom_length(ERL_NIF_TERM t)
+PROBE_PATH static int64_t atom_length(ERL_NIF_TERM t)
 {
 	char name[BEAM_ATOM_NAME];
 	size_t n = beam_atom_name(t, name);
@@ -406,7 +409,8 @@ static bool size_of(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
 	return enif_is_list(env, v->term) && list_length(env, v->term, n);
 }
 
-static bool number(const struct en_current *cur, uint64_t of, enum term_fact fact, int64_t *n)
+PROBE_PATH static bool number(
+	const struct en_current *cur, uint64_t of, enum term_fact fact, int64_t *n)
 {
 	const struct beam_value *v = get(slots(), of);
 	ErlNifEnv *env = event_of(cur)->env;
@@ -430,7 +434,7 @@ static int compare_uint(uint64_t a, uint64_t b)
 }
 
 /* n is above INT64_MAX; floats so large are whole numbers. */
-static int compare_huge(ErlNifEnv *env, const struct beam_value *v, uint64_t n)
+PROBE_PATH static int compare_huge(ErlNifEnv *env, const struct beam_value *v, uint64_t n)
 {
 	ErlNifUInt64 i;
 	double d;
@@ -458,7 +462,8 @@ static int compare_float(double d, int64_t n)
 	return d < (double)whole ? -1 : d > (double)whole;
 }
 
-NO_GUARD static int compare(const struct en_current *cur, uint64_t of, uint64_t to, bool huge)
+PROBE_PATH NO_GUARD static int compare(
+	const struct en_current *cur, uint64_t of, uint64_t to, bool huge)
 {
 	const struct beam_value *v = get(slots(), of);
 	ErlNifEnv *env = event_of(cur)->env;
@@ -505,7 +510,7 @@ static void copy_text(const char *text, char *buf, size_t size)
 	buf[n] = '\0';
 }
 
-static void print(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t size)
+PROBE_PATH static void print(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t size)
 {
 	switch (v->kind) {
 	case VALUE_BITS: beam_print_bits(&v->bits, buf, size); return;
@@ -533,8 +538,8 @@ static const struct et_str *kept_text(ErlNifEnv *env, const struct beam_value *v
 	return likely(is_whole(s) && s->len < size) ? s : NULL;
 }
 
-static bool text(const struct en_current *cur, uint64_t of, enum term_text what, char *buf,
-	size_t size, const struct et_str **s)
+PROBE_PATH static bool text(const struct en_current *cur, uint64_t of, enum term_text what,
+	char *buf, size_t size, const struct et_str **s)
 {
 	const struct beam_value *v = get(slots(), of);
 	ErlNifEnv *env = event_of(cur)->env;
@@ -576,7 +581,8 @@ static inline bool kept_equals(
 	return true;
 }
 
-static int equals(const struct en_current *cur, uint64_t of, const char *other, size_t len)
+PROBE_PATH static int equals(
+	const struct en_current *cur, uint64_t of, const char *other, size_t len)
 {
 	struct beam_slots *s = slots();
 	const struct beam_value *v = get(s, of);
@@ -601,7 +607,7 @@ static int equals(const struct en_current *cur, uint64_t of, const char *other, 
 	return memcmp(s->text, other, len) == 0 && s->text[len] == '\0' ? 1 : chars;
 }
 
-static int same(const struct en_current *cur, uint64_t a, uint64_t b)
+PROBE_PATH static int same(const struct en_current *cur, uint64_t a, uint64_t b)
 {
 	struct beam_slots *s = slots();
 	const struct beam_value *va = get(s, a), *vb = get(s, b);

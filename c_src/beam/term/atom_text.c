@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "atom_text.h"
+#include "compiler.h"
 #include "erlang_words.h"
 
 struct text {
@@ -23,7 +24,7 @@ static inline void put(struct text *t, unsigned char c)
 	t->len++;
 }
 
-static void put_utf8(struct text *t, unsigned char c)
+PROBE_PATH static void put_utf8(struct text *t, unsigned char c)
 {
 	if (c < 0x80) {
 		put(t, c);
@@ -92,7 +93,7 @@ static void put_quoted(struct text *t, unsigned char c)
 }
 
 /* As the VM writes it: up to 255 characters of 4 bytes each, or escaped, in quotes. */
-static __attribute__((noinline)) void put_foreign(struct text *t, ERL_NIF_TERM atom)
+PROBE_PATH static __attribute__((noinline)) void put_foreign(struct text *t, ERL_NIF_TERM atom)
 {
 	char all[255 * 4 + 3];
 
@@ -101,7 +102,7 @@ static __attribute__((noinline)) void put_foreign(struct text *t, ERL_NIF_TERM a
 		put(t, (unsigned char)*p);
 }
 
-static void put_atom(struct text *t, ERL_NIF_TERM atom)
+PROBE_PATH static void put_atom(struct text *t, ERL_NIF_TERM atom)
 {
 	char name[256];
 	int n = enif_get_atom(NULL, atom, name, sizeof(name), ERL_NIF_LATIN1) - 1;
@@ -130,7 +131,7 @@ static size_t end(struct text *t)
 	return t->len;
 }
 
-size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size)
+PROBE_PATH size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size)
 {
 	struct text t = {.buf = buf, .size = size};
 
@@ -161,7 +162,7 @@ static size_t unquote(const char *s, char *buf)
 	return n;
 }
 
-size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME])
+PROBE_PATH size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME])
 {
 	struct text t = {.buf = buf, .size = BEAM_ATOM_NAME};
 	char name[BEAM_ATOM_NAME + 256];
@@ -176,7 +177,7 @@ size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME])
 	return end(&t);
 }
 
-bool beam_atom_is(ERL_NIF_TERM atom, const char *name, size_t len)
+PROBE_PATH bool beam_atom_is(ERL_NIF_TERM atom, const char *name, size_t len)
 {
 	char has[BEAM_ATOM_NAME];
 	int n = enif_get_atom(NULL, atom, has, 256, ERL_NIF_LATIN1) - 1;
@@ -196,7 +197,7 @@ bool beam_atom_is(ERL_NIF_TERM atom, const char *name, size_t len)
 	return at == len;
 }
 
-size_t beam_function_text(
+PROBE_PATH size_t beam_function_text(
 	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, char *buf, size_t size)
 {
 	struct text t = {.buf = buf, .size = size};

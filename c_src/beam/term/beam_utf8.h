@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "beam/vm/peek.h"
+#include "compiler.h"
 #include "utf8.h"
 
 /* How many bytes a character has that begins with this one; 0: none does. */
@@ -16,7 +17,7 @@ static inline size_t beam_utf8_length(uint8_t b)
 }
 
 /* The bytes of the character at i, copied; 0: it is none, or cut off. */
-static inline size_t beam_utf8_at(const struct beam_bits *b, uint64_t i, char s[4])
+PROBE_PATH static inline size_t beam_utf8_at(const struct beam_bits *b, uint64_t i, char s[4])
 {
 	uint64_t left = b->n / 8 - i;
 	size_t n = left < 4 ? (size_t)left : 4;

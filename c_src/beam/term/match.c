@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "atom_text.h"
+#include "compiler.h"
 #include "kept_args.h"
 #include "match.h"
 #include "same.h"
@@ -46,7 +47,7 @@ static bool is_term(const struct beam_value *v)
 	return v->kind == VALUE_TERM || v->kind == VALUE_ARGS;
 }
 
-int beam_same_values(
+PROBE_PATH int beam_same_values(
 	ErlNifEnv *env, const struct beam_value *a, const struct beam_value *b, unsigned *steps)
 {
 	const struct beam_value *term = is_term(a) ? a : b, *v = is_term(a) ? b : a;
@@ -68,7 +69,7 @@ int beam_same_values(
 				     : term->num == v->num;
 }
 
-static bool bind(struct match *m, unsigned n, const struct beam_value *v)
+PROBE_PATH static bool bind(struct match *m, unsigned n, const struct beam_value *v)
 {
 	if (m->bound >> n & 1)
 		return beam_same_values(m->env, &m->var[n], v, &m->steps) == SAME;
@@ -90,7 +91,7 @@ static inline bool bind_term(struct match *m, unsigned n, ERL_NIF_TERM t)
 /* ---- atoms and numbers ----------------------------------------------------------------- */
 
 /* An atom that was not there when the pattern was made ready. */
-static __attribute__((noinline)) bool atom_by_name(
+PROBE_PATH static __attribute__((noinline)) bool atom_by_name(
 	ErlNifEnv *env, const struct beam_node *p, ERL_NIF_TERM t)
 {
 	struct beam_node *known = (struct beam_node *)p; /* what is learnt is kept */
@@ -199,7 +200,7 @@ static bool match_bytes(const struct beam_node *seg, const struct beam_bits *b)
 	return true;
 }
 
-static bool match_bits(struct match *m, unsigned i, const struct beam_bits *b)
+PROBE_PATH static bool match_bits(struct match *m, unsigned i, const struct beam_bits *b)
 {
 	unsigned end = m->node[i].end;
 	uint64_t at = 0;
@@ -263,7 +264,7 @@ static bool ask_by_name(struct match *m, unsigned key, ERL_NIF_TERM map, ERL_NIF
  * among the keys, one by one. In a map of more than 32 keys it is not found before the handle has
  * looked for its atoms again (nif_clean()): to walk that map has no bound.
  */
-static __attribute__((noinline)) bool value_by_name(
+PROBE_PATH static __attribute__((noinline)) bool value_by_name(
 	struct match *m, unsigned key, ERL_NIF_TERM map, ERL_NIF_TERM *value)
 {
 	const ERL_NIF_TERM *keys, *values;
@@ -314,7 +315,7 @@ static inline bool match_map(struct match *m, unsigned *i, ERL_NIF_TERM *t)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-NO_GUARD static bool match(struct match *m, unsigned i, ERL_NIF_TERM t)
+PROBE_PATH NO_GUARD static bool match(struct match *m, unsigned i, ERL_NIF_TERM t)
 {
 	const ERL_NIF_TERM *e;
 	ERL_NIF_TERM head;
@@ -364,7 +365,7 @@ NO_GUARD static bool match(struct match *m, unsigned i, ERL_NIF_TERM t)
 }
 
 /* What is no term of the VM: part of a binary, or a number from it. */
-static bool match_other(struct match *m, unsigned i, const struct beam_value *v)
+PROBE_PATH static bool match_other(struct match *m, unsigned i, const struct beam_value *v)
 {
 	const struct beam_node *p = &m->node[i];
 
@@ -383,15 +384,15 @@ static bool match_other(struct match *m, unsigned i, const struct beam_value *v)
 	}
 }
 
-NO_GUARD bool beam_match(ErlNifEnv *env, const struct beam_pattern *p, const struct beam_value *v,
-	struct beam_value *var)
+PROBE_PATH NO_GUARD bool beam_match(ErlNifEnv *env, const struct beam_pattern *p,
+	const struct beam_value *v, struct beam_value *var)
 {
 	struct match m = {.env = env, .node = p->node, .var = var, .steps = SAME_STEPS};
 
 	return is_term(v) ? match(&m, 0, v->term) : match_other(&m, 0, v);
 }
 
-NO_GUARD bool beam_match_key(
+PROBE_PATH NO_GUARD bool beam_match_key(
 	ErlNifEnv *env, const struct beam_pattern *key, ERL_NIF_TERM map, ERL_NIF_TERM *value)
 {
 	ERL_NIF_TERM k = atomic_load_explicit(&key->whole, memory_order_acquire);
@@ -448,7 +449,8 @@ static enum verdict variable_meets(
 }
 
 /* As match(); the first part that was left out decides. */
-static enum verdict meets(struct match *m, const struct beam_kept *k, unsigned i, ERL_NIF_TERM t)
+PROBE_PATH static enum verdict meets(
+	struct match *m, const struct beam_kept *k, unsigned i, ERL_NIF_TERM t)
 {
 	const struct beam_node *p = &m->node[i];
 	const ERL_NIF_TERM *e;
@@ -475,8 +477,8 @@ static enum verdict meets(struct match *m, const struct beam_kept *k, unsigned i
 	}
 }
 
-bool beam_match_meets(ErlNifEnv *env, const struct beam_pattern *p, const struct beam_value *v,
-	const struct beam_kept *k)
+PROBE_PATH bool beam_match_meets(ErlNifEnv *env, const struct beam_pattern *p,
+	const struct beam_value *v, const struct beam_kept *k)
 {
 	struct beam_value var[PAT_VARS];
 	struct match m = {.env = env, .node = p->node, .var = var, .steps = SAME_STEPS};

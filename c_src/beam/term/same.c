@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "beam/vm/sizes.h"
+#include "compiler.h"
 #include "same.h"
 #include "term_words.h"
 
@@ -32,7 +33,7 @@ static bool spend(struct walk *w, uint64_t n)
 
 /* ---- numbers and bits ------------------------------------------------------------------ */
 
-static int same_integers(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
+PROBE_PATH static int same_integers(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
 {
 	const uint64_t *da, *db;
 	bool negative_a, negative_b;
@@ -53,7 +54,7 @@ static int same_integers(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
 }
 
 /* Bits of the last octet that are part of it, in the highest places. */
-static uint8_t last_octet(const struct beam_bits *b)
+PROBE_PATH static uint8_t last_octet(const struct beam_bits *b)
 {
 	uint64_t n = b->n / 8;
 	unsigned rest = b->n % 8;
@@ -62,7 +63,7 @@ static uint8_t last_octet(const struct beam_bits *b)
 	return (uint8_t)(v & 0xff00 >> rest);
 }
 
-int beam_same_bits(const struct beam_bits *a, const struct beam_bits *b, unsigned *steps)
+PROBE_PATH int beam_same_bits(const struct beam_bits *a, const struct beam_bits *b, unsigned *steps)
 {
 	struct walk w = {.left = *steps};
 	uint64_t n = a->n / 8;
@@ -87,7 +88,7 @@ int beam_same_bits(const struct beam_bits *a, const struct beam_bits *b, unsigne
 	return a->n % 8 == 0 || last_octet(a) == last_octet(b);
 }
 
-static int same_bitstrings(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
+PROBE_PATH static int same_bitstrings(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
 {
 	struct beam_bits ba, bb;
 
@@ -97,7 +98,7 @@ static int same_bitstrings(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b)
 }
 
 /* The text of a fun has its module and its place in it, or the function that it is. */
-static int same_funs(ERL_NIF_TERM a, ERL_NIF_TERM b)
+PROBE_PATH static int same_funs(ERL_NIF_TERM a, ERL_NIF_TERM b)
 {
 	char ta[600], tb[600];
 
@@ -188,7 +189,7 @@ static int same_pairs(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
 	return is;
 }
 
-static int same_maps(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned deep)
+PROBE_PATH static int same_maps(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned deep)
 {
 	const ERL_NIF_TERM *ka, *kb, *va, *vb;
 	unsigned na, nb;
@@ -219,7 +220,7 @@ static int same_boxes(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
 	}
 }
 
-static int same(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned deep)
+PROBE_PATH static int same(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned deep)
 {
 	ERL_NIF_TERM ha, hb;
 	const ERL_NIF_TERM *ea, *eb;
@@ -255,7 +256,7 @@ static int same(struct walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned deep)
 	}
 }
 
-int beam_same(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned *steps)
+PROBE_PATH int beam_same(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned *steps)
 {
 	struct walk w = {.env = env, .left = *steps};
 	int is = same(&w, a, b, 0);

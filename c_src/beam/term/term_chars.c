@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "atom_text.h"
+#include "compiler.h"
 #include "term_chars.h"
 #include "term_words.h"
 #include "beam_utf8.h"
@@ -27,7 +28,7 @@ struct out {
 	bool deep; /* nobody knows what comes further down */
 };
 
-static bool put(struct out *o, const char *s, size_t n)
+PROBE_PATH static bool put(struct out *o, const char *s, size_t n)
 {
 	if (n > o->room - o->len || (o->buf == NULL && memcmp(o->text + o->len, s, n) != 0)) {
 		o->full = true;
@@ -64,7 +65,7 @@ static bool is_utf8(const struct out *o, const struct beam_bits *b)
 	return true;
 }
 
-static bool put_bits(struct out *o, const struct beam_bits *b)
+PROBE_PATH static bool put_bits(struct out *o, const struct beam_bits *b)
 {
 	bool utf8 = is_utf8(o, b);
 	char s[4];
@@ -141,7 +142,7 @@ static bool put_list(struct out *o, ERL_NIF_TERM t)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-static bool put_term(struct out *o, ERL_NIF_TERM t)
+PROBE_PATH static bool put_term(struct out *o, ERL_NIF_TERM t)
 {
 	char name[BEAM_ATOM_NAME];
 	struct beam_bits b;
@@ -159,7 +160,7 @@ static bool put_term(struct out *o, ERL_NIF_TERM t)
 	return enif_is_list(o->env, t) && put_list(o, t);
 }
 
-static bool put_value(struct out *o, const struct beam_value *v)
+PROBE_PATH static bool put_value(struct out *o, const struct beam_value *v)
 {
 	switch (v->kind) {
 	case VALUE_TERM: return put_term(o, v->term);
@@ -168,7 +169,7 @@ static bool put_value(struct out *o, const struct beam_value *v)
 	}
 }
 
-bool beam_chars(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t size)
+PROBE_PATH bool beam_chars(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t size)
 {
 	struct out o = {.env = env, .buf = buf, .room = size - 1};
 	bool has = put_value(&o, v);
@@ -177,7 +178,8 @@ bool beam_chars(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t si
 	return has;
 }
 
-int beam_chars_are(ErlNifEnv *env, const struct beam_value *v, const char *text, size_t len)
+PROBE_PATH int beam_chars_are(
+	ErlNifEnv *env, const struct beam_value *v, const char *text, size_t len)
 {
 	struct out o = {.env = env, .text = text, .room = len};
 	bool are;

@@ -15,6 +15,7 @@
 #include "beam/vm/sizes.h"
 #include "atom_text.h"
 #include "beam_utf8.h"
+#include "compiler.h"
 #include "term_print.h"
 #include "term_words.h"
 
@@ -59,7 +60,7 @@ static void put(struct out *o, const char *s, size_t n)
 	o->steps++;
 }
 
-static void puts_(struct out *o, const char *s)
+PROBE_PATH static void puts_(struct out *o, const char *s)
 {
 	put(o, s, strlen(s));
 }
@@ -75,7 +76,7 @@ static void plain(struct out *o, ERL_NIF_TERM t)
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
-static void decimal(struct out *o, uint64_t v, bool negative)
+PROBE_PATH static void decimal(struct out *o, uint64_t v, bool negative)
 {
 	char text[24], *p = text + sizeof(text);
 
@@ -257,14 +258,14 @@ static void atom(struct out *o, ERL_NIF_TERM t)
 	o->steps++;
 }
 
-static bool is_printable(uint32_t c)
+PROBE_PATH static bool is_printable(uint32_t c)
 {
 	return (c >= ' ' && c < 127) || (c >= 8 && c <= 13) || c == 27 ||
 	       (c >= 0xa0 && c < 0xd800) || (c > 0xdfff && c < 0xfffe) ||
 	       (c > 0xffff && c <= 0x10ffff);
 }
 
-static void character(struct out *o, uint32_t c)
+PROBE_PATH static void character(struct out *o, uint32_t c)
 {
 	static const char from[] = "\b\t\n\v\f\r\033\"\\", to[] = "btnvfre\"\\";
 	const char *escaped = c < 128 ? strchr(from, (int)c) : NULL;
@@ -317,7 +318,7 @@ static void text_binary(struct out *o, const struct beam_bits *b, bool utf8)
 	puts_(o, utf8 ? "\"/utf8>>" : "\">>");
 }
 
-static void binary(struct out *o, const struct beam_bits *b)
+PROBE_PATH static void binary(struct out *o, const struct beam_bits *b)
 {
 	uint64_t n = b->n / 8, i;
 	unsigned rest = b->n % 8;
@@ -380,7 +381,7 @@ static void text_list(struct out *o, ERL_NIF_TERM t)
 
 /* ---- what has parts -------------------------------------------------------------------- */
 
-static void open_level(struct out *o, const char *bracket, const struct level *l)
+PROBE_PATH static void open_level(struct out *o, const char *bracket, const struct level *l)
 {
 	if (o->n == DEEP) {
 		puts_(o, "...");
@@ -412,7 +413,7 @@ static void open_map(struct out *o, ERL_NIF_TERM t)
 }
 
 /* All of a term that has no parts, or its bracket. */
-static void term(struct out *o, ERL_NIF_TERM t)
+PROBE_PATH static void term(struct out *o, ERL_NIF_TERM t)
 {
 	struct level l = {.what = LIST, .rest = t};
 	struct beam_bits b;
@@ -482,7 +483,7 @@ static void list_step(struct out *o, struct level *l)
 }
 
 /* The key, then the value; of: the map that it is in. False: both are written. */
-static bool pair_step(
+PROBE_PATH static bool pair_step(
 	struct out *o, struct level *l, struct level *of, ERL_NIF_TERM key, ERL_NIF_TERM value)
 {
 	l->key = !l->key;
@@ -586,7 +587,7 @@ static void begin(struct out *o, ErlNifEnv *env, char *buf, size_t size)
 	o->steps = o->n = 0;
 }
 
-static unsigned end(struct out *o)
+PROBE_PATH static unsigned end(struct out *o)
 {
 	bool cut = o->cut || o->n > 0, dots = cut && o->room >= DOTS;
 
@@ -600,7 +601,7 @@ static unsigned end(struct out *o)
 	return o->steps;
 }
 
-unsigned beam_print(ErlNifEnv *env, ERL_NIF_TERM t, bool args, char *buf, size_t size)
+PROBE_PATH unsigned beam_print(ErlNifEnv *env, ERL_NIF_TERM t, bool args, char *buf, size_t size)
 {
 	struct level list = {.what = LIST, .rest = t};
 	struct out o;
@@ -615,7 +616,7 @@ unsigned beam_print(ErlNifEnv *env, ERL_NIF_TERM t, bool args, char *buf, size_t
 	return end(&o);
 }
 
-void beam_print_bits(const struct beam_bits *b, char *buf, size_t size)
+PROBE_PATH void beam_print_bits(const struct beam_bits *b, char *buf, size_t size)
 {
 	struct out o;
 
@@ -624,7 +625,7 @@ void beam_print_bits(const struct beam_bits *b, char *buf, size_t size)
 	end(&o);
 }
 
-const char *beam_type_name(ErlNifEnv *env, ERL_NIF_TERM t)
+PROBE_PATH const char *beam_type_name(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	switch (enif_term_type(env, t)) {
 	case ERL_NIF_TERM_TYPE_ATOM: return "atom";
