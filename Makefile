@@ -170,7 +170,7 @@ EI_CFLAGS := -D_REENTRANT -I$(EI)/include
 EI_LIB := $(EI)/lib/libei.a
 LEFT_OUT := c_src/cli/without_nodes.c c_src/web/list_no_nodes.c c_src/serve/watch_no_nodes.c
 else
-LEFT_OUT := $(filter-out %/paths.c %/cancel.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) \
+LEFT_OUT := $(filter-out %/paths.c %/cancel.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) $(filter-out %/worker.c,$(wildcard c_src/client/*.c)) \
 	c_src/cli/bridge.c c_src/web/list_nodes.c c_src/serve/watch_nodes.c
 endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c c_src/serve/*.c))
@@ -266,7 +266,7 @@ $(1)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 
 $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
-$(addprefix $(1)/c_src/,node/%.o cli/node_%.o web/list_nodes.o serve/watch_nodes.o): CPPFLAGS += $(EI_CFLAGS)
+$(addprefix $(1)/c_src/,node/%.o cli/node_%.o cli/bridge.o client/%.o web/list_nodes.o serve/watch_nodes.o): CPPFLAGS += $(EI_CFLAGS)
 $(1)/c_src/web/%.o $(1)/c_src/serve/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
 $(1)/c_src/beam/fast/fast_core.o: $(CORE)
 $(1)/c_src/beam/fast/fast_core.o: CPPFLAGS += $(CORE:%=-DERLTRACE_CORE='"%"')
