@@ -28,9 +28,9 @@ setting(Name) ->
     [V || {ok, V} <- [application:get_env(erltrace, Name)]] ++
         [word(V) || {erltrace, Words} <- arguments(), V <- values(atom_to_list(Name), Words)].
 
-%% The keeper has asked for them: `init' may not answer.
+%% The loader has asked for them: `init' may not answer.
 arguments() ->
-    try ets:lookup_element(erltrace_keeper, arguments, 2)
+    try ets:lookup_element(erltrace_loader, arguments, 2)
     catch error:badarg -> init:get_arguments()
     end.
 

@@ -7,7 +7,7 @@
 %%     erltrace_deploy_sup   scripts that run as long as the application does
 %%       erltrace_metrics      what they gather, added up
 %%       erltrace_alerts       those that go on
-%%       erltrace_loads        modules that are loaded later: tells their handles
+%%       erltrace_new_modules        modules that are loaded later: tells their handles
 %%       erltrace_script_sup   erltrace_script, one each
 %%       erltrace_deploy       which there are; starts them again
 %%     erltrace_restarter    starts both supervisors again, after a pause
@@ -63,7 +63,7 @@ sup(deploy) ->
     {#{strategy => rest_for_one, intensity => 10, period => 60},
      [#{id => metrics, start => {erltrace_metrics, start_link, []}},
       #{id => alerts, start => {erltrace_alerts, start_link, []}},
-      #{id => loads, start => {erltrace_loads, start_link, []}},
+      #{id => loads, start => {erltrace_new_modules, start_link, []}},
       #{id => scripts, start => {?MODULE, start_scripts, []}, type => supervisor},
       #{id => deploy, start => {erltrace_deploy, start_link, []}}]};
 sup(scripts) ->

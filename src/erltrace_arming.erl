@@ -3,7 +3,7 @@
 %% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the fast
 %% way to calls (erltrace_fastcalls) if that is taken (erltrace_calls), the VM's counters
 %% (erltrace_counters), the messages of the system monitor and of net_kernel
-%% (erltrace_monitor), the sequential system tracer (erltrace_flows), modules loaded while the script runs (erltrace_rearm). It is a value that the
+%% (erltrace_sysmon), the sequential system tracer (erltrace_flows), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
 -export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
@@ -106,7 +106,7 @@ is_fast({fast, _, _, _}) -> true;
 is_fast(_) -> false.
 
 start_monitor(Number, Needs, Known, A) ->
-    case erltrace_monitor:start(Number, self(), Needs) of
+    case erltrace_sysmon:start(Number, self(), Needs) of
         {ok, Monitor, Missing} ->
             Wall = erltrace_wall:start(Number, self(), Needs),
             {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing,
@@ -172,7 +172,7 @@ disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls, monitor = M
     A1 = uncount(A),
     erltrace_wall:stop(A#arming.wall),
     erltrace_state:stop(A#arming.state),
-    erltrace_monitor:stop(Monitor),
+    erltrace_sysmon:stop(Monitor),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
     _ = case erltrace_flows:stop(A#arming.flows) of % when nobody gets a token any more

@@ -57,8 +57,8 @@ init([]) ->
 -spec handle_continue(look, #st{}) -> {noreply, #st{}}.
 handle_continue(look, St) ->
     end_orphans(),
-    _ = erltrace_beat:send_after(?LEVEL, level),
-    _ = erltrace_beat:send_after(?LOOK, look),
+    _ = erltrace_timer:send_after(?LEVEL, level),
+    _ = erltrace_timer:send_after(?LOOK, look),
     {noreply, look(St)}.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
@@ -74,10 +74,10 @@ handle_cast(_, St) ->
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}}.
 handle_info(look, St) ->
-    _ = erltrace_beat:send_after(?LOOK, look),
+    _ = erltrace_timer:send_after(?LOOK, look),
     {noreply, look(St)};
 handle_info(level, St) ->
-    _ = erltrace_beat:send_after(?LEVEL, level),
+    _ = erltrace_timer:send_after(?LEVEL, level),
     set_level(St),
     {noreply, St};
 handle_info({again, Name}, #st{scripts = Scripts} = St) ->

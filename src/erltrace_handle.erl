@@ -82,11 +82,11 @@ init(Owner) ->
     erltrace_room:make(),
     case erltrace_nif:open() of
         {ok, Nif, Number} ->
-            erltrace_watchdog:is_harmless() andalso erltrace_nif:forbid(Nif),
-            erltrace_watchdog:is_payload() orelse erltrace_nif:no_payload(Nif),
+            erltrace_limiter:is_harmless() andalso erltrace_nif:forbid(Nif),
+            erltrace_limiter:is_payload() orelse erltrace_nif:no_payload(Nif),
             {ok, open, #data{nif = Nif, number = Number,
                              owner = {Owner, erlang:monitor(process, Owner)},
-                             watchdog = erltrace_watchdog:start(self(), Owner, Nif, Number)}};
+                             watchdog = erltrace_limiter:start(self(), Owner, Nif, Number)}};
         Error ->
             {error, Reason} = erltrace_compile:reply(Error),
             {stop, {shutdown, Reason}}
@@ -170,7 +170,7 @@ finish(State, #data{nif = Nif, watchdog = Watchdog} = Data) ->
         end
     after
         _ = is_ours(Data) andalso erltrace_nif:close(Nif),
-        erltrace_watchdog:stop(Watchdog)
+        erltrace_limiter:stop(Watchdog)
     end,
     Data#data{nif = closed}.
 
@@ -183,7 +183,7 @@ request({target, OsPid}, State, Data) ->
     {erltrace_nif:set_target(Data#data.nif, OsPid), State, Data};
 request({owner, Owner}, State, #data{owner = {_, Mon}} = Data) ->
     erlang:demonitor(Mon, [flush]),
-    erltrace_watchdog:stop(Data#data.watchdog),
+    erltrace_limiter:stop(Data#data.watchdog),
     Data1 = Data#data{owner = {Owner, erlang:monitor(process, Owner)}},
     {ok, State, new_watchdog(State, Data1)};
 request(position, State, Data) ->
@@ -397,7 +397,7 @@ event({timeout, sweep}, _, running, #data{nif = Nif}) ->
 event({timeout, code}, _, running, Data) ->
     erltrace_code:poll(),
     {keep_state_and_data, code_timer(Data)};
-event(info, loaded, running, Data) -> % erltrace_loads
+event(info, loaded, running, Data) -> % erltrace_new_modules
     {keep_state, rearm(running, Data)};
 event({timeout, rearm}, _, running, Data) ->
     Data1 = rearm(running, Data),
@@ -437,7 +437,7 @@ calm(Every, #data{calm = true}) when is_integer(Every) -> max(?CALM, Every);
 calm(Every, _) -> Every.
 
 beat(Name, infinity) -> {{timeout, Name}, infinity, []};
-beat(Name, Every) -> {{timeout, Name}, erltrace_beat:next(Every), [], {abs, true}}.
+beat(Name, Every) -> {{timeout, Name}, erltrace_timer:next(Every), [], {abs, true}}.
 
 %% A script that records and writes snapshots itself does so whether somebody reads or not. What it
 %% says besides is kept, the latest of it.
@@ -494,17 +494,17 @@ ended({aborted, Text}, State, #data{nif = Nif} = Data) ->
     {next_state, stopped(State), Data1#data{aborted = Error}}.
 
 new_watchdog(State, #data{owner = {Owner, _}} = Data) ->
-    New = erltrace_watchdog:start(self(), Owner, Data#data.nif, Data#data.number),
+    New = erltrace_limiter:start(self(), Owner, Data#data.nif, Data#data.number),
     Data1 = Data#data{watchdog = New},
     State =:= running andalso watch(Data1),
     Data1.
 
 watch(#data{watchdog = Watchdog, calm = Calm}) ->
-    erltrace_watchdog:watch(Watchdog, case Calm of true -> ?CALM; false -> 0 end).
+    erltrace_limiter:watch(Watchdog, case Calm of true -> ?CALM; false -> 0 end).
 
 %% Where polls are rare, one process looks for new modules for all.
 follow_loads(Arming, #data{calm = true}) ->
-    erltrace_arming:rearm_interval(Arming) =:= infinity orelse erltrace_loads:follow(self());
+    erltrace_arming:rearm_interval(Arming) =:= infinity orelse erltrace_new_modules:follow(self());
 follow_loads(_, _) ->
     ok.
 

@@ -88,7 +88,7 @@ file_name_that_is_no_text_test() ->
 garbage_test() ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
         armed(<<"a">>),
-        Servers = [erltrace_deploy, erltrace_metrics, erltrace_alerts, erltrace_loads],
+        Servers = [erltrace_deploy, erltrace_metrics, erltrace_alerts, erltrace_new_modules],
         Scripts = [P || {_, P, _, _} <- supervisor:which_children(erltrace_script_sup)],
         Handles = [P || {_, P, _, _} <- supervisor:which_children(erltrace_sup)],
         Pids = [whereis(S) || S <- Servers] ++ Scripts ++ Handles,
@@ -113,7 +113,7 @@ restarts_test() ->
              ok = application:stop(erltrace),
              ?assertEqual([], [P || P <- erlang:processes(), {dictionary, D} <- [process_info(P, dictionary)],
                                     {'$initial_call', {M, _, _}} <- D,
-                                    lists:member(M, [erltrace_script, erltrace_handle, erltrace_watchdog])]),
+                                    lists:member(M, [erltrace_script, erltrace_handle, erltrace_limiter])]),
              ?assertNot(dtrace:pn(12, 1)),
              ok = application:start(erltrace)
          end || N <- [0, 5, 20, 100, 700]],
@@ -143,7 +143,7 @@ killed_test() ->
              wait(fun() -> is_pid(whereis(Name)) andalso whereis(Name) =/= Old end),
              wait(fun() -> is_pid(whereis(erltrace_deploy)) end),
              ok = wait(fun() -> case erltrace:reload() of ok -> ok; _ -> false end end)
-         end || Name <- [erltrace_alerts, erltrace_loads, erltrace_deploy, erltrace_script_sup]],
+         end || Name <- [erltrace_alerts, erltrace_new_modules, erltrace_deploy, erltrace_script_sup]],
         Handle = hd([P || {_, P, _, _} <- supervisor:which_children(erltrace_sup)]),
         exit(Handle, kill),
         wait(fun() -> not is_process_alive(Handle) andalso state(<<"a">>) =:= armed end),
@@ -173,7 +173,7 @@ deploy_killed_runs_scripts_once_test() ->
 killed_after_calls_test_() ->
     {timeout, 240, [{atom_to_list(Name), fun() -> killed_after_calls(Name) end}
                     || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_sup, erltrace_deploy, erltrace_restarter,
-                                erltrace_script_sup, erltrace_loads, erltrace_alerts]]}.
+                                erltrace_script_sup, erltrace_new_modules, erltrace_alerts]]}.
 
 killed_after_calls(Name) ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
@@ -201,7 +201,7 @@ killed_before_it_reads_test() ->
 missed_calls_are_told_test_() ->
     {timeout, 240, [{atom_to_list(Name), fun() -> missed_calls_are_told(Name) end}
                     || Name <- [script, handle, erltrace_metrics, erltrace_deploy_sup, erltrace_sup, erltrace_deploy,
-                                erltrace_script_sup, erltrace_loads, erltrace_alerts]]}.
+                                erltrace_script_sup, erltrace_new_modules, erltrace_alerts]]}.
 
 missed_calls_are_told(Name) ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
@@ -240,7 +240,7 @@ not_armed_ratio_test() ->
 %% the file changes.
 killed_tells_nothing_twice_test_() ->
     {timeout, 240, [{atom_to_list(Name), fun() -> killed_tells_nothing_twice(Name) end}
-                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_deploy, erltrace_script_sup, erltrace_loads]]}.
+                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_deploy, erltrace_script_sup, erltrace_new_modules]]}.
 
 killed_tells_nothing_twice(Name) ->
     Scripts = [{"a.d", ?COUNT}, {"bad.d", "BEGIN { @x = count(; }"}, {"misspelt.d", "erlang*:::proces-spawn { @ = count(); }"},

@@ -72,17 +72,17 @@ command(Script, Fun) ->
     Me = self(),
     Spec = [{protocol, 3}, {scripts, [{clause, <<>>, Script}]}],
     {Pid, Mon} = spawn_monitor(fun() ->
-                                       {ok, Guard} = erltrace_agent:start(self(), Me, Spec),
-                                       taking(Guard, Fun)
+                                       {ok, Conn} = erltrace_agent:start(self(), Me, Spec),
+                                       taking(Conn, Fun)
                                end),
     {Pid, Mon}.
 
-taking(Guard, Fun) ->
+taking(Conn, Fun) ->
     receive
-        {matched, _} -> Guard ! {go_stream, 1}, taking(Guard, Fun);
-        {batch, _} -> Guard ! more, taking(Guard, Fun);
+        {matched, _} -> Conn ! {go_stream, 1}, taking(Conn, Fun);
+        {batch, _} -> Conn ! more, taking(Conn, Fun);
         {done, Code} -> exit({done, Code});
-        Message -> Fun(Guard, Message), taking(Guard, Fun)
+        Message -> Fun(Conn, Message), taking(Conn, Fun)
     end.
 
 %% ---- what they say ---------------------------------------------------------------------------
@@ -106,8 +106,8 @@ status() ->
     H = script("erlang*:::dist-monitor, erlang*:::gc_minor-start,"
                "erlang*:process_tests:f:function-entry { @[probename] = count(); }"),
     ok = says(erltrace_handle, [number, owner, subscribed, arming]),
-    ok = says(erltrace_watchdog, [handle, owner, number, watching]),
-    ok = says(erltrace_monitor, [handle, number, needs]),
+    ok = says(erltrace_limiter, [handle, owner, number, watching]),
+    ok = says(erltrace_sysmon, [handle, number, needs]),
     has_gc() andalso (ok = says(erltrace_gc, [handles])),
     ?assert(until(fun() -> ?MODULE:f(1), is_counted(H) end)),
     ok = erltrace:close(H),
@@ -146,9 +146,9 @@ agent_test_() ->
     {timeout, 60, fun() ->
         {Command, Mon} = command(<<?SCRIPT>>),
         ?assert(until(fun() -> is_running() end)),
-        ok = says(erltrace_agent, [command, guard, handle, next]),
-        ok = says(erltrace_guard, [command, worker, silent_ms, gone]),
-        pid(erltrace_guard) ! stop,
+        ok = says(erltrace_agent, [command, conn, handle, next]),
+        ok = says(erltrace_conn, [command, worker, silent_ms, gone]),
+        pid(erltrace_conn) ! stop,
         receive {'DOWN', Mon, process, Command, Why} -> ?assertEqual({done, -1}, Why) end,
         none_left()
     end}.
@@ -164,7 +164,7 @@ is_running() ->
 code_change_test() ->
     {ok, H} = erltrace:script(?SCRIPT),
     {ok, Ref} = erltrace:subscribe(H, #{interval => 10, window => 1000}),
-    Dog = pid(erltrace_watchdog),
+    Dog = pid(erltrace_limiter),
     [begin
          ok = sys:suspend(P),
          ?MODULE:f(1),
@@ -173,7 +173,7 @@ code_change_test() ->
          _ = code:purge(M),
          receive after 150 -> ok end, % ticks and timers are due
          ok = sys:resume(P)
-     end || {M, P} <- [{erltrace_handle, H}, {erltrace_watchdog, Dog}]],
+     end || {M, P} <- [{erltrace_handle, H}, {erltrace_limiter, Dog}]],
     ?MODULE:f(1),
     ok = erltrace:stop(H),
     ?assertEqual(3, told(Ref, 0)),
@@ -213,7 +213,7 @@ all_modules_loaded_anew_test_() ->
              ?assert(until(fun() -> code:soft_purge(M) end))
          end || _ <- [1, 2], M <- Modules, M =/= erltrace_nif, code:is_loaded(M) =/= false],
         ?assertEqual(Before, lists:sort(ours())),
-        pid(erltrace_guard) ! stop,
+        pid(erltrace_conn) ! stop,
         receive {'DOWN', Mon, process, Command, Why} -> ?assertEqual({done, -1}, Why) end,
         none_left()
     end}.
@@ -224,13 +224,13 @@ erltrace_app_modules() ->
 
 %% ---- killed ----------------------------------------------------------------------------------
 
-%% Whichever is killed: the command hears the end or goes on (or nothing, without the guard: it does
+%% Whichever is killed: the command hears the end or goes on (or nothing, without the connection: it does
 %% not hear it any more), nothing is left, no report of a crash.
 killed_test_() ->
     [{timeout, 60, {atom_to_list(Module) ++ " " ++ atom_to_list(How),
                     fun() -> killed(Module, How) end}} ||
-        Module <- [erltrace_handle, erltrace_watchdog, erltrace_agent, erltrace_guard,
-                   erltrace_monitor],
+        Module <- [erltrace_handle, erltrace_limiter, erltrace_agent, erltrace_conn,
+                   erltrace_sysmon],
         How <- [kill, shutdown]].
 
 killed(Module, How) ->
@@ -239,11 +239,11 @@ killed(Module, How) ->
     Logged = logged(fun() ->
         {Command, Mon} = command(Script),
         ?assert(until(fun() -> is_running() end)),
-        {Guard, Victim} = {pid(erltrace_guard), pid(Module)},
+        {Conn, Victim} = {pid(erltrace_conn), pid(Module)},
         exit(Victim, How),
         receive after 200 -> ok end,
-        Guard ! stop,
-        Module =:= erltrace_guard andalso exit(Command, kill),
+        Conn ! stop,
+        Module =:= erltrace_conn andalso exit(Command, kill),
         receive {'DOWN', Mon, process, Command, _} -> ok end,
         none_left()
     end),

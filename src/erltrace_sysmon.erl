@@ -10,7 +10,7 @@
 %% that need it do not fire. (Forwarding its messages would not be safe: if our process were killed,
 %% the other monitor would be lost.) Our handles share one: the process that is the system monitor
 %% fires the probes of all of them. When it ends, another process that needs it takes over.
--module(erltrace_monitor).
+-module(erltrace_sysmon).
 -behaviour(gen_server).
 -export([start/3, stop/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
@@ -254,7 +254,7 @@ poll(#st{blocked = Blocked} = St) ->
 
 schedule_poll(#st{blocked = Blocked, interval = Interval, polling = false} = St)
   when map_size(Blocked) > 0 ->
-    _ = erltrace_beat:send_after(Interval, poll),
+    _ = erltrace_timer:send_after(Interval, poll),
     St#st{polling = true};
 schedule_poll(St) ->
     St.

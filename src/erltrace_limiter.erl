@@ -8,7 +8,7 @@
 %% - if the owner dies while the handle's process is inside a long call, the watchdog turns the
 %%   probes off;
 %% - if the handle's process is killed, the watchdog takes back what it armed.
--module(erltrace_watchdog).
+-module(erltrace_limiter).
 -behaviour(gen_server).
 -export([start/4, stop/1, watch/2, is_harmless/0, is_payload/0]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
@@ -99,7 +99,7 @@ format_status(Status) ->
 tick(St) ->
     case check(St) of
         {running, _, Ms} ->
-            _ = erltrace_beat:send_after(Ms, tick),
+            _ = erltrace_timer:send_after(Ms, tick),
             St;
         {done, _, _} ->
             tell(done, St);
