@@ -106,11 +106,10 @@ format_status(#{state := #st{scripts = Scripts, level = Level, registry = Regist
 
 %% Those of a process of this name that was here before: it was killed, they were not.
 end_orphans() ->
-    lists:foreach(fun({_, Pid, _, _}) -> supervisor:terminate_child(erltrace_script_sup, Pid) end,
-                  supervisor:which_children(erltrace_script_sup)).
+    lists:foreach(fun erltrace_scripts_sup:stop_script/1, erltrace_scripts_sup:scripts()).
 
 start(#script{spec = #{name := Name} = Spec} = S) ->
-    case erltrace_app_sup:start_script(Spec) of
+    case erltrace_scripts_sup:start_script(Spec) of
         {ok, Pid} -> S#script{pid = Pid, mon = erlang:monitor(process, Pid)};
         {error, Why} -> again(Name, Why, S)
     end.
@@ -124,8 +123,7 @@ again(Name, Why, #script{wait = Wait} = S) ->
 
 stop(#script{pid = Pid, mon = Mon}) when is_pid(Pid) ->
     erlang:demonitor(Mon, [flush]),
-    _ = supervisor:terminate_child(erltrace_script_sup, Pid),
-    ok;
+    erltrace_scripts_sup:stop_script(Pid);
 stop(_) ->
     ok.
 

@@ -2,7 +2,7 @@
 %% @private
 %% @doc The process behind a handle: it compiles a script, arms what the script needs, monitors the
 %% owner, and takes everything back at the end. While the application runs it is a child of
-%% erltrace_sup; otherwise it has no parent.
+%% erltrace_handles_sup; otherwise it has no parent.
 %%
 %% A handle runs one script once:
 %%
@@ -41,7 +41,7 @@ start(Owner) ->
     case code:ensure_loaded(erltrace_nif) of
         {module, _} ->
             erltrace_vm:load(),
-            case erltrace_sup:start_handle(Owner) of
+            case erltrace_handles_sup:start_handle(Owner) of
                 none -> started(gen_statem:start(?MODULE, Owner, [{spawn_opt, [{priority, high}]}]));
                 Result -> started(Result)
             end;

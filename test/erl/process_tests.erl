@@ -36,7 +36,7 @@ module(Pid) ->
 
 ours() ->
     [{M, P} || P <- processes(), M <- [module(P)], lists:prefix("erltrace_", atom_to_list(M)),
-               M =/= erltrace_sup].
+               M =/= erltrace_handles_sup].
 
 pid(Module) ->
     {Module, Pid} = lists:keyfind(Module, 1, ours()),
@@ -136,8 +136,8 @@ status_of_states_test() ->
 supervisor_test() ->
     ok = application:start(erltrace),
     {ok, H} = erltrace:open(),
-    ?assertMatch({status, _, {module, gen_server}, _}, sys:get_status(erltrace_sup)),
-    ?assertMatch([{_, H, worker, _}], supervisor:which_children(erltrace_sup)),
+    ?assertMatch({status, _, {module, gen_server}, _}, sys:get_status(erltrace_handles_sup)),
+    ?assertMatch([{_, H, worker, _}], supervisor:which_children(erltrace_handles_sup)),
     ok = erltrace:close(H),
     ok = application:stop(erltrace),
     none_left().
