@@ -30,7 +30,7 @@
              up :: reference(),                   % its monitor
              worker :: pid(),
              mon :: reference(),
-             handle :: reference() | undefined,   % the handle's monitor, while there is a handle
+             handle :: reference() | undefined,   % the monitor of its supervisor, while there is a handle
              heard :: integer(),                  % ms: when the command's last message came
              silence :: pos_integer(),
              fast = false :: boolean(),           % calls go the fast way
@@ -59,11 +59,13 @@ init({Command, Connection, Spec}) ->
 %% Before any message of the command is read.
 -spec handle_continue(handle, #st{}) -> {noreply, #st{}}.
 handle_continue(handle, #st{worker = Worker} = St) ->
-    Started = erltrace_handle:start(Worker),
-    Worker ! {handle, Started},
-    case Started of
-        {ok, Pid} -> {noreply, St#st{handle = erlang:monitor(process, Pid)}};
-        {error, _} -> {noreply, St}
+    case erltrace_handle:start(Worker) of
+        {ok, Handle, Sup} ->
+            Worker ! {handle, {ok, Handle}},
+            {noreply, St#st{handle = erlang:monitor(process, Sup)}};
+        {error, _} = Error ->
+            Worker ! {handle, Error},
+            {noreply, St}
     end.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.

@@ -34,5 +34,5 @@ start_handle(Owner) ->
 init([]) ->
     process_flag(sensitive, true),
     {ok, {#{strategy => simple_one_for_one},
-          [#{id => handle, start => {erltrace_handle, start_link, []}, restart => temporary,
-             shutdown => 10000, type => worker}]}}.
+          [#{id => handle, start => {erltrace_handle_sup, start_link, []}, restart => temporary,
+             type => supervisor}]}}.

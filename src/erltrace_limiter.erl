@@ -5,40 +5,35 @@
 %%
 %% - it checks the script (c_src/beam/handle/watchdog.c), ten times a second if there are many
 %%   events, and tells the handle's process when the script must end or has ended by itself;
-%% - if the owner dies while the handle's process is inside a long call, the watchdog turns the
-%%   probes off;
-%% - if the handle's process is killed, the watchdog takes back what it armed.
+%% - if the owner dies while the handle's process is inside a long call, it turns the probes off;
+%% - it ends after the handle's process (erltrace_handle_sup), and takes back what that one has left
+%%   armed if it was killed.
 -module(erltrace_limiter).
 -behaviour(gen_server).
--export([start/4, stop/1, watch/2, is_harmless/0, is_payload/0]).
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, code_change/3, format_status/1]).
+-export([owner/2, watch/2, is_harmless/0, is_payload/0]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+         format_status/1]).
 
 -define(PATIENCE, 300). % ms for the handle's process to end after its owner
 
--record(st, {handle :: pid(),
-             owner :: pid(),
+-record(st, {sup :: pid(),
+             handle :: pid(),
+             mon :: reference(),            % of the handle's process
+             owner :: {pid(), reference()} | undefined, % and its monitor
              nif :: reference(),
              number :: pos_integer(),
              rest = 0 :: non_neg_integer(), % ms between two checks, if that is not too seldom
              watching = false :: boolean()}).
 
-%% @doc Started by the handle's process.
--spec start(pid(), pid(), reference(), pos_integer()) -> {pid(), Monitor :: reference()}.
-start(Handle, Owner, Nif, Number) ->
-    St = #st{handle = Handle, owner = Owner, nif = Nif, number = Number},
-    {ok, PidAndMonitor} = gen_server:start_monitor(?MODULE, St, []),
-    PidAndMonitor.
-
-%% @doc The handle has ended normally; returns when this process has ended too.
--spec stop({pid(), reference()}) -> ok.
-stop({Pid, Mon}) ->
-    gen_server:cast(Pid, done),
-    receive {'DOWN', Mon, process, Pid, _} -> ok end.
+%% @doc Whose handle it is, from now on.
+-spec owner(pid(), Owner :: pid()) -> ok.
+owner(Limiter, Owner) ->
+    gen_server:cast(Limiter, {owner, Owner}).
 
 %% @doc The script runs: start checking it, so many ms apart, unless it has to be more often.
--spec watch({pid(), reference()}, Rest :: non_neg_integer()) -> ok.
-watch({Pid, _}, Rest) ->
-    gen_server:cast(Pid, {watch, Rest}).
+-spec watch(pid(), Rest :: non_neg_integer()) -> ok.
+watch(Limiter, Rest) ->
+    gen_server:cast(Limiter, {watch, Rest}).
 
 %% @doc Does this node forbid destructive actions? By erltrace's setting `destructive' = false.
 -spec is_harmless() -> boolean().
@@ -51,39 +46,53 @@ is_harmless() ->
 is_payload() ->
     not lists:any(fun(V) -> lists:member(V, [off, false, "off"]) end, erltrace_app:setting(payload)).
 
--spec init(#st{}) -> {ok, #st{}}.
-init(#st{handle = Handle, owner = Owner} = St) ->
+-spec init({Sup :: pid(), {Handle :: pid(), reference(), pos_integer()}}) -> {ok, #st{}}.
+init({Sup, {Handle, Nif, Number}}) ->
     erltrace_vm:leave_application(),
     process_flag(sensitive, true),
-    process_flag(priority, high),
-    _ = erlang:monitor(process, Handle),
-    _ = erlang:monitor(process, Owner),
-    {ok, St}.
+    process_flag(trap_exit, true),
+    {ok, #st{sup = Sup, handle = Handle, mon = erlang:monitor(process, Handle), nif = Nif, number = Number}}.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
--spec handle_cast(done | {watch, non_neg_integer()}, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
-handle_cast(done, St) ->
-    {stop, normal, St};
+-spec handle_cast({owner, pid()} | {watch, non_neg_integer()}, #st{}) -> {noreply, #st{}}.
+handle_cast({owner, Owner}, #st{owner = Before} = St) ->
+    _ = case Before of
+            {_, Mon} -> erlang:demonitor(Mon, [flush]);
+            undefined -> ok
+        end,
+    {noreply, St#st{owner = {Owner, erlang:monitor(process, Owner)}}};
 handle_cast({watch, Rest}, St) ->
     {noreply, tick(St#st{rest = Rest, watching = true})}.
 
--spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, shutdown, #st{}}.
+handle_info({'EXIT', Sup, _}, #st{sup = Sup} = St) ->
+    {stop, shutdown, St};
 handle_info(tick, #st{watching = true} = St) ->
     {noreply, tick(St)};
-handle_info({'DOWN', _, process, Handle, _}, #st{handle = Handle} = St) ->
-    clean_up(St),
-    {stop, normal, St};
-handle_info({'DOWN', _, process, Owner, _}, #st{owner = Owner} = St) ->
+handle_info({'DOWN', Mon, process, _, _}, #st{mon = Mon} = St) ->
+    _ = off(St), % the supervisor has seen it too: this process ends next
+    {noreply, St#st{watching = false}};
+handle_info({'DOWN', Mon, process, _, _}, #st{owner = {_, Mon}} = St) ->
     _ = erlang:send_after(?PATIENCE, self(), owner_gone),
     {noreply, St};
 handle_info(owner_gone, St) ->
-    off(St),
+    _ = off(St),
     {noreply, St};
 handle_info(_, St) ->
     {noreply, St}.
+
+%% If the supervisor was killed, the handle's process is ending at the same time.
+-spec terminate(term(), #st{}) -> ok.
+terminate(_, #st{handle = Handle, nif = Nif} = St) ->
+    Mon = erlang:monitor(process, Handle),
+    receive {'DOWN', Mon, process, Handle, _} -> ok
+    after ?PATIENCE -> ok
+    end,
+    _ = off(St) andalso erltrace_nif:close(Nif),
+    ok.
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
 code_change(_, St, _) ->
@@ -91,7 +100,11 @@ code_change(_, St, _) ->
 
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{} = St} = Status) ->
-    Status#{state := #{handle => St#st.handle, owner => St#st.owner, number => St#st.number,
+    Owner = case St#st.owner of
+                {Pid, _} -> Pid;
+                undefined -> undefined
+            end,
+    Status#{state := #{handle => St#st.handle, owner => Owner, number => St#st.number,
                        watching => St#st.watching}};
 format_status(Status) ->
     Status.
@@ -110,7 +123,7 @@ tick(St) ->
     end.
 
 tell(What, #st{handle = Handle} = St) ->
-    Handle ! {watchdog, self(), What},
+    Handle ! {limiter, self(), What},
     St#st{watching = false}.
 
 check(#st{nif = Nif, rest = Rest}) ->
@@ -118,14 +131,11 @@ check(#st{nif = Nif, rest = Rest}) ->
     catch error:_ -> {aborted, 0, <<"erltrace's library has been replaced by another one">>}
     end.
 
-clean_up(#st{nif = Nif} = St) ->
-    off(St),
-    try erltrace_nif:close(Nif)
-    catch error:_ -> ok % another library is loaded: the handle ends with the last reference
-    end.
-
+%% False if it has been closed; or with the last reference, if another library is loaded.
 off(#st{nif = Nif, number = Number}) ->
-    try erltrace_nif:halt(Nif)
-    catch error:_ -> ok
-    end,
-    erltrace_vm:forget(Number).
+    try erltrace_nif:alive(Number) andalso erltrace_nif:halt(Nif) of
+        ok -> erltrace_vm:forget(Number), true;
+        false -> false
+    catch
+        error:_ -> false
+    end.

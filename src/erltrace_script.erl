@@ -159,7 +159,7 @@ arm(#data{spec = Spec, ran = Ran} = Data) ->
 
 start(#{name := Name} = Spec, Ran) ->
     case erltrace_handle:start(self()) of
-        {ok, H} ->
+        {ok, H, _} ->
             try
                 ok = erltrace_metrics:writers(Name, [self(), H]),
                 Loaded = erlang:loaded(),

@@ -49,7 +49,7 @@
                mailbox = 0 :: non_neg_integer(),
                status = 0 :: non_neg_integer(),
                memory = 0 :: non_neg_integer(),
-               makers = [] :: [fun((#answer{}) -> term())],
+               makers = [] :: [fun((#answer{}) -> term())] | [fun((tuple()) -> term())],
                keeps = false :: boolean(),       % something until the next round
                sparse = false :: boolean(),      % only of those with messages: a process that is not known has had none
                words = false :: boolean(),       % the library reads the items in the VM

@@ -90,7 +90,8 @@ garbage_test() ->
         armed(<<"a">>),
         Servers = [erltrace_deploy, erltrace_metrics, erltrace_alerts, erltrace_new_modules],
         Scripts = [P || {_, P, _, _} <- supervisor:which_children(erltrace_scripts_sup)],
-        Handles = [P || {_, P, _, _} <- supervisor:which_children(erltrace_handles_sup)],
+        Handles = [P || {_, Sup, _, _} <- supervisor:which_children(erltrace_handles_sup),
+                        {_, P, _, _} <- supervisor:which_children(Sup)],
         Pids = [whereis(S) || S <- Servers] ++ Scripts ++ Handles,
         [begin
              P ! garbage,
@@ -144,7 +145,7 @@ killed_test() ->
              wait(fun() -> is_pid(whereis(erltrace_deploy)) end),
              ok = wait(fun() -> case erltrace:reload() of ok -> ok; _ -> false end end)
          end || Name <- [erltrace_alerts, erltrace_new_modules, erltrace_deploy, erltrace_scripts_sup]],
-        Handle = hd([P || {_, P, _, _} <- supervisor:which_children(erltrace_handles_sup)]),
+        Handle = process(handle),
         exit(Handle, kill),
         wait(fun() -> not is_process_alive(Handle) andalso state(<<"a">>) =:= armed end),
         wait(fun() -> dtrace:pn(12, 1) end)
@@ -216,7 +217,9 @@ missed_calls_are_told(Name) ->
     end).
 
 process(script) -> child(erltrace_scripts_sup);
-process(handle) -> child(erltrace_handles_sup);
+process(handle) ->
+    {_, Pid, _, _} = lists:keyfind(erltrace_handle, 1, supervisor:which_children(child(erltrace_handles_sup))),
+    Pid;
 process(Name) -> whereis(Name).
 
 child(Sup) ->

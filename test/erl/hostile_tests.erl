@@ -64,8 +64,8 @@ supervisor_killed_test_() ->
     {timeout, 60, fun() ->
         ok = application:start(erltrace),
         {ok, H} = erltrace:script(script()),
-        Sup = whereis(erltrace_handles_sup),
-        ?assert(lists:member(Sup, element(2, process_info(H, links)))),
+        {links, [Sup]} = process_info(H, links),
+        ?assertMatch([{_, Sup, supervisor, _}], supervisor:which_children(erltrace_handles_sup)),
         Mon = monitor(process, H),
         exit(whereis(erltrace_sup), kill),
         receive {'DOWN', Mon, process, H, _} -> ok end,

@@ -107,7 +107,8 @@ status() ->
                "erlang*:process_tests:f:function-entry { @[probename] = count(); }"),
     ok = says(erltrace_handle, [number, owner, subscribed, arming]),
     ok = says(erltrace_limiter, [handle, owner, number, watching]),
-    ok = says(erltrace_sysmon, [handle, number, needs]),
+    ok = says(erltrace_handle_sup, [number, children]),
+    ok = says(erltrace_sysmon, [number, needs]),
     has_gc() andalso (ok = says(erltrace_gc, [handles])),
     ?assert(until(fun() -> ?MODULE:f(1), is_counted(H) end)),
     ok = erltrace:close(H),
@@ -137,7 +138,10 @@ supervisor_test() ->
     ok = application:start(erltrace),
     {ok, H} = erltrace:open(),
     ?assertMatch({status, _, {module, gen_server}, _}, sys:get_status(erltrace_handles_sup)),
-    ?assertMatch([{_, H, worker, _}], supervisor:which_children(erltrace_handles_sup)),
+    [{_, Sup, supervisor, _}] = supervisor:which_children(erltrace_handles_sup),
+    ?assertMatch([{erltrace_handle, H, worker, _}, {erltrace_limiter, _, worker, _}],
+                 supervisor:which_children(Sup)),
+    ?assertEqual(2, proplists:get_value(active, supervisor:count_children(Sup))),
     ok = erltrace:close(H),
     ok = application:stop(erltrace),
     none_left().
@@ -229,7 +233,7 @@ erltrace_app_modules() ->
 killed_test_() ->
     [{timeout, 60, {atom_to_list(Module) ++ " " ++ atom_to_list(How),
                     fun() -> killed(Module, How) end}} ||
-        Module <- [erltrace_handle, erltrace_limiter, erltrace_agent, erltrace_conn,
+        Module <- [erltrace_handle, erltrace_handle_sup, erltrace_limiter, erltrace_agent, erltrace_conn,
                    erltrace_sysmon],
         How <- [kill, shutdown]].
 

@@ -11,7 +11,7 @@ trace status -qn 'erlang*:lists:seq:function-entry { @ = count(); }'
 
 # Ours are sensitive: what they were started with, they tell themselves.
 is 'all of them answer' \
-	'[erltrace_agent,erltrace_conn,erltrace_handle,erltrace_loader,erltrace_limiter]' \
+	'[erltrace_agent,erltrace_conn,erltrace_handle,erltrace_handle_sup,erltrace_limiter,erltrace_loader]' \
 	"$(at status 'Ours = [P || P <- processes(), process_info(P, [initial_call, dictionary]) =:= [{initial_call, {proc_lib, init_p, 5}}, {dictionary, []}] orelse P =:= whereis(erltrace_loader)], lists:sort([begin {status, P, {module, _}, [D | _]} = sys:get_status(P), element(1, proplists:get_value(list_to_atom("$initial_call"), D)) end || P <- Ours]).')"
 is 'the loader can be read' true \
 	"$(at status '{status, _, {module, gen_statem}, Items} = sys:get_status(erltrace_loader), Text = lists:flatten(io_lib:format("~tp", [lists:last(Items)])), string:find(Text, "{serving,#{brought") =/= nomatch andalso length(Text) < 4000.')"
