@@ -26,8 +26,8 @@
 -define(PERIOD, 10).    % in so many seconds
 -define(SHUTDOWN, 10000). % ms for the handle's process, and for helpers, to end
 
--record(st, {handle :: pid(),
-             limiter :: pid(),
+-record(st, {handle :: pid() | undefined, % both: until they have been started
+             limiter :: pid() | undefined,
              nif :: reference(),
              number :: pos_integer(),        % of the handle, in the library
              helpers = #{} :: #{pid() => module()},
@@ -41,9 +41,14 @@ start(Owner) ->
                   Result -> Result
               end,
     case Started of
-        {ok, Sup} -> {ok, gen_server:call(Sup, handle, infinity), Sup};
+        {ok, Sup} -> opened(Sup);
         {error, {shutdown, Reason}} -> {error, Reason};
         {error, Reason} -> {error, Reason}
+    end.
+
+opened(Sup) ->
+    try {ok, gen_server:call(Sup, handle, infinity), Sup}
+    catch exit:_ -> {error, closed} % it was killed
     end.
 
 -spec start_link(Owner :: pid()) -> gen_server:start_ret().
@@ -72,17 +77,32 @@ init(Owner) ->
     process_flag(trap_exit, true),
     case erltrace_nif:open() of
         {ok, Nif, Number} ->
-            {ok, Handle} = gen_statem:start(erltrace_handle, {self(), {Owner, Nif, Number}}, linked()),
-            {ok, with_limiter(#st{handle = Handle, limiter = Handle, nif = Nif, number = Number})};
+            start_children(Owner, #st{nif = Nif, number = Number});
         Error ->
             {error, Reason} = erltrace_compile:reply(Error),
             {stop, {shutdown, Reason}}
     end.
 
-with_limiter(#st{handle = Handle, nif = Nif, number = Number} = St) ->
-    {ok, Limiter} = gen_server:start(erltrace_limiter, {self(), {Handle, Nif, Number}}, linked()),
-    Handle ! {limiter, Limiter},
-    St#st{limiter = Limiter}.
+start_children(Owner, #st{nif = Nif, number = Number} = St) ->
+    case gen_statem:start(erltrace_handle, {self(), {Owner, Nif, Number}}, linked()) of
+        {ok, Handle} ->
+            case start_limiter(St#st{handle = Handle}) of
+                {ok, St1} -> {ok, St1};
+                killed -> {stop, {shutdown, closed}}
+            end;
+        {error, _} -> % it was killed
+            _ = erltrace_nif:close(Nif),
+            {stop, {shutdown, closed}}
+    end.
+
+start_limiter(#st{handle = Handle, nif = Nif, number = Number} = St) ->
+    case gen_server:start(erltrace_limiter, {self(), {Handle, Nif, Number}}, linked()) of
+        {ok, Limiter} ->
+            Handle ! {limiter, Limiter},
+            {ok, St#st{limiter = Limiter}};
+        {error, _} ->
+            killed
+    end.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
 handle_call(handle, _, #st{handle = Handle} = St) ->
@@ -111,7 +131,10 @@ handle_info({'EXIT', Limiter, _}, #st{limiter = Limiter, restarts = Restarts} = 
     Now = erlang:monotonic_time(second),
     case [R || R <- Restarts, Now - R < ?PERIOD] of
         Recent when length(Recent) < ?INTENSITY ->
-            {noreply, with_limiter(St#st{restarts = [Now | Recent]})};
+            case start_limiter(St#st{restarts = [Now | Recent]}) of
+                {ok, St1} -> {noreply, St1};
+                killed -> {stop, shutdown, St}
+            end;
         _ ->
             {stop, shutdown, St}
     end;

@@ -51,8 +51,11 @@ none_left() ->
 
 %% What the node's log gets while this runs.
 logged(Fun) ->
+    logged(notice, Fun).
+
+logged(Level, Fun) ->
     Me = self(),
-    ok = logger:add_handler(?MODULE, ?MODULE, #{level => notice, to => Me}),
+    ok = logger:add_handler(?MODULE, ?MODULE, #{level => Level, to => Me}),
     try Fun()
     after ok = logger:remove_handler(?MODULE)
     end,
@@ -252,6 +255,23 @@ killed(Module, How) ->
         none_left()
     end),
     ?assertEqual([], Logged).
+
+%% Nor does a log that has all levels get what OTP's supervisors report of their children.
+no_progress_reports_test() ->
+    #{level := Level} = logger:get_primary_config(),
+    ok = logger:set_primary_config(level, all),
+    Logged = try logged(all, fun() ->
+        {ok, H} = erltrace:script("erlang*:::dist-monitor,"
+                                  "erlang*:process_tests:f:function-entry { @ = count(); }"),
+        ok = erltrace:close(H),
+        {ok, H1} = erltrace:script(?SCRIPT),
+        exit(H1, kill),
+        none_left()
+    end)
+    after ok = logger:set_primary_config(level, Level)
+    end,
+    Texts = [lists:flatten(io_lib:format("~p", [Event])) || Event <- Logged],
+    ?assertEqual([], [T || T <- Texts, string:find(T, "erltrace_") =/= nomatch]).
 
 %% Many lives: no processes, monitors, timers or aliases are left behind in who used them.
 no_leaks_test_() ->
