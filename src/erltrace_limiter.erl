@@ -57,7 +57,7 @@ init({Sup, {Handle, Nif, Number}}) ->
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
--spec handle_cast({owner, pid()} | {watch, non_neg_integer()}, #st{}) -> {noreply, #st{}}.
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
 handle_cast({owner, Owner}, #st{owner = Before} = St) ->
     _ = case Before of
             {_, Mon} -> erlang:demonitor(Mon, [flush]);
@@ -65,7 +65,9 @@ handle_cast({owner, Owner}, #st{owner = Before} = St) ->
         end,
     {noreply, St#st{owner = {Owner, erlang:monitor(process, Owner)}}};
 handle_cast({watch, Rest}, St) ->
-    {noreply, tick(St#st{rest = Rest, watching = true})}.
+    {noreply, tick(St#st{rest = Rest, watching = true})};
+handle_cast(_, St) ->
+    {noreply, St}.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, shutdown, #st{}}.
 handle_info({'EXIT', Sup, _}, #st{sup = Sup} = St) ->

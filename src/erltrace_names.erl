@@ -104,15 +104,17 @@ handle_continue(ask, #st{nif = Nif, keys = Keys} = St) ->
     ask(Nif, Keys, Before),
     {noreply, St#st{before = Before}}.
 
--spec handle_call(asked | again, gen_server:from(), #st{}) ->
-          {reply, ok, #st{}, timeout()} | {stop, normal, ok, #st{}}.
+-spec handle_call(term(), gen_server:from(), #st{}) ->
+          {reply, term(), #st{}, timeout()} | {stop, normal, ok, #st{}}.
 handle_call(asked, _, St) ->
     {reply, ok, St, ?MOST};
 handle_call(again, _, #st{nif = Nif, keys = Keys, before = Before} = St) ->
     Now = processes(),
     erltrace_nif:fill_names(Nif, Before -- Now), % they have ended
     ask(Nif, Keys, Now -- Before),
-    {stop, normal, ok, St}.
+    {stop, normal, ok, St};
+handle_call(_, _, St) ->
+    {reply, {error, unknown}, St, ?MOST}.
 
 -spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
 handle_cast(_, St) ->

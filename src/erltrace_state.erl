@@ -189,7 +189,7 @@ group(Period, Probes) ->
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
--spec handle_cast(stop | {key, tuple()}, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_cast(stop, St) ->
     {stop, normal, St};
 handle_cast({key, {Byte, Rows, Columns}}, #st{number = Number, groups = Groups, keys = Keys} = St) ->
@@ -197,7 +197,9 @@ handle_cast({key, {Byte, Rows, Columns}}, #st{number = Number, groups = Groups, 
     next(case Byte of
              0 -> St;
              _ -> St#st{groups = [at_once(G, now_ns()) || G <- Groups]}
-         end).
+         end);
+handle_cast(_, St) ->
+    {noreply, St}.
 
 %% Whoever presses a key wants to see the answer now: a round begins, if none is under way.
 at_once(#group{todo = [], due = Due} = G, Now) when is_integer(Due) -> G#group{due = Now};

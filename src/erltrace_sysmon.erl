@@ -126,9 +126,11 @@ handle_continue({claim, What}, St) ->
         net_kernel:monitor_nodes(true, [{node_type, all}, nodedown_reason]),
     {noreply, claim(St#st{busy = What -- [monitor_nodes]})}.
 
--spec handle_call(taken, gen_server:from(), #st{}) -> {reply, [pid() | port()], #st{}}.
+-spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
 handle_call(taken, _, St) ->
-    {reply, St#st.taken, St}.
+    {reply, St#st.taken, St};
+handle_call(_, _, St) ->
+    {reply, {error, unknown}, St}.
 
 -spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
 handle_cast(_, St) ->
