@@ -178,7 +178,7 @@ static void put_request(ei_x_buff *x, const struct nd *n, const char *what, int 
 
 /* gen_server:call(erltrace_loader, Request, infinity). Frees the request; ET_UNDEF: there is none,
  * or it has ended. */
-static int ask_keeper(struct nd *n, ei_x_buff *request, ei_x_buff *res, struct et_error *e)
+static int ask_loader(struct nd *n, ei_x_buff *request, ei_x_buff *res, struct et_error *e)
 {
 	ei_x_buff args = {0};
 	int rc;
@@ -206,7 +206,7 @@ static int come(struct nd *n, struct et_error *e)
 
 	put_request(&request, n, "come", 0);
 	ei_x_new(&res);
-	rc = ask_keeper(n, &request, &res, e);
+	rc = ask_loader(n, &request, &res, e);
 	if (rc == 0)
 		rc = is_atom(&res, "bring") ? 2 : 1;
 	else if (et_err_is(e, ET_UNDEF))
@@ -349,13 +349,13 @@ static int bring(struct nd *n, const struct files *f, struct et_error *e)
 	ei_x_encode_string(&request, so);
 	ei_x_encode_longlong(&request, (long long)f->st.st_size);
 	ei_x_encode_ulonglong(&request, (unsigned long long)f->st.st_ino);
-	rc = ask_keeper(n, &request, &res, e);
+	rc = ask_loader(n, &request, &res, e);
 	if (rc == 0)
 		rc = is_atom(&res, "blocked") ? seen_from_here(n, f, so, e) : is_atom(&res, "true");
 	if (rc >= 0) {
 		rc = put_all(&request, n, f, rc > 0, e);
 		if (rc == 0)
-			rc = ask_keeper(n, &request, &res, e);
+			rc = ask_loader(n, &request, &res, e);
 		else
 			ei_x_free(&request);
 	}
@@ -405,7 +405,7 @@ static int why_not(struct nd *n, const struct files *f, const char *path, struct
  * erlang:load_module(erltrace_loader, Code), erltrace_loader:begin_loading(Connection): 1; 0:
  * another command is at it, or its loader is still there.
  */
-static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
+static int bring_loader(struct nd *n, const struct files *f, struct et_error *e)
 {
 	char path[ND_PATH + 128];
 	struct nd_calls c = {.n = 0};
@@ -455,7 +455,7 @@ static int try_to_bring(struct nd *n, const struct files *f, struct et_error *e)
 
 	if (rc == 0) {
 		et_err_clear(e);
-		rc = nd_room(n, e) < 0 || nd_otp_modules(n, e) < 0 ? -1 : load_keeper(n, f, e);
+		rc = nd_room(n, e) < 0 || nd_otp_modules(n, e) < 0 ? -1 : bring_loader(n, f, e);
 		rc = rc > 0 ? 2 : rc;
 	}
 	if (rc == 2)
@@ -571,6 +571,6 @@ void nd_agent_gone(struct nd *n)
 	n->came = false;
 	ei_x_new(&res);
 	put_request(&request, n, "leave", 0);
-	ask_keeper(n, &request, &res, &ignored);
+	ask_loader(n, &request, &res, &ignored);
 	ei_x_free(&res);
 }
