@@ -17,6 +17,7 @@
 
 #include "escape.h"
 #include "output.h"
+#include "utf8.h"
 
 void cli_tell(const char *text, size_t len)
 {
@@ -68,7 +69,7 @@ static void caret(FILE *f, const erltrace_error_t *err)
 {
 	fprintf(f, "    %s\n    ", err->source);
 	for (int i = 0; i < err->column - 1 && err->source[i] != '\0'; i++)
-		if (((unsigned char)err->source[i] & 0xc0) != 0x80)
+		if (!utf8_is_tail(err->source[i]))
 			fputc(err->source[i] == '\t' ? '\t' : ' ', f);
 	fputs("^\n", f);
 }

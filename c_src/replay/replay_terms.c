@@ -14,6 +14,7 @@
 #include "prog/prog.h"
 #include "engine/state.h"
 #include "replay.h"
+#include "utf8.h"
 
 enum { LONGEST = 10000, COMPARED = 4096 };
 
@@ -320,10 +321,7 @@ static bool size_of(const struct rp_value *v, int64_t *n)
 	switch (node->op) {
 	case PAT_TUPLE:
 	case PAT_MAP: *n = node->n; return true;
-	case PAT_ATOM:
-		for (uint32_t i = 0; i < node->len; i++)
-			*n += ((unsigned char)node->text[i] & 0xc0) != 0x80;
-		return true;
+	case PAT_ATOM: *n = (int64_t)utf8_count(node->text, node->len); return true;
 	case PAT_NIL:
 	case PAT_CONS:
 		for (; *n < LONGEST && node->op == PAT_CONS; ++*n)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "erlang_words.h"
 #include "events.h"
 #include "replay_terms.h"
 #include "utf8.h"
@@ -33,25 +34,6 @@ static void puts_(struct out *o, const char *s)
 	put(o, s, strlen(s));
 }
 
-static size_t encode(uint32_t c, char buf[4])
-{
-	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-	for (size_t i = n; i-- > 1; c >>= 6)
-		buf[i] = (char)(0x80 | (c & 0x3f));
-	buf[0] = (char)(n == 1 ? c : (0xf00 >> n & 0xff) | c);
-	return n;
-}
-
-static uint32_t decode(const char *s, size_t n)
-{
-	uint32_t c = n == 1 ? (uint8_t)s[0] : (uint8_t)s[0] & (0x7fu >> n);
-
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | ((uint8_t)s[i] & 0x3f);
-	return c;
-}
-
 /* The character at i, copied; 0: it is none, or cut off. */
 static size_t utf8_at(const struct rp_bits *b, uint64_t i, char s[4])
 {
@@ -74,13 +56,9 @@ static bool is_printable(uint32_t c)
 
 static void character(struct out *o, uint32_t c)
 {
-	static const char from[] = "\b\t\n\v\f\r\033\"\\", to[] = "btnvfre\"\\";
-	const char *escaped = c != 0 && c < 128 ? strchr(from, (int)c) : NULL;
-	char text[4] = {'\\'};
+	char text[4] = {'\\', erlang_escape(c, '"')};
 
-	if (escaped != NULL)
-		text[1] = to[escaped - from];
-	put(o, text, escaped != NULL ? 2 : encode(c, text));
+	put(o, text, text[1] != '\0' ? 2 : utf8_encode(c, text));
 }
 
 static void decimal(struct out *o, uint64_t n)
@@ -102,7 +80,7 @@ static int kind_of_text(const struct out *o, const struct rp_bits *b)
 	if (n == 0 || b->n % 8 != 0)
 		return 0;
 	for (; i < most && (k = utf8_at(b, i, s)) > 0; i += k) {
-		printable = printable && is_printable(decode(s, k));
+		printable = printable && is_printable(utf8_decode(s, k));
 		utf8 = utf8 || k > 1;
 	}
 	if (k > 0)
@@ -125,7 +103,7 @@ static void print_bits(struct out *o, const struct rp_bits *b)
 		if (text == 2 && (k = utf8_at(b, i, s)) == 0)
 			break;
 		if (text != 0) {
-			character(o, text == 2 ? decode(s, k) : octet(b, i));
+			character(o, text == 2 ? utf8_decode(s, k) : octet(b, i));
 			continue;
 		}
 		if (i > 0)
@@ -228,18 +206,6 @@ static void print_node(struct out *o, const struct rp_value *v, bool args)
 	}
 }
 
-/* Without a character that is cut off. */
-static size_t whole(const char *text, size_t n)
-{
-	size_t at = n;
-
-	while (at > 0 && n - at < 3 && ((uint8_t)text[at - 1] & 0xc0) == 0x80)
-		at--;
-	if (at == 0 || utf8_valid((const unsigned char *)text + at - 1, n - at + 1) > 0)
-		return n;
-	return at - 1;
-}
-
 void rp_print(const struct rp_value *v, char *buf, size_t size)
 {
 	struct out o = {.buf = buf, .room = size - 1};
@@ -258,7 +224,7 @@ void rp_print(const struct rp_value *v, char *buf, size_t size)
 	if (o.cut) {
 		bool dots = o.room >= 8;
 
-		o.len = whole(buf, o.room - (dots ? 3 : 0));
+		o.len = utf8_whole(buf, o.room - (dots ? 3 : 0));
 		if (dots)
 			memcpy(buf + o.len, "...", 3);
 		o.len += dots ? 3 : 0;
@@ -292,7 +258,7 @@ static bool chars_of_bits(struct out *o, const struct rp_bits *b)
 	for (uint64_t i = 0; i < most && utf8; i += k)
 		utf8 = (k = utf8_at(b, i, s)) > 0;
 	for (uint64_t i = 0; i < n && !o->cut; i += utf8 ? k : 1) {
-		k = utf8 ? utf8_at(b, i, s) : encode(octet(b, i), s);
+		k = utf8 ? utf8_at(b, i, s) : utf8_encode(octet(b, i), s);
 		o->cut |= k == 0;
 		put_chars(o, s, k);
 	}
@@ -313,7 +279,7 @@ static bool chars_of_list(struct out *o, const struct rp_value *v)
 
 		if (head->op == PAT_INT && head->num >= 0 && head->num <= 0x10ffff &&
 			(head->num < 0xd800 || head->num >= 0xe000))
-			put_chars(o, s, encode((uint32_t)head->num, s));
+			put_chars(o, s, utf8_encode((uint32_t)head->num, s));
 		else if ((head->op != PAT_BINARY && head->op != PAT_CONS && head->op != PAT_NIL) ||
 			 !chars_of(o, &part))
 			return false;
@@ -340,7 +306,7 @@ static bool chars_of(struct out *o, const struct rp_value *v)
 	n = node_of(v);
 	if (n->op == PAT_ATOM) {
 		put_chars(o, n->text,
-			o->buf != NULL && n->len > o->room ? whole(n->text, o->room) : n->len);
+			o->buf != NULL && n->len > o->room ? utf8_whole(n->text, o->room) : n->len);
 		return true;
 	}
 	return n->op == PAT_NIL || (n->op == PAT_CONS && chars_of_list(o, v));

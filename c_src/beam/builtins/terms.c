@@ -23,6 +23,7 @@
 #include "beam/vm/vm_event.h"
 #include "beam/vm/vm_threads.h"
 #include "prog/builtins.h"
+#include "utf8.h"
 #include "erl_builtins.h"
 #include "terms.h"
 
@@ -371,11 +372,8 @@ static int64_t atom_length(ERL_NIF_TERM t)
 {
 	char name[BEAM_ATOM_NAME];
 	size_t n = beam_atom_name(t, name);
-	int64_t chars = 0;
 
-	for (size_t i = 0; i < n; i++)
-		chars += ((unsigned char)name[i] & 0xc0) != 0x80;
-	return chars;
+	return (int64_t)utf8_count(name, n);
 }
 
 static bool size_of(ErlNifEnv *env, const struct beam_value *v, int64_t *n)

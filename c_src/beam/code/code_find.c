@@ -24,8 +24,8 @@
 #include <string.h>
 
 #include "beam/term/atom_text.h"
-#include "beam/term/beam_utf8.h"
 #include "engine/safe.h"
+#include "utf8.h"
 #include "code_find.h"
 #include "code_names.h"
 
@@ -310,7 +310,7 @@ static size_t name_text(const uintptr_t *cell, unsigned n, int step, char *buf)
 	size_t len = 0;
 
 	for (unsigned i = 0; i < n; i++, cell += 2 * step)
-		len += beam_utf8_encode((uint32_t)(cell[0] >> 4), buf + len);
+		len += utf8_encode((uint32_t)(cell[0] >> 4), buf + len);
 	return len;
 }
 

@@ -43,7 +43,7 @@ static bool put_char(struct out *o, uint32_t c)
 {
 	char s[4];
 
-	return put(o, s, beam_utf8_encode(c, s));
+	return put(o, s, utf8_encode(c, s));
 }
 
 /* ---- binaries and lists ---------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static bool put_bits(struct out *o, const struct beam_bits *b)
 	if (b->n % 8 != 0)
 		return false;
 	for (uint64_t i = 0; i < b->n / 8; i += n) {
-		n = utf8 ? beam_utf8_at(b, i, s) : beam_utf8_encode(beam_octet(b, i), s);
+		n = utf8 ? beam_utf8_at(b, i, s) : utf8_encode(beam_octet(b, i), s);
 		if (n == 0)
 			o->full = true; /* beyond what was looked at: there is more than room */
 		if (n == 0 || !put(o, s, n))
@@ -150,7 +150,7 @@ static bool put_term(struct out *o, ERL_NIF_TERM t)
 	if (enif_is_atom(o->env, t)) {
 		n = beam_atom_name(t, name);
 		if (n > o->room)
-			n = beam_utf8_whole(name, o->room);
+			n = utf8_whole(name, o->room);
 		put(o, name, n);
 		return true;
 	}

@@ -15,6 +15,7 @@
 #include "beam/vm/sizes.h"
 #include "atom_text.h"
 #include "beam_utf8.h"
+#include "erlang_words.h"
 #include "term_print.h"
 #include "term_words.h"
 
@@ -266,16 +267,9 @@ static bool is_printable(uint32_t c)
 
 static void character(struct out *o, uint32_t c)
 {
-	static const char from[] = "\b\t\n\v\f\r\033\"\\", to[] = "btnvfre\"\\";
-	const char *escaped = c < 128 ? strchr(from, (int)c) : NULL;
-	char text[4] = {'\\'};
+	char text[4] = {'\\', erlang_escape(c, '"')};
 
-	if (escaped == NULL) {
-		put(o, text, beam_utf8_encode(c, text));
-		return;
-	}
-	text[1] = to[escaped - from];
-	put(o, text, 2);
+	put(o, text, text[1] != '\0' ? 2 : utf8_encode(c, text));
 }
 
 /*
@@ -293,7 +287,7 @@ static int kind_of_text(struct out *o, const struct beam_bits *b)
 	if (n == 0 || b->n % 8 != 0)
 		return 0;
 	for (; i < most && (k = beam_utf8_at(b, i, s)) > 0; i += k, o->steps++) {
-		printable = printable && is_printable(beam_utf8_decode(s, k));
+		printable = printable && is_printable(utf8_decode(s, k));
 		utf8 = utf8 || k > 1;
 	}
 	if (k > 0)
@@ -312,7 +306,7 @@ static void text_binary(struct out *o, const struct beam_bits *b, bool utf8)
 	for (uint64_t i = 0; i < b->n / 8 && !full(o); i += k) {
 		if (utf8 && (k = beam_utf8_at(b, i, s)) == 0)
 			break;
-		character(o, utf8 ? beam_utf8_decode(s, k) : beam_octet(b, i));
+		character(o, utf8 ? utf8_decode(s, k) : beam_octet(b, i));
 	}
 	puts_(o, utf8 ? "\"/utf8>>" : "\">>");
 }
@@ -591,7 +585,7 @@ static unsigned end(struct out *o)
 	bool cut = o->cut || o->n > 0, dots = cut && o->room >= DOTS;
 
 	if (cut)
-		o->len = beam_utf8_whole(o->buf, o->room - (dots ? 3 : 0));
+		o->len = utf8_whole(o->buf, o->room - (dots ? 3 : 0));
 	if (dots) {
 		memcpy(o->buf + o->len, "...", 3);
 		o->len += 3;

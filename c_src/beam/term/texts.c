@@ -87,7 +87,7 @@ static void renew(struct et_str **slot, struct et_str **spares, unsigned *next)
 
 static void finish(struct beam_texts *x, struct et_str *s, size_t room)
 {
-	s->len = (uint32_t)beam_utf8_whole(s->text, strnlen(s->text, room - 1));
+	s->len = (uint32_t)utf8_whole(s->text, strnlen(s->text, room - 1));
 	s->text[s->len] = '\0';
 	s->hash = et_hash(s->text, s->len);
 	s->id = x->next_id++;
