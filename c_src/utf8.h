@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8: the only place that reads and writes its bytes. (Probe path, and all text from outside.) */
+/* UTF-8: the only place that reads and writes its bytes. (Probe path, and all text from outside.)
+ */
 #ifndef ET_UTF8_H
 #define ET_UTF8_H
 
@@ -8,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define UTF8_NONE 0xfffd /* U+FFFD, for what is no character; in UTF-8: */
+#define UTF8_NONE	0xfffd /* U+FFFD, for what is no character; in UTF-8: */
 #define UTF8_NONE_BYTES "\xef\xbf\xbd"
 
 /* A byte that is not the first of its character. */

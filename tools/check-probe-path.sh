@@ -48,7 +48,7 @@ allowed="$allowed enif_make_uint enif_make_pid enif_compare enif_term_size enif_
 # of small maps, on the C stack
 allowed="$allowed enif_map_iterator_create enif_map_iterator_get_pair enif_map_iterator_next"
 allowed="$allowed enif_map_iterator_destroy"
-# numbers with a fraction, into a buffer of the caller's (beam/term/term_print.c)
+# numbers with a fraction, into a buffer of the caller's (term/term_writer.c)
 allowed="$allowed snprintf __snprintf_chk strtod strchr strspn strcspn strcpy"
 # copies a few numbers (a driver is loaded)
 allowed="$allowed enif_system_info"

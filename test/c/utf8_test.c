@@ -27,8 +27,9 @@ static void test_all_characters(void)
 
 static void test_what_is_none(void)
 {
-	static const char *const none[] = {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80",
-		"\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xc3(", "\xe2\x82("};
+	static const char *const none[] = {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf",
+		"\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff",
+		"\xc3(", "\xe2\x82("};
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
 		ok(utf8_valid(bytes(none[i]), strlen(none[i])) == 0, "no character", none[i]);

@@ -315,7 +315,7 @@ static size_t name_text(const uintptr_t *cell, unsigned n, int step, char *buf)
 }
 
 /* The name of an Erlang module's file, which the VM makes up. */
-static size_t own_file(ERL_NIF_TERM mod, char buf[BEAM_ATOM_NAME + 4])
+static size_t own_file(ERL_NIF_TERM mod, char buf[TERM_ATOM_NAME + 4])
 {
 	size_t len = beam_atom_name(mod, buf);
 
@@ -328,7 +328,7 @@ static bool read_file(struct code_module *m, unsigned i, uintptr_t term)
 {
 	static uintptr_t cells[2 * MOST_CELLS]; /* one caller at a time */
 	static char text[4 * MOST_CELLS];
-	char own[BEAM_ATOM_NAME + 4];
+	char own[TERM_ATOM_NAME + 4];
 	struct code_file *f = &m->files[i];
 	unsigned first = 0, n;
 	size_t len, base, own_len = own_file(m->mod, own);

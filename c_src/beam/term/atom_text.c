@@ -132,7 +132,7 @@ static size_t unquote(const char *s, char *buf)
 	bool quoted = *s == '\'';
 	size_t n = 0;
 
-	for (s += quoted; *s != '\0' && !(quoted && *s == '\'') && n < BEAM_ATOM_NAME - 1; s++) {
+	for (s += quoted; *s != '\0' && !(quoted && *s == '\'') && n < TERM_ATOM_NAME - 1; s++) {
 		buf[n] = *s;
 		if (*s == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] != '\0' && s[3] != '\0') {
 			buf[n] = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
@@ -148,10 +148,10 @@ static size_t unquote(const char *s, char *buf)
 	return n;
 }
 
-size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME])
+size_t beam_atom_name(ERL_NIF_TERM atom, char buf[TERM_ATOM_NAME])
 {
-	struct text t = {.buf = buf, .size = BEAM_ATOM_NAME};
-	char name[BEAM_ATOM_NAME + 256];
+	struct text t = {.buf = buf, .size = TERM_ATOM_NAME};
+	char name[TERM_ATOM_NAME + 256];
 	int n = enif_get_atom(NULL, atom, name, sizeof(name), ERL_NIF_LATIN1) - 1;
 
 	if (n < 0) {
@@ -165,7 +165,7 @@ size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME])
 
 bool beam_atom_is(ERL_NIF_TERM atom, const char *name, size_t len)
 {
-	char has[BEAM_ATOM_NAME];
+	char has[TERM_ATOM_NAME];
 	int n = enif_get_atom(NULL, atom, has, 256, ERL_NIF_LATIN1) - 1;
 	size_t at = 0;
 

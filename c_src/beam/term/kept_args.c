@@ -26,7 +26,8 @@
 #include "engine/clock.h"
 #include "kept_args.h"
 #include "term_print.h"
-#include "term_words.h"
+#include "beam_terms.h"
+#include "term/term_answers.h"
 
 #define DEEP  32 /* calls of C: schedulers' stacks are small */
 #define TEXT  64 /* bytes of a text instead of a term, if there is room */
@@ -80,7 +81,7 @@ static ERL_NIF_TERM boxed(const ERL_NIF_TERM *w)
 }
 
 /* The first bytes, if there is room for one. */
-static bool copy_bytes(struct copy *c, const struct beam_bits *b, size_t most, ERL_NIF_TERM *to)
+static bool copy_bytes(struct copy *c, const struct term_bits *b, size_t most, ERL_NIF_TERM *to)
 {
 	size_t n = b->n / 8 < most ? b->n / 8 : most, words;
 
@@ -96,7 +97,7 @@ static bool copy_bytes(struct copy *c, const struct beam_bits *b, size_t most, E
 
 /* {'...', Text}, for this term. */
 static ERL_NIF_TERM instead(
-	struct copy *c, ERL_NIF_TERM t, const struct beam_bits *text, size_t most)
+	struct copy *c, ERL_NIF_TERM t, const struct term_bits *text, size_t most)
 {
 	ERL_NIF_TERM *w = c->at;
 
@@ -106,14 +107,14 @@ static ERL_NIF_TERM instead(
 	c->at += TYPE + 1;
 	w[0] = 2 << 6;
 	w[1] = atom_dots;
-	w[TYPE] = (uintptr_t)beam_type_name(c->env, t);
+	w[TYPE] = (uintptr_t)type_of_term(c->env, t);
 	return copy_bytes(c, text, most, &w[2]) ? boxed(w) : atom_dots;
 }
 
 static ERL_NIF_TERM printed(struct copy *c, ERL_NIF_TERM t)
 {
 	char text[TEXT + 1];
-	struct beam_bits b = {.data = (const uint8_t *)text};
+	struct term_bits b = {.data = (const uint8_t *)text};
 
 	beam_print(c->env, t, false, text, sizeof(text));
 	b.n = strlen(text) * 8;
@@ -124,7 +125,7 @@ static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep);
 
 static ERL_NIF_TERM copy_bits(struct copy *c, ERL_NIF_TERM t)
 {
-	struct beam_bits b;
+	struct term_bits b;
 	ERL_NIF_TERM to;
 
 	if (!beam_get_bits(c->env, t, &b) || b.n % 8 != 0)

@@ -12,8 +12,8 @@
 #include "beam/pages.h"
 #include "beam/vm/vm_facts.h"
 #include "atom_text.h"
-#include "beam_utf8.h"
 #include "texts.h"
+#include "utf8.h"
 
 #define CACHED	 (sizeof(((struct beam_text_cache *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
