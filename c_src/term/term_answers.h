@@ -145,41 +145,39 @@ static inline bool list_length(term_env env, term_ref t, int64_t *n)
 	return term_is_nil(env, t);
 }
 
-static inline bool size_of_value(term_env env, const struct term_value *v, int64_t *n)
+/* Characters, not bytes. */
+static __attribute__((noinline, unused)) int64_t atom_length(term_env env, term_ref t)
 {
 	char buf[TERM_ATOM_NAME];
-	struct term_parts parts;
-	struct term_bits b;
-	const char *name;
-	unsigned size;
 	size_t len;
+	const char *name = term_atom_name(env, t, buf, &len);
 
-	if (v->kind == VALUE_BITS) {
-		*n = (int64_t)((v->bits.n + 7) / 8);
+	return (int64_t)utf8_count(name, len);
+}
+
+static inline bool size_of_value(term_env env, const struct term_value *v, int64_t *n)
+{
+	struct term_bits b = v->bits;
+	struct term_parts parts;
+	unsigned elements;
+	size_t keys;
+
+	if (v->kind == VALUE_BITS || (value_is_term(v) && term_bits(env, v->term, &b))) {
+		*n = (int64_t)((b.n + 7) / 8);
 		return true;
 	}
 	if (!value_is_term(v))
 		return false;
+	if (term_tuple(env, v->term, &elements, &parts)) {
+		*n = elements;
+		return true;
+	}
+	if (term_map_size(env, v->term, &keys)) {
+		*n = (int64_t)keys;
+		return true;
+	}
 	switch (term_kind(env, v->term)) {
-	case KIND_BITSTRING:
-		if (!term_bits(env, v->term, &b))
-			return false;
-		*n = (int64_t)((b.n + 7) / 8);
-		return true;
-	case KIND_TUPLE:
-		if (!term_tuple(env, v->term, &size, &parts))
-			return false;
-		*n = size;
-		return true;
-	case KIND_MAP:
-		if (!term_map_size(env, v->term, &len))
-			return false;
-		*n = (int64_t)len;
-		return true;
-	case KIND_ATOM: /* characters, not bytes */
-		name = term_atom_name(env, v->term, buf, &len);
-		*n = (int64_t)utf8_count(name, len);
-		return true;
+	case KIND_ATOM: *n = atom_length(env, v->term); return true;
 	case KIND_LIST: return list_length(env, v->term, n);
 	default: return false;
 	}

@@ -134,9 +134,10 @@ static bool put_value(struct chars *o, const struct term_value *v)
 		return put_bits(o, &v->bits);
 	if (v->kind != VALUE_TERM)
 		return false;
+	if (term_bits(o->env, v->term, &b))
+		return put_bits(o, &b);
 	switch (term_kind(o->env, v->term)) {
 	case KIND_ATOM: return put_atom(o, v->term);
-	case KIND_BITSTRING: return term_bits(o->env, v->term, &b) && put_bits(o, &b);
 	case KIND_LIST: return put_list(o, v->term);
 	default: return false;
 	}
