@@ -83,10 +83,11 @@ replayed(Script, Terms) ->
                          ["{\"erltrace\":\"events\",\"version\":1,\"script\":\"x.d\"}\n"
                           "{\"at\":1,\"probe\":\"erlang:prop_replay:traced/3:function-entry\",\"erlargs\":[",
                           lists:join(",", [json(printed(T)) || T <- Terms]), "]}\n"]),
-    _ = file:delete(File("x.expected")),
     Bin = filename:join(os:getenv("BIN", "bin"), "erltrace"),
     Said = os:cmd(Bin ++ " test --update " ++ File("x.events") ++ " 2>&1"),
-    case file:read_file(File("x.expected")) of
+    Got = file:read_file(File("x.expected")),
+    ok = file:del_dir_r(Dir),
+    case Got of
         {ok, Out} -> answers(Out);
         _ -> {error, Said}
     end.
