@@ -7,7 +7,6 @@
  * room, or where they differ, or after CHARS_STEPS elements that have no characters. There is no
  * recursion: the stacks of schedulers are small.
  */
-
 #include <string.h>
 
 #include "compiler.h"

@@ -6,7 +6,6 @@
  * funs of one place in a module it is not known, unless they are one: what is in them is not
  * compared.
  */
-
 #include <string.h>
 
 #include "compiler.h"
