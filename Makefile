@@ -133,7 +133,7 @@ HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
 
 # ---- sources ------------------------------------------------------------------------------
 
-LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider replay symbols consume stream json api)
+LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider replay symbols term consume stream json api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 
 # The kernel engine: its half in the kernel is built by clang (KERNEL=: without). The linker of

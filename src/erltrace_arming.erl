@@ -3,21 +3,22 @@
 %% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the fast
 %% way to calls (erltrace_fastcalls) if that is taken (erltrace_calls), the VM's counters
 %% (erltrace_counters), the messages of the system monitor and of net_kernel
-%% (erltrace_monitor), the sequential system tracer (erltrace_flows), modules loaded while the script runs (erltrace_rearm). It is a value that the
+%% (erltrace_sysmon), the sequential system tracer (erltrace_flows), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
--export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
+-export([arm/5, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
          stacks/1, key/2, about/1]).
 -export_type([arming/0]).
 
 -define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
 
 -record(arming, {nif :: reference(),
+                 sup :: pid(),                     % of the helpers
                  armed :: erltrace_vm:armed() | undefined,
                  calls :: erltrace_calls:calls() | undefined,
                  fast :: erltrace_fastcalls:fast() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
-                 monitor :: pid() | undefined,
+                 sysmon :: pid() | undefined,
                  flows :: pid() | undefined,       % holds the sequential system tracer
                  wall :: pid() | undefined,        % for profile-wall-N
                  state :: erltrace_state:walker() | undefined, % for the provider state
@@ -32,16 +33,16 @@
 
 %% @doc Known: the modules that were loaded when the script was compiled. `gone': the owner ended
 %% meanwhile, and what had been armed is off again.
--spec arm(reference(), pos_integer(), Owner :: pid(), Known :: [module()]) ->
+-spec arm(reference(), pos_integer(), Owner :: pid(), Known :: [module()], Sup :: pid()) ->
           {ok, arming()} | {error, Tag :: binary(), Text :: binary()} | gone.
-arm(Nif, Number, Owner, Known) ->
-    A = #arming{nif = Nif, counters = erltrace_counters:new(Nif, Number, Owner)},
+arm(Nif, Number, Owner, Known, Sup) ->
+    A = #arming{nif = Nif, sup = Sup, counters = erltrace_counters:new(Nif, Number, Owner)},
     case arm_needs(Number, Owner, Known, A) of
         {ok, A1} -> _ = erltrace_nif:armed(Nif), {ok, A1};
         Error -> _ = uncount(A), Error
     end.
 
-arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
+arm_needs(Number, Owner, Known, #arming{nif = Nif, sup = Sup} = A) ->
     Calls = erltrace_calls:choose(Nif),
     unflagged(Nif, erltrace_calls:is_fast(Calls)),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit), self()) of
@@ -49,13 +50,13 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
             A1 = A#arming{stack = prepare(Nif, Needs), sweeps = erltrace_needs:has(sweep, Needs),
                           stacks = erltrace_needs:has(stacks, Needs),
                           calls = erltrace_calls:note(Nif, Needs, Calls)},
-            Names = erltrace_names:fill(Nif, Needs),
-            case arm_flows(Number, Needs, Owner) of
+            Names = erltrace_names:fill(Nif, Needs, Sup),
+            case arm_flows(Number, Needs, Owner, Sup) of
                 {ok, Flows, Fast, Armed} ->
                     erltrace_names:renew(Nif, Names),
                     erltrace_needs:has(atoms, Needs) andalso
                         erltrace_nif:vm_fact(Nif, atoms, erlang:system_info(atom_count)),
-                    start_monitor(Number, Needs, Known,
+                    start_helpers(Number, Needs, Known,
                                   A1#arming{armed = Armed, fast = Fast, flows = Flows,
                                             skipped = erltrace_vm:skipped(Armed),
                                             left = erltrace_vm:left(Armed)});
@@ -81,8 +82,8 @@ unflagged(Nif, IsFast) ->
     ok.
 
 %% The system tracer is there before the first token is set.
-arm_flows(Number, Needs, Owner) ->
-    case erltrace_flows:start(Number, self(), Needs) of
+arm_flows(Number, Needs, Owner, Sup) ->
+    case erltrace_flows:start(Sup, Number, self(), Needs) of
         {ok, Flows} ->
             case arm_both(Number, Needs, Owner) of
                 {ok, Fast, Armed} -> {ok, Flows, Fast, Armed};
@@ -105,13 +106,13 @@ arm_both(Number, Needs, Owner) ->
 is_fast({fast, _, _, _}) -> true;
 is_fast(_) -> false.
 
-start_monitor(Number, Needs, Known, A) ->
-    case erltrace_monitor:start(Number, self(), Needs) of
-        {ok, Monitor, Missing} ->
-            Wall = erltrace_wall:start(Number, self(), Needs),
-            {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing,
-                                                    wall = Wall,
-                                                    state = erltrace_state:start(Number, Needs)})};
+start_helpers(Number, Needs, Known, #arming{sup = Sup} = A) ->
+    case erltrace_sysmon:start(Sup, Number, Needs) of
+        {ok, Sysmon, Missing} ->
+            Wall = erltrace_wall:start(Sup, Number, self(), Needs),
+            State = erltrace_state:start(Sup, Number, Needs),
+            {ok, start_rearm(Needs, Known, A#arming{sysmon = Sysmon, missing = Missing, wall = Wall,
+                                                    state = State})};
         Error ->
             erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
@@ -166,20 +167,20 @@ drivers() ->
 -spec disarm(arming()) -> arming().
 disarm(#arming{armed = undefined} = A) ->
     A;
-disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls, monitor = Monitor} = A) ->
+disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls} = A) ->
     %% First the hooks: to take breakpoints back is many times slower.
     _ = erltrace_calls:is_fast(Calls) andalso (catch erltrace_nif:set_calls(Nif, traced)),
     A1 = uncount(A),
     erltrace_wall:stop(A#arming.wall),
     erltrace_state:stop(A#arming.state),
-    erltrace_monitor:stop(Monitor),
+    erltrace_sysmon:stop(A#arming.sysmon),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
     _ = case erltrace_flows:stop(A#arming.flows) of % when nobody gets a token any more
             ok -> ok;
             {warning, Text} -> catch erltrace_nif:warn(Nif, Text)
         end,
-    A1#arming{armed = undefined, flows = undefined, fast = undefined, monitor = undefined, wall = undefined,
+    A1#arming{armed = undefined, flows = undefined, fast = undefined, sysmon = undefined, wall = undefined,
               rearm = undefined}.
 
 %% ---- what the VM counts ----------------------------------------------------------------------

@@ -10,9 +10,9 @@
 %% Once loaded, the library stays mapped in the VM, and dlopen() returns a mapped library of the
 %% same name: after an upgrade in place that would be the old one. So the path identifies the file
 %% without renaming it: a hash of its inode and time is spelt as "/" and "/." in the path. If the
-%% command has brought this module, erltrace_keeper knows which library to load.
+%% command has brought this module, erltrace_loader knows which library to load.
 init() ->
-    Path = try ets:lookup_element(erltrace_keeper, library, 2)
+    Path = try ets:lookup_element(erltrace_loader, library, 2)
            catch
                error:badarg ->
                    case application:get_env(erltrace, library) of

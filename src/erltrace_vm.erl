@@ -582,7 +582,7 @@ change_batches(Pids, Change) ->
     change_batch(Batch, Change) ++ change_batches(Rest, Change).
 
 change_batch(Pids, {Old, New} = Change) ->
-    erltrace_keeper:turn(),
+    erltrace_loader:turn(),
     Answers = erltrace_askers:ask(Pids, {?MODULE, change_of, Change}, ?BATCH div ?HELPERS),
     [case Answer of
          silent -> change_one(Pid, Old, New); % in a NIF, say: it must answer
@@ -596,7 +596,7 @@ change_of(Pid, {Old, New}) ->
 
 %% Ask for the tracer first: trying and failing would be logged by the node.
 change_one(Who, Old, New) ->
-    erltrace_keeper:turn(),
+    erltrace_loader:turn(),
     try change_one(Who, Old, New, tracer_of(Who))
     catch error:badarg -> ok % it has just ended
     end.
@@ -684,7 +684,7 @@ gc_trace(Session, Pids) ->
 %% @doc The process, port or function may have gone meanwhile.
 -spec attempt(module(), atom(), [term()]) -> term().
 attempt(M, F, Args) ->
-    erltrace_keeper:turn(),
+    erltrace_loader:turn(),
     try apply(M, F, Args)
     catch error:badarg -> 0
     end.

@@ -18,6 +18,7 @@
 #include "client/worker.h"
 #include "escape.h"
 #include "output.h"
+#include "utf8.h"
 
 /* Messages of a server's thread are for its loop. */
 static _Thread_local struct worker *worker;
@@ -89,7 +90,7 @@ static void caret(FILE *f, const erltrace_error_t *err)
 {
 	fprintf(f, "    %s\n    ", err->source);
 	for (int i = 0; i < err->column - 1 && err->source[i] != '\0'; i++)
-		if (((unsigned char)err->source[i] & 0xc0) != 0x80)
+		if (!utf8_is_tail(err->source[i]))
 			fputc(err->source[i] == '\t' ? '\t' : ' ', f);
 	fputs("^\n", f);
 }

@@ -16,7 +16,7 @@ static void escaped(FILE *f, const char *text, size_t len, bool quotes)
 	for (size_t i = 0, n; i < len; i += n) {
 		n = utf8_valid((const unsigned char *)text + i, len - i);
 		if (n == 0 || text[i] == '\0') { /* which ends a line in C */
-			fputs("\xef\xbf\xbd", f);
+			fputs(UTF8_NONE_BYTES, f);
 			n = 1;
 			continue;
 		}
@@ -50,19 +50,9 @@ void put_float(FILE *f, double v)
 	fputs(text, f);
 }
 
-/* Of a text at most so much, and no part of a character. */
-static size_t cut(const char *text, size_t len)
-{
-	if (len <= LABEL_MAX)
-		return len;
-	for (len = LABEL_MAX; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
-		;
-	return len;
-}
-
 static void put_text(FILE *f, const char *text, size_t len)
 {
-	size_t kept = cut(text, len);
+	size_t kept = len <= LABEL_MAX ? len : utf8_start(text, LABEL_MAX);
 
 	label_value(f, text, kept);
 	if (kept < len)

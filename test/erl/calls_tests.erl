@@ -98,7 +98,7 @@ ways_bad_setting() ->
 
 %% Whoever forbids it wins.
 ways_both() ->
-    ?assert(erltrace_watchdog:is_harmless()),
+    ?assert(erltrace_limiter:is_harmless()),
     ?assertEqual([traced, {traced, ?FALSE}], [erltrace_calls:way(O) || O <- [auto, fast]]),
     set(fast_calls, true),
     ?assertEqual([{traced, ?FALSE}, {traced, ?FALSE}], [erltrace_calls:way(O) || O <- [auto, fast]]),

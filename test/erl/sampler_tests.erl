@@ -285,7 +285,7 @@ own_processes(Probe) ->
     Handle = list_to_binary(pid_to_list(handle_pid(H))),
     Seen = [{P, F} || {_, count, [P, F], _} <- Aggs],
     ?assertEqual([], [F || {P, F} <- Seen, P =:= Handle]),
-    ?assertEqual([], [F || {_, F} <- Seen, <<"erltrace_watchdog:", _/binary>> <- F]).
+    ?assertEqual([], [F || {_, F} <- Seen, <<"erltrace_limiter:", _/binary>> <- F]).
 
 handle_pid(H) when is_pid(H) -> H;
 handle_pid(H) -> hd([P || P <- tuple_to_list(H), is_pid(P)]).

@@ -74,10 +74,10 @@ is_off 'the owner killed' fast_a "$(at fast_a 'T = erlang:system_time(millisecon
 # ---- the command is suspended ---------------------------------------------------------------
 
 # Its dictionary is hidden, as the process is.
-guard='[N > 1500 || P <- processes(), process_info(P, initial_call) =:= {initial_call, {proc_lib, init_p, 5}}, process_info(P, dictionary) =:= {dictionary, []}, {status, _, _, [_, _, _, _, Misc]} <- [catch sys:get_status(P, 1000)], {data, [{"State", #{silent_ms := N}}]} <- Misc].'
+silent='[N > 1500 || P <- processes(), process_info(P, initial_call) =:= {initial_call, {proc_lib, init_p, 5}}, process_info(P, dictionary) =:= {dictionary, []}, {status, _, _, [_, _, _, _, Misc]} <- [catch sys:get_status(P, 1000)], {data, [{"State", #{silent_ms := N}}]} <- Misc].'
 begin erltrace -N fast_a
 kill -STOP "$command"
-becomes 'suspended: its guard has not heard of it' '[true]' fast_a "$guard"
+becomes 'suspended: its erltrace_conn has not heard of it' '[true]' fast_a "$silent"
 is_on 'suspended, but not cut' fast_a
 kill -CONT "$command"
 untrace

@@ -20,7 +20,7 @@ set -eu
 
 dir=${1:-build}
 table=$(dirname "$0")/../../tools/probe-path.tab
-objs=$(find "$dir" \( -path '*/engine/*' -o -path '*/prog/*' -o -path '*/c_src/beam/*' \
+objs=$(find "$dir" \( -path '*/engine/*' -o -path '*/prog/*' -o -path '*/c_src/term/*' -o -path '*/c_src/beam/*' \
 	-o -path '*/c_src/api/*' \) \
 	-name '*.o' ! -path '*san*' ! -path '*bpf/c_src*' | sort)
 if [ -z "$objs" ]; then

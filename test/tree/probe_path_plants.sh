@@ -19,7 +19,7 @@ fi
 plant() { # C source
 	rm -rf "$tmp/plants"
 	mkdir -p "$tmp/plants/c_src"
-	cp -rs "$(realpath "$build")"/c_src/{engine,prog,api,beam} "$tmp/plants/c_src/"
+	cp -rs "$(realpath "$build")"/c_src/{engine,prog,term,api,beam} "$tmp/plants/c_src/"
 	printf '#include <stdlib.h>\n#include "compiler.h"\n%s\n' "$1" >"$tmp/planted.c"
 	${CC:-cc} -O2 -fPIC -std=gnu11 -Ic_src -c -o "$tmp/plants/c_src/beam/events/planted.o" "$tmp/planted.c" &&
 		test/tree/probe_path.sh "$tmp/plants"

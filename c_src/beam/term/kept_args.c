@@ -27,7 +27,8 @@
 #include "engine/clock.h"
 #include "kept_args.h"
 #include "term_print.h"
-#include "term_words.h"
+#include "beam_terms.h"
+#include "term/term_answers.h"
 
 #define DEEP  32 /* calls of C: schedulers' stacks are small */
 #define TEXT  64 /* bytes of a text instead of a term, if there is room */
@@ -81,7 +82,7 @@ static ERL_NIF_TERM boxed(const ERL_NIF_TERM *w)
 }
 
 /* The first bytes, if there is room for one. */
-static bool copy_bytes(struct copy *c, const struct beam_bits *b, size_t most, ERL_NIF_TERM *to)
+static bool copy_bytes(struct copy *c, const struct term_bits *b, size_t most, ERL_NIF_TERM *to)
 {
 	size_t n = b->n / 8 < most ? b->n / 8 : most, words;
 
@@ -97,7 +98,7 @@ static bool copy_bytes(struct copy *c, const struct beam_bits *b, size_t most, E
 
 /* {'...', Text}, for this term. */
 PROBE_PATH static ERL_NIF_TERM instead(
-	struct copy *c, ERL_NIF_TERM t, const struct beam_bits *text, size_t most)
+	struct copy *c, ERL_NIF_TERM t, const struct term_bits *text, size_t most)
 {
 	ERL_NIF_TERM *w = c->at;
 
@@ -107,14 +108,14 @@ PROBE_PATH static ERL_NIF_TERM instead(
 	c->at += TYPE + 1;
 	w[0] = 2 << 6;
 	w[1] = atom_dots;
-	w[TYPE] = (uintptr_t)beam_type_name(c->env, t);
+	w[TYPE] = (uintptr_t)type_of_term(c->env, t);
 	return copy_bytes(c, text, most, &w[2]) ? boxed(w) : atom_dots;
 }
 
 PROBE_PATH static ERL_NIF_TERM printed(struct copy *c, ERL_NIF_TERM t)
 {
 	char text[TEXT + 1];
-	struct beam_bits b = {.data = (const uint8_t *)text};
+	struct term_bits b = {.data = (const uint8_t *)text};
 
 	beam_print(c->env, t, false, text, sizeof(text));
 	b.n = strlen(text) * 8;
@@ -125,7 +126,7 @@ static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep);
 
 static ERL_NIF_TERM copy_bits(struct copy *c, ERL_NIF_TERM t)
 {
-	struct beam_bits b;
+	struct term_bits b;
 	ERL_NIF_TERM to;
 
 	if (!beam_get_bits(c->env, t, &b) || b.n % 8 != 0)
@@ -250,8 +251,7 @@ static bool copy_args(struct beam_kept *k, ErlNifEnv *env, ERL_NIF_TERM list, un
 
 /* ---- calls and returns ----------------------------------------------------------------- */
 
-PROBE_PATH void beam_kept_drop(
-	struct beam_kept_pool *pool, struct beam_kept **calls, unsigned depth)
+PROBE_PATH void beam_kept_drop(struct beam_kept_pool *pool, struct beam_kept **calls, unsigned depth)
 {
 	struct beam_kept *k;
 

@@ -12,9 +12,9 @@
 #include "beam/pages.h"
 #include "beam/vm/vm_facts.h"
 #include "atom_text.h"
-#include "beam_utf8.h"
 #include "compiler.h"
 #include "texts.h"
+#include "utf8.h"
 
 #define CACHED	 (sizeof(((struct beam_text_cache *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
@@ -88,7 +88,7 @@ static void renew(struct et_str **slot, struct et_str **spares, unsigned *next)
 
 PROBE_PATH static void finish(struct beam_texts *x, struct et_str *s, size_t room)
 {
-	s->len = (uint32_t)beam_utf8_whole(s->text, strnlen(s->text, room - 1));
+	s->len = (uint32_t)utf8_whole(s->text, strnlen(s->text, room - 1));
 	s->text[s->len] = '\0';
 	s->hash = et_hash(s->text, s->len);
 	s->id = x->next_id++;

@@ -48,7 +48,7 @@ static const uint8_t *base_of(const uint64_t *w)
 	return KIND(w[0]) == at.heap ? (const uint8_t *)(w + 2) : NULL;
 }
 
-static bool peek_bytes(const uint64_t *w, struct beam_bits *b)
+static bool peek_bytes(const uint64_t *w, struct term_bits *b)
 {
 	const uint8_t *extra = (const uint8_t *)(w + 3), *base;
 
@@ -67,7 +67,7 @@ static bool peek_bytes(const uint64_t *w, struct beam_bits *b)
 	return true;
 }
 
-static bool peek_bits(const uint64_t *w, struct beam_bits *b)
+static bool peek_bits(const uint64_t *w, struct term_bits *b)
 {
 	b->off = 0;
 	if (w[0] == at.sub) {
@@ -81,7 +81,7 @@ static bool peek_bits(const uint64_t *w, struct beam_bits *b)
 	return KIND(w[0]) == at.heap;
 }
 
-PROBE_PATH static bool peek(ERL_NIF_TERM t, struct beam_bits *b)
+PROBE_PATH static bool peek(ERL_NIF_TERM t, struct term_bits *b)
 {
 	const uint64_t *w = words(t);
 
@@ -90,12 +90,12 @@ PROBE_PATH static bool peek(ERL_NIF_TERM t, struct beam_bits *b)
 	return at.bits == BITS_BYTES ? peek_bytes(w, b) : peek_bits(w, b);
 }
 
-bool beam_peek_bits(ERL_NIF_TERM t, struct beam_bits *b)
+bool beam_peek_bits(ERL_NIF_TERM t, struct term_bits *b)
 {
 	return is_known() && peek(t, b);
 }
 
-PROBE_PATH bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b)
+PROBE_PATH bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct term_bits *b)
 {
 	ErlNifBinary bin;
 
@@ -104,11 +104,11 @@ PROBE_PATH bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *
 	/* of an odd number of bits, OTP 25 would give the whole bytes */
 	if (!enif_is_binary(env, t) || !enif_inspect_binary(env, t, &bin))
 		return false;
-	*b = (struct beam_bits){.data = bin.data, .n = bin.size * 8};
+	*b = (struct term_bits){.data = bin.data, .n = bin.size * 8};
 	return true;
 }
 
-PROBE_PATH size_t beam_make_bytes(uint64_t *w, const struct beam_bits *b, size_t n)
+PROBE_PATH size_t beam_make_bytes(uint64_t *w, const struct term_bits *b, size_t n)
 {
 	size_t words = (n + 7) / 8;
 	uint8_t *to = (uint8_t *)(w + 2);
@@ -120,7 +120,7 @@ PROBE_PATH size_t beam_make_bytes(uint64_t *w, const struct beam_bits *b, size_t
 	w[0] = (uint64_t)(1 + words) << 6 | at.heap;
 	w[1] = at.bits == BITS_BYTES ? n : n * 8;
 	for (size_t i = 0; i < n; i++)
-		to[i] = beam_octet(b, i);
+		to[i] = term_octet(b, i);
 	return 2 + words;
 }
 
@@ -156,7 +156,7 @@ PROBE_PATH ERL_NIF_TERM beam_match_context_part(ERL_NIF_TERM t, uint64_t *w)
 
 static bool is_right(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-	struct beam_bits b;
+	struct term_bits b;
 	ErlNifBinary bin;
 
 	return enif_inspect_binary(env, t, &bin) && peek(t, &b) && b.off == 0 &&
