@@ -24,7 +24,7 @@ struct target {
 	bool failed;  /* it has reported why */
 	bool zero;    /* nothing matches there */
 	struct cli_snapshot *snapshot; /* that it is sending, or NULL */
-	int64_t began_at, came_at; /* ms: when it began; when something of its stream came, or 0 */
+	int64_t began_at, next_tick; /* ms: when it began; when its next tick is due */
 	unsigned stream; /* of the reader */
 	bool silent; /* it has ended the script because we stood still */
 };
@@ -41,7 +41,7 @@ struct nodes {
 	void (*gone)(struct nodes *ns, struct target *t, struct et_error *e); /* a node is */
 	erltrace_t *reader; /* of their streams; NULL: none run */
 	erltrace_handlers_t reads;
-	int64_t next_tick, next_stacks; /* ms */
+	int64_t next_stacks; /* ms */
 	bool read; /* all of the streams has been */
 	bool keys; /* the standard input is a terminal whose keys are for the scripts */
 	struct {   /* of that terminal, as the nodes know it; 0: they do not */
@@ -113,6 +113,7 @@ int node_stream_go(struct nodes *ns); /* those that have compiled run, and their
 void node_stream_close(struct nodes *ns);
 void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t len);
 void node_stream_ends(struct nodes *ns, struct target *t);
+double node_stream_age(const struct nodes *ns, const struct target *t); /* s: of its aggregations; < 0: none */
 void node_stream_look(struct nodes *ns); /* what is due by the clock */
 int node_stream_wait(const struct nodes *ns); /* ms: so long messages are waited for */
 

@@ -280,12 +280,16 @@ static void fill_event(struct co_rec *r)
 static void fill_process(struct co_rec *r)
 {
 	struct co *co = r->co;
+	unsigned stream = co->from->stream != NULL ? co->from->stream(co->of) : 0;
 	struct rec_process is;
 
 	co->has_process = r->head->flags & REC_PROCESS;
 	if (!co->has_process)
 		return;
 	memcpy(&is, (const char *)r->head + r->head->size - sizeof(is), sizeof(is));
+	if (co->process.stream != stream)
+		memset(&co->process, 0, sizeof(co->process));
+	co->process.stream = stream;
 	if (co->process.is.id != is.id)
 		co->from->process_text(co->of, is.id, co->process.id, sizeof(co->process.id));
 	if (co->process.is.name != is.name)

@@ -62,6 +62,7 @@ struct co {
 	char why[CO_WHY];
 	struct { /* that of the last record which has one, as text */
 		struct rec_process is;
+		unsigned stream; /* nodes have words of their own */
 		char id[32], name[1100]; /* an atom's 255 characters, quoted */
 	} process;
 	bool has_process; /* the record under way has one */

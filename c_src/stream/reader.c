@@ -29,10 +29,7 @@ struct sr {
 	struct et_options *opts;
 	struct sr_source *v[SR_SOURCES];
 	unsigned n;
-	struct prog prog;
-	bool has_program;
-	uint64_t signature;
-	struct st_mem *mem;
+	const struct prog *prog; /* of the stream that came first; NULL: none has */
 	struct probe *probes; /* by epid - 1 */
 	size_t nprobes;
 	uint64_t (*drops)[2]; /* by thread: PRINCIPAL and AGGREGATION */
@@ -71,6 +68,7 @@ void sr_free(struct sr *r)
 		struct sr_source *s = r->v[i];
 
 		free(s->node);
+		st_free(&s->mem);
 		cb_free(&s->in);
 		st_names_free(&s->names);
 		free(s->epids);
@@ -84,13 +82,12 @@ void sr_free(struct sr *r)
 	free(r->probes);
 	free(r->drops);
 	free(r->owners);
-	st_free(&r->mem);
 	free(r);
 }
 
 const struct prog *sr_program(const struct sr *r)
 {
-	return r->has_program ? &r->prog : NULL;
+	return r->prog;
 }
 
 unsigned sr_streams(const struct sr *r)
@@ -106,6 +103,22 @@ uint64_t sr_fired(const struct sr *r, unsigned n)
 double sr_cost(const struct sr *r, unsigned n)
 {
 	return n < r->n ? r->v[n]->permille / 10.0 : -1;
+}
+
+uint64_t sr_gathered(const struct sr *r, unsigned n)
+{
+	return n < r->n ? r->v[n]->gathered : 0;
+}
+
+bool sr_came(const struct sr *r, unsigned n)
+{
+	return n < r->n && r->v[n]->came;
+}
+
+void sr_ticked(struct sr *r, unsigned n)
+{
+	if (n < r->n)
+		r->v[n]->came = false;
 }
 
 /* ---- frames ------------------------------------------------------------------------------- */
@@ -130,30 +143,19 @@ static int get_head(struct sr *r, struct sr_source *s, struct sb *b)
 	return nomem ? -ENOMEM : b->bad || s->node == NULL ? BAD : 0;
 }
 
-static uint64_t mix(const uint8_t *p, size_t n)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	while (n-- > 0)
-		h = (h ^ *p++) * UINT64_C(0x100000001b3);
-	return h;
-}
-
-/* All run the same script, compiled the same way. */
 static int get_program(struct sr *r, struct sr_source *s, struct sb *b)
 {
-	uint64_t signature = mix(b->p, b->left);
 	int rc;
 
 	if (s->has_program)
 		return BAD;
 	s->has_program = true;
-	if (r->has_program)
-		return signature == r->signature ? 0 : OTHER;
-	rc = st_get_program(b, &r->prog, r->opts, &r->mem);
-	r->signature = signature;
-	r->has_program = rc == 0;
-	return rc;
+	rc = st_get_program(b, &s->prog, r->prog == NULL ? r->opts : NULL, &s->mem);
+	if (rc != 0)
+		return rc;
+	if (r->prog == NULL)
+		r->prog = &s->prog;
+	return st_same_script(r->prog, &s->prog) ? 0 : OTHER;
 }
 
 static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
@@ -165,20 +167,20 @@ static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
 	bool nomem = false;
 
 	at.probe.id = sb_get32(b);
-	at.probe.provider = st_text(&r->mem, b, &nomem);
-	at.probe.module = st_text(&r->mem, b, &nomem);
-	at.probe.function = st_text(&r->mem, b, &nomem);
-	at.probe.name = st_text(&r->mem, b, &nomem);
+	at.probe.provider = st_text(&s->mem, b, &nomem);
+	at.probe.module = st_text(&s->mem, b, &nomem);
+	at.probe.function = st_text(&s->mem, b, &nomem);
+	at.probe.name = st_text(&s->mem, b, &nomem);
 	n = sb_get32(b);
 	at.probe.nargs = (int32_t)n < 0 ? -1 : (int)n;
-	if (b->bad || epid == 0 || epid > MOST_EPIDS || clause >= r->prog.nclauses ||
+	if (b->bad || epid == 0 || epid > MOST_EPIDS || clause >= s->prog.nclauses ||
 		at.probe.nargs > 10 || at.probe.provider == NULL || at.probe.module == NULL ||
 		at.probe.function == NULL || at.probe.name == NULL)
 		return nomem ? -ENOMEM : BAD;
-	if (at.probe.nargs > 0 && (types = st_alloc(&r->mem, n * sizeof(*types))) == NULL)
+	if (at.probe.nargs > 0 && (types = st_alloc(&s->mem, n * sizeof(*types))) == NULL)
 		return -ENOMEM;
 	for (int i = 0; i < at.probe.nargs; i++)
-		types[i] = st_text(&r->mem, b, &nomem);
+		types[i] = st_text(&s->mem, b, &nomem);
 	at.probe.argtypes = types;
 	if (b->bad)
 		return BAD;
@@ -190,7 +192,7 @@ static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
 	if (!ARRAY_ROOM(r->probes, r->nprobes))
 		return -ENOMEM;
 	at.epid = r->n > 1 ? (uint32_t)r->nprobes + 1 : epid;
-	at.clause = r->prog.clauses[clause];
+	at.clause = s->prog.clauses[clause];
 	at.node = r->n > 1 ? s->node : NULL;
 	r->probes[r->nprobes++] = (struct probe){at, s};
 	s->epids[epid] = (uint32_t)r->nprobes;
@@ -293,6 +295,7 @@ static int get_time(struct sr_source *s, struct sb *b)
 	if (s->time.wall == 0)
 		s->time = t;
 	s->upto = t.wall;
+	s->came = true;
 	return sq_put(s, STREAM_TIME, &t, sizeof(t)) ? 0 : -ENOMEM;
 }
 
@@ -345,8 +348,11 @@ static int get_frame(struct sr *r, struct sr_source *s, enum stream_frame kind, 
 	case STREAM_PROBE: return get_probe(r, s, b);
 	case STREAM_NAME:
 	case STREAM_PROCESS:
-	case STREAM_FORGET:
-	case STREAM_AGGREGATION: return sq_put(s, kind, b->p, b->left) ? 0 : -ENOMEM;
+	case STREAM_FORGET: return sq_put(s, kind, b->p, b->left) ? 0 : -ENOMEM;
+	case STREAM_AGGREGATION:
+		s->came = true;
+		s->gathered = en_now();
+		return sq_put(s, kind, b->p, b->left) ? 0 : -ENOMEM;
 	case STREAM_RECORDS: return get_records(s, b);
 	case STREAM_DROPS: return get_drops(r, s, b);
 	case STREAM_NEWS: {
@@ -483,33 +489,69 @@ static uint64_t wall_of(const struct sr_source *s, uint64_t mono)
 	return s->time.wall + (mono - s->time.mono);
 }
 
-/* The source of the oldest record; *at: its time. NULL: there is none, or an older one may come. */
-static struct sr_source *oldest(struct sr *r, uint64_t now, uint64_t *at)
+static const struct co_at *at_of(const struct sr *r, const struct sr_source *s, uint32_t epid)
+{
+	return &r->probes[s->epids[epid] - 1].at;
+}
+
+static bool is_end(const struct co_at *at)
+{
+	return strcmp(at->probe.provider, "dtrace") == 0 && strcmp(at->probe.name, "END") == 0;
+}
+
+#define LAST UINT64_MAX
+
+/* END is behind all that any node has gathered: it may print it. */
+static uint64_t time_of(const struct sr *r, struct sr_source *s, struct sr_item *i)
+{
+	const struct rec_head *rec = record(i);
+
+	return r->n > 1 && is_end(at_of(r, s, rec->epid)) ? LAST : wall_of(s, rec->ts);
+}
+
+/* The source whose record is next; *at: its time. NULL: there is none, or aggregations come first. */
+static struct sr_source *next(struct sr *r, uint64_t *at)
 {
 	struct sr_source *s = NULL;
-	bool waits = false;
 
 	for (unsigned i = 0; i < r->n; i++) {
 		struct sr_item *item = front(r->v[i]);
-		const struct rec_head *rec;
 		uint64_t t;
 
-		if (item == NULL || item->kind != STREAM_RECORDS)
+		if (item == NULL)
 			continue;
-		rec = record(item);
-		t = wall_of(r->v[i], rec->ts);
+		if (item->kind == STREAM_AGGREGATION)
+			return NULL; /* the time of the records behind it is not known yet */
+		t = time_of(r, r->v[i], item);
 		if (s == NULL || t < *at) {
 			s = r->v[i];
 			*at = t;
 		}
 	}
-	for (unsigned i = 0; s != NULL && r->n > 1 && i < r->n; i++)
-		waits |= r->v[i] != s && lives(r->v[i]) && front(r->v[i]) == NULL &&
-			 r->v[i]->upto < *at;
-	if (!waits) {
+	return s;
+}
+
+/* May a stream still have records from before that? */
+static bool waits_for_others(struct sr *r, const struct sr_source *s, uint64_t at)
+{
+	for (unsigned i = 0; r->n > 1 && i < r->n; i++)
+		if (r->v[i] != s && lives(r->v[i]) && front(r->v[i]) == NULL && r->v[i]->upto < at)
+			return true;
+	return false;
+}
+
+/* The source of the oldest record. NULL: there is none now. */
+static struct sr_source *oldest(struct sr *r, uint64_t now)
+{
+	uint64_t at = 0;
+	struct sr_source *s = next(r, &at);
+
+	if (s == NULL || !waits_for_others(r, s, at)) {
 		r->waits_since = 0;
 		return s;
 	}
+	if (at == LAST) /* all of them are stopped by now */
+		return NULL;
 	if (r->waits_since == 0)
 		r->waits_since = now;
 	return now - r->waits_since < WAIT_NS ? NULL : s;
@@ -517,15 +559,13 @@ static struct sr_source *oldest(struct sr *r, uint64_t now, uint64_t *at)
 
 bool sr_ready(struct sr *r, uint64_t now)
 {
-	uint64_t at;
-
 	for (unsigned i = 0; i < r->n; i++) {
 		struct sr_item *item = front(r->v[i]);
 
 		if (item != NULL && item->kind == STREAM_AGGREGATION)
 			return true;
 	}
-	return oldest(r, now, &at) != NULL;
+	return oldest(r, now) != NULL;
 }
 
 bool sr_ended(const struct sr *r)
@@ -558,21 +598,21 @@ static bool is_silent(const struct sr *r, const struct sr_source *s, const struc
 static int records(void *of, en_rec_cb cb, void *arg)
 {
 	struct sr *r = of;
-	uint64_t at, now = en_now();
+	uint64_t now = en_now();
 	struct sr_source *s;
 	int rc = 0;
 
-	while (rc == 0 && (s = oldest(r, now, &at)) != NULL) {
+	while (rc == 0 && (s = oldest(r, now)) != NULL) {
 		struct sr_item *item = front(s);
 		struct rec_head *rec = record(item);
-		const struct probe *p = &r->probes[s->epids[rec->epid] - 1];
+		const struct co_at *p = at_of(r, s, rec->epid);
 		uint32_t thread = thread_of(r, s, rec->spec);
 
 		if (thread == 0)
 			return -ENOMEM;
-		rec->epid = p->at.epid;
+		rec->epid = p->epid;
 		r->current = s;
-		if (!is_silent(r, s, &p->at))
+		if (!is_silent(r, s, p))
 			rc = cb(arg, thread - 1, rec);
 		pop_record(s, item);
 	}
@@ -626,9 +666,9 @@ static int give(struct sr *r, struct sb *b, en_agg_cb cb, void *arg)
 	uint8_t *key;
 	int rc = 0;
 
-	if (b->bad || agg >= r->prog.naggs || thread >= MOST_THREADS)
+	if (b->bad || agg >= r->prog->naggs || thread >= MOST_THREADS)
 		return 0; /* get_frame() has not looked into it */
-	a = r->prog.aggs[agg];
+	a = r->prog->aggs[agg];
 	words = a->fn == AGG_PERCENTILE ? PC_WORDS : aggfn_words(a);
 	data = malloc((size_t)words * 8 + keylen + 8);
 	if (data == NULL)
