@@ -23,6 +23,17 @@
 
 /* ---- life ----------------------------------------------------------------------------- */
 
+unsigned co_streams(const struct co *co)
+{
+	return co->from != NULL && co->from->streams != NULL ? co->from->streams(co->of) : 1;
+}
+
+unsigned co_cpu(const struct co *co, unsigned thread, unsigned *stream)
+{
+	*stream = 0;
+	return co->from != NULL && co->from->cpu != NULL ? co->from->cpu(co->of, thread, stream) : thread;
+}
+
 struct co *co_new(const struct co_origin *from, void *of, const struct prog *prog,
 	struct et_options *opts, struct et_error *e)
 {
@@ -39,7 +50,8 @@ struct co *co_new(const struct co_origin *from, void *of, const struct prog *pro
 	co->fd = -1;
 	co->ag = ag_new();
 	co->sy = from != NULL ? from->symbols(of) : sy_new(0, NULL);
-	if (co->ag == NULL || co->sy == NULL) {
+	co->told = calloc(co_streams(co), sizeof(*co->told));
+	if (co->ag == NULL || co->sy == NULL || co->told == NULL) {
 		et_err(e, ET_NOMEM, "out of memory");
 		co_free(co);
 		return NULL;
@@ -62,6 +74,7 @@ void co_free(struct co *co)
 	cb_free(&co->out);
 	free(co->vals);
 	free(co->threads);
+	free(co->told);
 	free(co);
 }
 

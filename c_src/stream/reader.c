@@ -33,9 +33,15 @@ struct sr {
 	struct probe *probes; /* by epid - 1 */
 	size_t nprobes;
 	uint64_t (*drops)[2]; /* by thread: PRINCIPAL and AGGREGATION */
-	struct sr_source **owners;
+	struct owner {
+		struct sr_source *of;
+		uint32_t cpu; /* as it is called there */
+	} *owners; /* by thread */
 	size_t ndrops;
-	char **news;
+	struct news {
+		struct sr_source *of;
+		char *text;
+	} *news;
 	size_t nnews, told_news;
 	struct sr_source *current; /* whose record or key is under way */
 	struct sy *sy;		   /* of the consumer; NULL: none yet */
@@ -77,7 +83,7 @@ void sr_free(struct sr *r)
 		free(s);
 	}
 	for (size_t i = 0; i < r->nnews; i++)
-		free(r->news[i]);
+		free(r->news[i].text);
 	free(r->news);
 	free(r->probes);
 	free(r->drops);
@@ -212,7 +218,17 @@ static void learn(struct sr_source *s, struct sr_item *item)
 		st_name_add(&s->names, of, form, text != NULL ? text : "", len);
 }
 
-/* Its number here; 0: out of memory. */
+static bool add_thread(struct sr *r, struct sr_source *s, uint32_t thread)
+{
+	if (!ARRAY_ROOM(r->drops, r->ndrops) || !ARRAY_ROOM(r->owners, r->ndrops))
+		return false;
+	r->owners[r->ndrops] = (struct owner){s, thread};
+	r->drops[r->ndrops][0] = r->drops[r->ndrops][1] = 0;
+	s->threads[thread] = (uint32_t)++r->ndrops;
+	return true;
+}
+
+/* Its number here + 1: of one stream its own, of several they are in the order in which they come. 0: out of memory. */
 static uint32_t thread_of(struct sr *r, struct sr_source *s, uint32_t thread)
 {
 	size_t was = s->nthreads;
@@ -222,18 +238,21 @@ static uint32_t thread_of(struct sr *r, struct sr_source *s, uint32_t thread)
 	memset(s->threads + was, 0, (s->nthreads - was) * sizeof(*s->threads));
 	if (s->threads[thread] != 0)
 		return s->threads[thread];
-	if (!ARRAY_ROOM(r->drops, r->ndrops) || !ARRAY_ROOM(r->owners, r->ndrops))
-		return 0;
-	r->owners[r->ndrops] = s;
-	r->drops[r->ndrops][0] = r->drops[r->ndrops][1] = 0;
-	return s->threads[thread] = (uint32_t)++r->ndrops;
+	for (uint32_t i = r->n == 1 ? (uint32_t)r->ndrops : thread; i <= thread; i++)
+		if (!add_thread(r, s, i))
+			return 0;
+	return s->threads[thread];
 }
 
-static int add_news(struct sr *r, const char *text, size_t len)
+static int add_news(struct sr *r, struct sr_source *s, const char *text, size_t len)
 {
-	if (!ARRAY_ROOM(r->news, r->nnews) || (r->news[r->nnews] = strndup(text, len)) == NULL)
+	struct news news = {s, strndup(text, len)};
+
+	if (news.text == NULL || !ARRAY_ROOM(r->news, r->nnews)) {
+		free(news.text);
 		return -ENOMEM;
-	r->nnews++;
+	}
+	r->news[r->nnews++] = news;
 	return 0;
 }
 
@@ -246,7 +265,7 @@ static int merged_drops(struct sr *r, struct sr_source *s, uint64_t total)
 		more, more == 1 ? "" : "s");
 
 	s->merged_drops = total;
-	return add_news(r, text, (size_t)n);
+	return add_news(r, s, text, (size_t)n);
 }
 
 static int get_drops(struct sr *r, struct sr_source *s, struct sb *b)
@@ -358,7 +377,7 @@ static int get_frame(struct sr *r, struct sr_source *s, enum stream_frame kind, 
 	case STREAM_NEWS: {
 		uint32_t len = sb_get_count(b, 1);
 
-		return b->bad ? BAD : add_news(r, (const char *)b->p, len);
+		return b->bad ? BAD : add_news(r, s, (const char *)b->p, len);
 	}
 	case STREAM_SEEN: return get_seen(s, b);
 	case STREAM_TIME: return get_time(s, b);
@@ -742,25 +761,34 @@ static unsigned threads(void *of)
 	return (unsigned)((struct sr *)of)->ndrops;
 }
 
-static uint64_t drops(void *of, unsigned thread, enum en_drop kind)
+static uint64_t drops(void *of, unsigned i, enum en_drop kind)
 {
 	const struct sr *r = of;
-	uint64_t n = 0;
 
 	if (kind <= DROP_AGGREGATION)
-		return thread < r->ndrops ? r->drops[thread][kind] : 0;
-	for (unsigned i = 0; i < r->n; i++)
-		n += r->v[i]->other_drops[kind];
-	return n;
+		return i < r->ndrops ? r->drops[i][kind] : 0;
+	return i < r->n ? r->v[i]->other_drops[kind] : 0;
 }
 
-static bool news(void *of, char *buf, size_t size)
+static unsigned number(const struct sr *r, const struct sr_source *s)
+{
+	unsigned i = 0;
+
+	while (i < r->n && r->v[i] != s)
+		i++;
+	return i;
+}
+
+static bool news(void *of, char *buf, size_t size, unsigned *stream)
 {
 	struct sr *r = of;
+	const struct news *n;
 
 	if (r->told_news == r->nnews)
 		return false;
-	snprintf(buf, size, "%s", r->news[r->told_news++]);
+	n = &r->news[r->told_news++];
+	snprintf(buf, size, "%s", n->text);
+	*stream = number(r, n->of);
 	return true;
 }
 
@@ -810,18 +838,30 @@ static bool frame(const void *arg, uint64_t pc, enum sy_form form, char *buf, si
 static unsigned stream(void *of)
 {
 	const struct sr *r = of;
-	unsigned i = 0;
 
-	while (i < r->n && r->v[i] != r->current)
-		i++;
-	return i;
+	return number(r, r->current);
 }
 
-static const char *node(void *of, unsigned thread)
+static unsigned streams(void *of)
+{
+	return sr_streams(of);
+}
+
+static const char *node(void *of, unsigned i)
 {
 	const struct sr *r = of;
 
-	return r->n > 1 && thread < r->ndrops ? r->owners[thread]->node : NULL;
+	return r->n > 1 && i < r->n ? r->v[i]->node : NULL;
+}
+
+static unsigned cpu(void *of, unsigned thread, unsigned *i)
+{
+	const struct sr *r = of;
+
+	if (thread >= r->ndrops)
+		return thread;
+	*i = number(r, r->owners[thread].of);
+	return r->owners[thread].cpu;
 }
 
 static struct sy *symbols(void *of)
@@ -848,7 +888,9 @@ const struct co_origin sr_origin = {
 	.news = news,
 	.exited = exited,
 	.seen = seen,
+	.streams = streams,
 	.stream = stream,
 	.node = node,
+	.cpu = cpu,
 	.symbols = symbols,
 };

@@ -3,6 +3,7 @@
  * Streams: what a consumer prints of one is what it prints of the engine itself; several are read in
  * the order of time; and bytes that are no stream are an error, whatever they are.
  */
+#include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -218,6 +219,44 @@ static void test_same(void)
 			}
 }
 
+static void *fire_some(void *t)
+{
+	for (unsigned i = 0; i < 10; i++)
+		fire(t, i);
+	return NULL;
+}
+
+/* threads_have_their_own_numbers: also if none has come of those before. */
+static void test_threads(void)
+{
+	static const char script[] = "#pragma D option aggpercpu\n#pragma D option quiet\n"
+				     "t:::p /arg0 < 10/ { @ = count(); }";
+	struct traced t[2] = {begin(script, false), begin(script, false)};
+	static struct out want, got;
+	struct bytes all = {0};
+	erltrace_handlers_t hs = handlers(&want);
+	erltrace_t *r = erltrace_reader(1, &err);
+	pthread_t other;
+
+	for (unsigned k = 0; k < 2; k++) {
+		fire(&t[k], 10); /* the first thread */
+		CHECK(pthread_create(&other, NULL, fire_some, &t[k]) == 0);
+		pthread_join(other, NULL);
+		erltrace_stop(t[k].h, &err);
+	}
+	while (erltrace_work(t[0].h, &hs, &err) == ERLTRACE_OK)
+		;
+	while (!take(&t[1], &all, 1 << 20))
+		;
+	CHECK(read_all(r, &all, 1 << 20, &got) == ERLTRACE_DONE, "%s", err.text);
+	CHECK(strstr(want.text, "[CPU 1]") != NULL && strcmp(want.text, got.text) == 0, "%s%s", want.text,
+		got.text);
+	erltrace_close(r);
+	erltrace_close(t[0].h);
+	erltrace_close(t[1].h);
+	free(all.p);
+}
+
 /* One that breaks off: what has come is what there is. */
 static void test_cut(void)
 {
@@ -425,6 +464,31 @@ static void test_without_probe(void)
 	end_several(&s);
 }
 
+static int on_drop_of(void *arg, const erltrace_drop_t *d)
+{
+	add(arg, d->node, strlen(d->node));
+	add(arg, " ", 1);
+	return on_drop(arg, d);
+}
+
+/* drops_say_their_node: also those of no thread. */
+static void test_drops(void)
+{
+	struct several s = several("t:::p { self->s = speculation(); }");
+
+	s.hs.drop = on_drop_of;
+	for (unsigned i = 0; i < 8; i++)
+		fire(&s.t[i % 4 == 0], i);
+	for (unsigned k = 0; k < 2; k++)
+		feed_rest(&s, k);
+	while (erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK)
+		;
+	CHECK(strstr(several_said.text, "here@host 5 failed spec") != NULL &&
+			strstr(several_said.text, "here@host 1 failed spec") != NULL,
+		"%s", several_said.text);
+	end_several(&s);
+}
+
 static void test_another_script(void)
 {
 	struct bytes a = stream_of(scripts[0], true, 1 << 20), b = stream_of(scripts[1], true, 1 << 20);
@@ -526,11 +590,13 @@ int main(int argc, char **argv)
 		return make_corpus(argv[1]);
 	test_same();
 	test_cut();
+	test_threads();
 	test_order();
 	test_end_waits();
 	test_order_behind_aggregations();
 	test_ticks();
 	test_without_probe();
+	test_drops();
 	test_another_script();
 	test_hostile();
 	test_versions();
