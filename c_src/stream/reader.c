@@ -18,11 +18,13 @@ enum {
 	MOST_EPIDS = 1 << 20,
 	MOST_THREADS = 1 << 16,
 	WAIT_NS = 300000000, /* for records of other streams that may be older */
+	MOST_WAITING = 1 << 23, /* words of a stream: behind an END that waits comes little */
 };
 
 struct probe {
 	struct co_at at;
-	struct sr_source *of;
+	bool is_common; /* probes of all nodes fire at the same time */
+	bool is_end;
 };
 
 struct sr {
@@ -164,6 +166,18 @@ static int get_program(struct sr *r, struct sr_source *s, struct sb *b)
 	return st_same_script(r->prog, &s->prog) ? 0 : OTHER;
 }
 
+static bool is_common(const struct co_at *at)
+{
+	return strcmp(at->probe.provider, "profile") == 0 ||
+	       (strcmp(at->probe.provider, "dtrace") == 0 &&
+		       strcmp(at->probe.name, "ERROR") != 0);
+}
+
+static bool is_end(const struct co_at *at)
+{
+	return strcmp(at->probe.provider, "dtrace") == 0 && strcmp(at->probe.name, "END") == 0;
+}
+
 static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
 {
 	struct co_at at = {0};
@@ -200,7 +214,7 @@ static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
 	at.epid = r->n > 1 ? (uint32_t)r->nprobes + 1 : epid;
 	at.clause = s->prog.clauses[clause];
 	at.node = r->n > 1 ? s->node : NULL;
-	r->probes[r->nprobes++] = (struct probe){at, s};
+	r->probes[r->nprobes++] = (struct probe){at, is_common(&at), is_end(&at)};
 	s->epids[epid] = (uint32_t)r->nprobes;
 	return 0;
 }
@@ -508,14 +522,9 @@ static uint64_t wall_of(const struct sr_source *s, uint64_t mono)
 	return s->time.wall + (mono - s->time.mono);
 }
 
-static const struct co_at *at_of(const struct sr *r, const struct sr_source *s, uint32_t epid)
+static const struct probe *probe_of(const struct sr *r, const struct sr_source *s, uint32_t epid)
 {
-	return &r->probes[s->epids[epid] - 1].at;
-}
-
-static bool is_end(const struct co_at *at)
-{
-	return strcmp(at->probe.provider, "dtrace") == 0 && strcmp(at->probe.name, "END") == 0;
+	return &r->probes[s->epids[epid] - 1];
 }
 
 #define LAST UINT64_MAX
@@ -524,8 +533,10 @@ static bool is_end(const struct co_at *at)
 static uint64_t time_of(const struct sr *r, struct sr_source *s, struct sr_item *i)
 {
 	const struct rec_head *rec = record(i);
+	bool waits = r->n > 1 && probe_of(r, s, rec->epid)->is_end &&
+		     s->queue.n - s->queue.at < MOST_WAITING;
 
-	return r->n > 1 && is_end(at_of(r, s, rec->epid)) ? LAST : wall_of(s, rec->ts);
+	return waits ? LAST : wall_of(s, rec->ts);
 }
 
 /* The source whose record is next; *at: its time. NULL: there is none, or aggregations come first. */
@@ -595,18 +606,10 @@ bool sr_ended(const struct sr *r)
 	return r->n > 0;
 }
 
-/* Do probes of all nodes fire at the same time? */
-static bool is_common(const struct co_at *at)
-{
-	return strcmp(at->probe.provider, "profile") == 0 ||
-	       (strcmp(at->probe.provider, "dtrace") == 0 &&
-		       strcmp(at->probe.name, "ERROR") != 0);
-}
-
 /* What another source says as well. */
-static bool is_silent(const struct sr *r, const struct sr_source *s, const struct co_at *at)
+static bool is_silent(const struct sr *r, const struct sr_source *s, const struct probe *p)
 {
-	if (r->n == 1 || at->clause->uses.script_vars || !is_common(at))
+	if (r->n == 1 || p->at.clause->uses.script_vars || !p->is_common)
 		return false;
 	for (unsigned i = 0; r->v[i] != s; i++)
 		if (r->v[i]->ended || !r->v[i]->closed) /* it has not died before */
@@ -624,12 +627,12 @@ static int records(void *of, en_rec_cb cb, void *arg)
 	while (rc == 0 && (s = oldest(r, now)) != NULL) {
 		struct sr_item *item = front(s);
 		struct rec_head *rec = record(item);
-		const struct co_at *p = at_of(r, s, rec->epid);
+		const struct probe *p = probe_of(r, s, rec->epid);
 		uint32_t thread = thread_of(r, s, rec->spec);
 
 		if (thread == 0)
 			return -ENOMEM;
-		rec->epid = p->epid;
+		rec->epid = p->at.epid;
 		r->current = s;
 		if (!is_silent(r, s, p))
 			rc = cb(arg, thread - 1, rec);
