@@ -7,6 +7,7 @@
  * Text goes to handlers->text, or to the file of freopen(), in pieces of some 64 KiB and at the
  * end of a round. What a record claims about itself is checked (value.c) before it is read.
  */
+#include "array.h"
 #include "consumer.h"
 
 #include <errno.h>
@@ -217,16 +218,12 @@ static void row_plain(struct co_rec *r)
 
 struct co_thread *co_thread_of(struct co *co, unsigned thread)
 {
-	struct co_thread *t;
-	unsigned n = co->nthreads;
+	size_t was = co->nthreads;
 
-	if (thread >= n) {
-		t = realloc(co->threads, ((size_t)thread + 1) * sizeof(*t));
-		if (t == NULL)
+	if (thread >= was) {
+		if (!ARRAY_RESERVE(co->threads, co->nthreads, (size_t)thread + 1))
 			return NULL;
-		memset(t + n, 0, ((size_t)thread + 1 - n) * sizeof(*t));
-		co->threads = t;
-		co->nthreads = thread + 1;
+		memset(co->threads + was, 0, (co->nthreads - was) * sizeof(*co->threads));
 	}
 	return &co->threads[thread];
 }

@@ -48,7 +48,7 @@ struct co {
 	struct co_val *vals; /* of the action under way */
 	size_t maxvals;
 	struct co_thread *threads;
-	unsigned nthreads;
+	size_t nthreads; /* room, zeroed */
 	uint64_t (*told)[DROP_KINDS]; /* drops of no thread, by stream */
 	uint64_t agg_told;
 	uint64_t last_status;
