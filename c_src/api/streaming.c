@@ -3,6 +3,7 @@
  * Results as a stream: written where a script runs (api_forward(), in a node), and read where they
  * are wanted (erltrace_reader()).
  */
+#include "consume/aggs.h"
 #include "handle.h"
 #include "in_node.h"
 #include "json/json.h"
@@ -123,10 +124,23 @@ int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
 
 	if (rc <= 0)
 		return rc;
+	if (ag_live(h->co, sr_streams(h->reader)) == NULL)
+		return api_fail(err, ET_NOMEM, "out of memory");
+	if (!sr_came(h->reader, stream))
+		return 0;
 	rc = co_json_tick(&j, h->co, stream, sr_streams(h->reader), node,
 		sr_fired(h->reader, stream), sr_cost(h->reader, stream));
 	co_json_free(&j);
+	if (rc == 0)
+		sr_ticked(h->reader, stream);
 	return rc;
+}
+
+uint64_t erltrace_stream_age(erltrace_t *h, unsigned stream)
+{
+	uint64_t at = h->reader != NULL ? sr_gathered(h->reader, stream) : 0;
+
+	return at != 0 ? en_now() - at : UINT64_MAX;
 }
 
 int api_read(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)
