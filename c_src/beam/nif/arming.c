@@ -19,7 +19,7 @@
 #include "beam/nif.h"
 #include "beam/proc/vtime.h"
 #include "beam/sample/sampler_wall.h"
-#include "beam/state/things.h"
+#include "beam/state/state_provider.h"
 #include "beam/vm/layout.h"
 #include "beam/vm/own_name.h"
 #include "engine/engine.h"
@@ -403,7 +403,7 @@ static bool reads_pbi(const struct beam_handle *b, enum prog_pbi pbi)
 	const struct prog *prog = api_program(b->h);
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
-		if ((prog->clauses[i]->uses.pbis >> pbi & 1) && !things_only(prog->clauses[i]))
+		if ((prog->clauses[i]->uses.pbis >> pbi & 1) && !beam_state_only(prog->clauses[i]))
 			return true;
 	return false;
 }
@@ -663,7 +663,7 @@ static void need_processes(const struct beam_handle *b, struct needs *n, bool ke
 		need(n, b->exits ? NEED_PROC_NAMES : NEED_ASK_NAMES);
 	if (b->exits)
 		need(n, NEED_PROCS);
-	else if (keeps || (b->self && (monitors(n) || things_enabled(b))))
+	else if (keeps || (b->self && (monitors(n) || beam_state_enabled(b))))
 		need(n, NEED_SWEEP);
 	if (n->route[ROUTE_RUNNING] || b->vts)
 		need(n, NEED_RUNNING_PROCS);
@@ -714,10 +714,10 @@ static void need_others(struct beam_handle *b, struct needs *n)
 
 	if (wall != 0)
 		need_value(n, NEED_WALL, enif_make_uint64(n->env, wall));
-	if (things_enabled(b))
+	if (beam_state_enabled(b))
 		need_value(n, NEED_STATE_BUDGET,
 			enif_make_uint64(n->env, api_option(b->h, OPT_STATEBUDGET)));
-	n->list = things_needs(b, n->env, n->list);
+	n->list = beam_state_needs(b, n->env, n->list);
 	need_monitor(b, n);
 	if (n->route[ROUTE_NODES])
 		need(n, NEED_MONITOR_NODES);

@@ -17,7 +17,7 @@
 #include "beam/events/user.h"
 #include "beam/handle/beam_handle.h"
 #include "beam/sample/sampler.h"
-#include "beam/state/things.h"
+#include "beam/state/state_provider.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"

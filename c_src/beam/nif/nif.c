@@ -36,7 +36,7 @@
 #include "beam/handle/handles.h"
 #include "beam/nif.h"
 #include "beam/sample/sampler.h"
-#include "beam/state/things.h"
+#include "beam/state/state_provider.h"
 #include "beam/term/atom_text.h"
 #include "beam/term/texts.h"
 #include "beam/vm/layout.h"
@@ -113,7 +113,7 @@ static void close_handle(struct beam_handle *b)
 	free(b->user);
 	free(b->warnings);
 	free(b->ports);
-	things_free(b);
+	beam_state_free(b);
 	b->wants = NULL;
 	b->user = NULL;
 	b->ports = NULL;
