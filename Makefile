@@ -563,10 +563,11 @@ manual:
 ERL_SRC := $(sort $(wildcard src/*.erl))
 PRIV := $(patsubst ./%,%,$(O)/priv)
 EBIN := $(patsubst ./%,%,$(O)/ebin)
+HRL := erltrace_nifs.hrl erltrace_needs.hrl erltrace_state.hrl erltrace_modules.hrl
 
 .PHONY: erlang nif test-erlang erl-tests
 erlang: nif $(EBIN)/erltrace.app
-nif: $(PRIV)/erltrace.so $(BUILD)/erltrace_nifs.hrl $(BUILD)/erltrace_needs.hrl $(BUILD)/erltrace_modules.hrl
+nif: $(PRIV)/erltrace.so $(HRL:%=$(BUILD)/%)
 
 $(PRIV)/erltrace.so: $(NIF_OBJ)
 	$(call link,$(CC) $(ALL_LDFLAGS) $(NIF_LDFLAGS))
@@ -574,17 +575,17 @@ $(PRIV)/erltrace.so: $(NIF_OBJ)
 $(BUILD)/test/beam/beam_threads: $(NIF_OBJ) $(BEAM_TEST_SRC:%.c=$(BUILD)/%.o)
 	$(call link,$(CC) -pie $(ALL_LDFLAGS))
 
-# What erltrace_nif.erl exports, the types of erltrace_needs.erl, and which modules are ours. They are included
-# as ../build/erltrace_*.hrl, so that rebar3 and mix find them after make nif; older ones that lie there are
-# found first, whatever O is.
-MADE_HRL := $(sort $(BUILD)/erltrace_nifs.hrl $(BUILD)/erltrace_needs.hrl $(BUILD)/erltrace_modules.hrl \
-	$(wildcard build/erltrace_nifs.hrl build/erltrace_needs.hrl build/erltrace_modules.hrl))
+# What erltrace_nif.erl exports, the types of erltrace_needs.erl and erltrace_objects.erl, and which modules are
+# ours. They are included as ../build/erltrace_*.hrl, so that rebar3 and mix find them after make nif; older ones
+# that lie there are found first, whatever O is.
+MADE_HRL := $(sort $(HRL:%=$(BUILD)/%) $(wildcard $(HRL:%=build/%)))
 $(filter-out %_modules.hrl,$(MADE_HRL)): %.hrl:
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)awk -f $(filter %.awk,$^) $(filter %.def,$^) >$@
 $(filter %_nifs.hrl,$(MADE_HRL)): c_src/beam/nifs.def tools/nifs.awk
 $(filter %_needs.hrl,$(MADE_HRL)): c_src/beam/needs.def tools/needs.awk
+$(filter %_state.hrl,$(MADE_HRL)): c_src/state.def tools/state-types.awk
 $(filter %_modules.hrl,$(MADE_HRL)): $(ERL_SRC)
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)

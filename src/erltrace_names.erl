@@ -24,7 +24,7 @@
 %% @doc Before tracing begins.
 -spec fill(reference(), erltrace_needs:needs()) -> names().
 fill(Nif, Needs) ->
-    Keys = keys(not erltrace_needs:has(no_labels, Needs)),
+    Keys = erltrace_process_name:keys(not erltrace_needs:has(no_labels, Needs)),
     erltrace_needs:has(ask_names, Needs) andalso start_asking(Nif, Keys),
     Names = #names{registered = [add_name(Nif, N) || erltrace_needs:has(names, Needs), N <- registered()],
                    asker = case erltrace_needs:has(proc_names, Needs) orelse erltrace_needs:has(ask_names, Needs) of
@@ -74,13 +74,6 @@ ask_again({Asker, Mon}) ->
     end,
     erlang:demonitor(Mon, [flush]).
 
-%% Labels: they are to be shown.
-keys(Labels) ->
-    case erltrace_vm:has_sessions() of % OTP 27 and later
-        true -> [initial_call, {dictionary, '$initial_call'} | [{dictionary, '$process_label'} || Labels]];
-        false -> [initial_call, dictionary]
-    end.
-
 asker(Nif, Keys, Parent) ->
     process_flag(sensitive, true),
     Mon = erlang:monitor(process, Parent),
@@ -114,16 +107,9 @@ ask(Nif, Keys, Pids) ->
 
 answer(Pid, _, undefined) -> % it has ended
     Pid;
-answer(Pid, Token, [{_, Initial}, {dictionary, Dict}]) ->
-    {Pid, Token, call(proplists:get_value('$initial_call', Dict), Initial), undefined};
-answer(Pid, Token, [{_, Initial}, {_, Call}]) ->
-    {Pid, Token, call(Call, Initial), undefined};
-answer(Pid, Token, [{_, Initial}, {_, Call}, {_, Label}]) ->
-    {Pid, Token, call(Call, Initial), Label}.
-
-%% As proc_lib has it; else what the process was spawned with.
-call({M, F, A}, _) when is_atom(M), is_atom(F) -> {M, F, A};
-call(_, Initial) -> Initial.
+answer(Pid, Token, Info) ->
+    {Label, Call} = erltrace_process_name:label_and_call(Info),
+    {Pid, Token, Call, Label}.
 
 %% ---- processes that are not traced -----------------------------------------------------------
 

@@ -598,6 +598,36 @@ node_test() ->
                  maps:from_list([{[T], V} || {{"_", [_, T]}, V} <- maps:to_list(A)])),
     ?assert(number("up", A) =< element(1, erlang:statistics(wall_clock))).
 
+%% ---- all members -----------------------------------------------------------------------------
+
+%% Each member of state.def is fetched, whatever else a script reads: the notes of the probes name them.
+every_member_test_() ->
+    {timeout, 60, fun every_member/0}.
+
+every_member() ->
+    {ok, S} = socket:open(inet, dgram, udp),
+    {ok, L} = gen_tcp:listen(0, []),
+    {Callee, _} = Q = quiet(fun() -> ok end),
+    Caller = spawn(fun() -> gen_server:call(Callee, hello, infinity) end),
+    is_quiet(Caller),
+    Kinds = members(),
+    ?assertEqual(8, length(Kinds)),
+    A = run(1, [["state:::", Kind, " {", [["@", Kind, "_", M, "[args[0]->", M, "] = count();"] || M <- Members], "}\n"] ||
+                   {Kind, Members} <- Kinds]),
+    Fetched = lists:usort([Name || {Name, _} <- maps:keys(A)]),
+    ?assertEqual([], lists:sort([Kind ++ "_" ++ M || {Kind, Members} <- Kinds, M <- Members]) -- Fetched),
+    exit(Caller, kill),
+    stop(Q),
+    ok = gen_tcp:close(L),
+    ok = socket:close(S).
+
+members() ->
+    {ok, H} = erltrace:open(),
+    {ok, Probes} = erltrace_handle:call(H, {probes, <<"state:::">>}),
+    ok = erltrace:close(H),
+    [{binary_to_list(element(5, P)), string:lexemes(Members, " ")} ||
+        P <- Probes, "members of args[0]:" ++ Members <- [binary_to_list(element(tuple_size(P), P))]].
+
 %% ---- mistakes --------------------------------------------------------------------------------
 
 mistakes_test() ->
