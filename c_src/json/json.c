@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results as JSON lines: the handlers of json.h. Strings of the traced world may hold any bytes:
- * controls are escaped, what is not UTF-8 becomes U+FFFD, so that every line is JSON. Integers
- * are numbers, all 64 bits of them.
+ * Results as JSON lines: the handlers of json.h. Integers are numbers, all 64 bits of them.
  */
 #include "json.h"
 #include "consume/consumer.h"
@@ -13,57 +11,17 @@
 
 #include "consume/aggs.h"
 #include "consume/percentile.h"
+#include "json_write.h"
 #include "parts.h"
 
-/* The length of a well-formed UTF-8 sequence at p; 0: there is none. */
-static size_t utf8_length(const uint8_t *p, size_t len)
+static void put(void *b, const void *text, size_t len)
 {
-	uint32_t c;
-	size_t n, i;
-
-	if (p[0] < 0x80)
-		return 1;
-	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	if (p[0] < 0xc2 || p[0] > 0xf4 || n > len)
-		return 0;
-	c = p[0] & (0x7f >> n);
-	for (i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if ((n == 3 && c < 0x800) || (n == 4 && (c < 0x10000 || c > 0x10ffff)) ||
-		(c >= 0xd800 && c < 0xe000))
-		return 0;
-	return n;
+	cb_put(b, text, len);
 }
 
 void js_string(struct co_buf *b, const void *data, size_t len)
 {
-	const uint8_t *p = data;
-	size_t i = 0, n;
-
-	cb_str(b, "\"");
-	while (i < len) {
-		n = utf8_length(p + i, len - i);
-		if (n == 0) {
-			cb_utf8(b, 0xfffd);
-			i++;
-			continue;
-		}
-		if (p[i] == '"' || p[i] == '\\')
-			cb_fmt(b, "\\%c", p[i]);
-		else if (p[i] == '\n')
-			cb_str(b, "\\n");
-		else if (p[i] == '\t')
-			cb_str(b, "\\t");
-		else if (p[i] < ' ' || p[i] == 0x7f)
-			cb_fmt(b, "\\u%04x", p[i]);
-		else
-			cb_put(b, p + i, n);
-		i += n;
-	}
-	cb_str(b, "\"");
+	jw_string(put, b, data, len);
 }
 
 void js_text(struct co_buf *b, const char *key, const char *s)
