@@ -18,7 +18,7 @@
 #include "flow_model.h"
 #include "json_write.h"
 #include "message.h"
-#include "poster.h"
+#include "post/poster.h"
 
 enum { EVERY_MS = 1000, MANY = 500, LAST_MS = 5000 };
 

@@ -14,7 +14,6 @@
  *   labels.c      nodes and keys as labels
  *   saved.c       the totals as a file, over a restart of the server; state_file.c: that file
  *   alerts.c      what alert() says: begun, over, told to others
- *   post.c        POST to others; poster.c: the same by a thread, for the command
  *   otlp.c        the totals, posted to OpenTelemetry's collector
  *   exposition.c  the totals as Prometheus' text and as OpenMetrics
  *
@@ -106,7 +105,7 @@ struct serve {
 	struct job *jobs;
 	struct lws_context *context;
 	struct lws_vhost *vhost;
-	struct post_loop posts; /* the same, for post.c */
+	struct post_loop posts; /* the same, for post/post.c */
 	lws_sorted_usec_list_t timer;
 	int children;	    /* an epoll of the children's pipes, watched by lws */
 	struct conn *conns; /* of clients, the newest first: http.c */
