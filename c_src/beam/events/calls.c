@@ -94,7 +94,7 @@ static inline const struct beam_fn *fn_of(const struct beam_event *ev, ERL_NIF_T
 /* Before OTP 27 the calls that other handles trace come here too, and their returns will. */
 static __attribute__((noinline)) void others_call(struct beam_event *ev)
 {
-	if (ev->proc != &no_proc && ev->b->returns &&
+	if (ev->proc != &no_proc && beam_tracks(ev->b, TRACK_RETURNS) &&
 		atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
 		beam_stack_cut(&ev->b->procs, ev->proc, (unsigned)beam_stack_level(ev->env));
 }
@@ -115,7 +115,7 @@ static inline void begin(struct beam_event *ev)
 		p = beam_proc_get(&b->procs, ev->cur.key);
 		ev->proc = p = p != NULL ? p : &no_proc;
 	}
-	if (b->vts && p != &no_proc) {
+	if (beam_tracks(b, TRACK_VTIME) && p != &no_proc) {
 		ev->began = clock_now();
 		if (p->in_at == 0)
 			beam_vts_in(p, ev->began);
@@ -124,7 +124,7 @@ static inline void begin(struct beam_event *ev)
 
 static inline void end(struct beam_event *ev, struct beam_thread *t, const struct beam_tstate *ts)
 {
-	if (!ev->b->vts || ev->proc->in_at == 0)
+	if (!beam_tracks(ev->b, TRACK_VTIME) || ev->proc->in_at == 0)
 		return;
 	if (ts->left == UINT32_MAX) /* the fast path leaves all measuring to this one */
 		beam_vts_took(t, en_now() - ev->began);
@@ -148,11 +148,11 @@ static inline __attribute__((always_inline)) unsigned enter(
 	}
 	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
 	case LAYOUT_KNOWN:
-		return beam_stack_enter(procs, ev->proc, fn,
-			(unsigned)beam_stack_level(ev->env), ev->env, ev->b->marked, tail);
+		return beam_stack_enter(procs, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
+			ev->env, beam_tracks(ev->b, TRACK_MARKED), tail);
 	case LAYOUT_SESSIONS:
 		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain);
-		if (ev->b->marked && !in_chain)
+		if (beam_tracks(ev->b, TRACK_MARKED) && !in_chain)
 			beam_stack_cut_chains(
 				procs, ev->proc, level, beam_stack_end(ev->env), slot);
 		return beam_stack_enter(procs, ev->proc, fn, level, ev->env, false, tail);
@@ -187,7 +187,7 @@ static inline __attribute__((always_inline)) const struct beam_fn *called(
 	}
 	if (unlikely(fn->number != 0 && !ev->fast))
 		return NULL; /* another handle has it traced: here it comes by the fast way */
-	if (ev->b->stacks)
+	if (beam_tracks(ev->b, TRACK_STACKS))
 		*depth = enter(ev, fn, tail);
 	if (unlikely(fn->keep))
 		keep_args(ev, fn, *depth, mfa);
@@ -213,7 +213,7 @@ static inline __attribute__((always_inline)) const struct beam_fn *ended(
 	struct beam_procs *procs = &ev->b->procs;
 	int level, layout = atomic_load_explicit(&beam_layout, memory_order_relaxed);
 
-	if (unlikely(ev->proc == &no_proc || !ev->b->returns))
+	if (unlikely(ev->proc == &no_proc || !beam_tracks(ev->b, TRACK_RETURNS)))
 		return NULL;
 	if (unlikely(layout != LAYOUT_KNOWN && layout != LAYOUT_SESSIONS))
 		return ended_by_name(ev, to, depth);
@@ -333,7 +333,8 @@ static __attribute__((noinline)) void end_event(struct beam_event *ev, ERL_NIF_T
 		return;
 	if (fn->tells)
 		last = told(ev, fn, &depth);
-	else if ((ev->b->returns || ev->b->depth) && ev->proc != &no_proc)
+	else if ((beam_tracks(ev->b, TRACK_RETURNS) || beam_tracks(ev->b, TRACK_DEPTH)) &&
+		 ev->proc != &no_proc)
 		depth = beam_stack_leave(&ev->b->procs, ev->proc, fn);
 	if (raised)
 		on_exception(ev, last, depth);
@@ -436,7 +437,8 @@ static inline bool asks(struct beam_event *ev)
 {
 	if (!beam_asks_for(ev->b, TRACED_CALL | TRACED_PORTS))
 		return false;
-	return ev->b->stacks || (ev->argv[0] == atom_call && fn_of(ev, ev->argv[3]) != NULL);
+	return beam_tracks(ev->b, TRACK_STACKS) ||
+	       (ev->argv[0] == atom_call && fn_of(ev, ev->argv[3]) != NULL);
 }
 
 /* Where several handles may have the event, or it is the first of a thread and a handle. */
@@ -486,7 +488,7 @@ static unsigned end_of_call(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct be
 	ev->env = env;
 	ev->argv = argv;
 	begin(ev);
-	if (b->stacks && ev->proc != &no_proc)
+	if (beam_tracks(b, TRACK_STACKS) && ev->proc != &no_proc)
 		beam_stack_return(&b->procs, ev->proc, level, &depth);
 	return depth;
 }
@@ -570,7 +572,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 	/* the process; the function, on its shadow stack */
 	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL || fn->special))
 		goto slow;
-	if (call ? b->stacks : b->returns) {
+	if (call ? beam_tracks(b, TRACK_STACKS) : beam_tracks(b, TRACK_RETURNS)) {
 		proc = ts->ev.proc;
 		if (unlikely(atomic_load_explicit(&beam_layout, memory_order_relaxed) !=
 				     LAYOUT_KNOWN ||
@@ -579,7 +581,8 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 		depth = proc->n;
 		if (call) {
 			level = (unsigned)beam_stack_level(env);
-			if (unlikely(!beam_stack_deeper(proc, level, env, b->marked)))
+			if (unlikely(!beam_stack_deeper(
+				    proc, level, env, beam_tracks(b, TRACK_MARKED))))
 				goto slow;
 		} else {
 			level = (unsigned)beam_return_level(env);
@@ -680,7 +683,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM on_event(
 		beam_thread_leave(t);
 		return each_call(env, argv);
 	}
-	if (b->vts)
+	if (beam_tracks(b, TRACK_VTIME))
 		return call ? fast_call_vts(env, argv, t, b, ts)
 			    : fast_return_vts(env, argv, t, b, ts);
 	return call ? fast_call(env, argv, t, b, ts) : fast_return(env, argv, t, b, ts);

@@ -352,7 +352,7 @@ static inline __attribute__((always_inline)) void entry_in(struct beam_thread *t
 	}
 	if (likely(n == 1) && likely(simple(t, b, ts, fn, proc, true)))
 		return;
-	if (n != 0 || b->stacks)
+	if (n != 0 || beam_tracks(b, TRACK_STACKS))
 		entry_slow(t, b, ts, fn, proc, reg, tail);
 }
 

@@ -32,6 +32,7 @@
 enum beam_need {
 #define NEED(ID, name, events, for_what) NEED_##ID,
 #define NEED_VALUE(ID, name, type)	 NEED_##ID,
+#define TRACK(ID)
 #include "beam/needs.def"
 };
 
@@ -58,6 +59,7 @@ static const struct {
 } need_defs[] = {
 #define NEED(ID, name, events, for_what) [NEED_##ID] = {#name, events},
 #define NEED_VALUE(ID, name, type)	 [NEED_##ID] = {#name, 0},
+#define TRACK(ID)
 #include "beam/needs.def"
 };
 
@@ -124,7 +126,7 @@ static bool is_end(enum beam_route route)
 	return route == ROUTE_RETURN || route == ROUTE_EXCEPTION;
 }
 
-/* These two write only what is not so yet: events may be looking. */
+/* These two write only what is not so yet, as beam_track() does: events may be looking. */
 static void set(bool *flag, bool on)
 {
 	if (on && !*flag)
@@ -235,13 +237,13 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 
 		if (p == NULL || !en_enabled(p) || fn->counted)
 			continue;
-		set(&b->vts, uses_var(&p->uses, BI_VTIMESTAMP));
+		beam_track(b, TRACK_VTIME, uses_var(&p->uses, BI_VTIMESTAMP));
 		pbis = pbis_of(BP_FUNCTIONS + i, p->uses.pbis, p->argmask, &noted);
 		note_pbis(n, pbis);
 		n->args |= noted;
 		n->stacks |= p->uses.ustack;
 		asks |= p->uses.ustack || reads_args(pbis) || READS_PBI(pbis, ERLRET);
-		set(&b->depth, reads_depth(i, p->argmask));
+		beam_track(b, TRACK_DEPTH, reads_depth(i, p->argmask));
 		local |= route != ROUTE_GLOBAL && !fast;
 		all |= is_end(route) && reads_args(pbis);
 		keep |= all || noted;
@@ -250,8 +252,8 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 			put(&fn->val[nval++], p);
 			continue;
 		}
-		set(&b->returns, is_end(route) && !fast);
-		set(&b->exceptions, route == ROUTE_EXCEPTION && !fast);
+		beam_track(b, TRACK_RETURNS, is_end(route) && !fast);
+		beam_track(b, TRACK_EXCEPTIONS, route == ROUTE_EXCEPTION && !fast);
 		if (route == ROUTE_EXCEPTION)
 			put(&fn->exc[nexc++], p);
 		else if (route == ROUTE_RETURN)
@@ -263,21 +265,22 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	set(&fn->asks_flow, asks_flow(fn));
 	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
 	/* beside those that tell of exceptions, those that tell what they return do so too */
-	tells = !fast && (nexc > 0 || (nval > 0 && b->exceptions));
+	tells = !fast && (nexc > 0 || (nval > 0 && beam_tracks(b, TRACK_EXCEPTIONS)));
 	set(&fn->tells, tells);
 	set(&fn->keep, keep);
 	set(&fn->keep_all, all);
 	set(&fn->special,
 		fn->user != 0 || fn->hibernate || fn->label || fn->follow || keep || tells || fast);
-	set(&b->keeps, keep);
-	set(&b->depth, keep); /* arguments are kept by the depth of the call */
+	beam_track(b, TRACK_ARGS, keep);
+	beam_track(b, TRACK_DEPTH, keep); /* arguments are kept by the depth of the call */
 	if (fast && (nentry + nret + nexc > 0 || fn->label || fn->notes) && fn->number == 0) {
 		fn->end_asks = asks;
 		fn->own_frame = values;
 		fn->number = fast_number(fn, b->number);
 		n->nomem |= fn->number == 0;
 		how = FAST_TAKES | (asks ? FAST_ASKS : 0) | (keep || fn->label ? FAST_MORE : 0) |
-		      (nret + nexc > 0 || fn->notes || b->depth ? FAST_FRAMED : 0);
+		      (nret + nexc > 0 || fn->notes || beam_tracks(b, TRACK_DEPTH) ? FAST_FRAMED
+										   : 0);
 	}
 	if (nentry == 1)
 		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
@@ -323,23 +326,26 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					continue;
 				any = true;
 				counted &= prog->clauses[i]->countable;
-				b->vts |= uses_var(&prog->clauses[i]->uses, BI_VTIMESTAMP);
-				b->depth |=
-					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
+				beam_track(b, TRACK_VTIME,
+					uses_var(&prog->clauses[i]->uses, BI_VTIMESTAMP));
+				beam_track(b, TRACK_DEPTH,
+					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args));
 				pbis = pbis_of(k, prog->clauses[i]->uses.pbis,
 					prog->clauses[i]->uses.args, &noted);
-				b->exceptions |=
-					!b->fast && beam_probedefs[k].route == ROUTE_EXCEPTION;
-				b->returns |= !b->fast && beam_probedefs[k].route == ROUTE_RETURN &&
-					      !READS_PBI(pbis, ERLRET);
-				b->keeps |= is_end(beam_probedefs[k].route) &&
-					    (reads_args(pbis) || noted);
+				beam_track(b, TRACK_EXCEPTIONS,
+					!b->fast && beam_probedefs[k].route == ROUTE_EXCEPTION);
+				beam_track(b, TRACK_RETURNS,
+					!b->fast && beam_probedefs[k].route == ROUTE_RETURN &&
+						!READS_PBI(pbis, ERLRET));
+				beam_track(b, TRACK_ARGS,
+					is_end(beam_probedefs[k].route) &&
+						(reads_args(pbis) || noted));
 				note_pbis(n, pbis);
 				n->stacks |= prog->clauses[i]->uses.ustack;
 			}
 	if (!any)
 		return;
-	b->depth |= b->keeps;
+	beam_track(b, TRACK_DEPTH, beam_tracks(b, TRACK_ARGS));
 	/* where all are counted so far (counters.c), processes are traced when need be */
 	n->route[ROUTE_LOCAL] |= !counted && !b->fast;
 	need(n, NEED_MODULES);
@@ -386,9 +392,10 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	struct en_probe *p = b->probe[BP_PROCESS_HIBERNATE];
 	struct beam_fn *fn;
 
-	b->hibernate = en_enabled(p);
-	b->hibernate_loops = otp_release() >= HIBERNATE_0;
-	if (!b->hibernate || !(p->argmask & ARG_BIT(PROCESS_HIBERNATE, function)))
+	beam_track_only(b, TRACK_HIBERNATE, en_enabled(p));
+	beam_track_only(b, TRACK_HIBERNATE_LOOPS, otp_release() >= HIBERNATE_0);
+	if (!beam_tracks(b, TRACK_HIBERNATE) ||
+		!(p->argmask & ARG_BIT(PROCESS_HIBERNATE, function)))
 		return;
 	fn = beam_function_need(&b->fns, b->en, n->env, atom_proc_lib, atom_hibernate, 3);
 	n->nomem |= fn == NULL;
@@ -420,7 +427,7 @@ static bool only_samples(const struct beam_handle *b, const struct needs *n)
 	for (int i = 0; i < ROUTE_NONE; i++)
 		if (n->route[i])
 			return false;
-	return b->samples && b->nwants == 0;
+	return beam_tracks(b, TRACK_SAMPLES) && b->wants->n == 0;
 }
 
 /* The application sets them for people to see, but may have put what its users sent into them. */
@@ -503,8 +510,9 @@ static void look_at_timers(struct beam_handle *b, struct needs *n)
 			fn->notes = true;
 	}
 	n->args = true;
-	need(n, en_enabled(b->probe[BP_MESSAGE_QUEUED]) || b->hibernate ? NEED_TIMERS_TOO
-									: NEED_TIMERS);
+	need(n, en_enabled(b->probe[BP_MESSAGE_QUEUED]) || beam_tracks(b, TRACK_HIBERNATE)
+			? NEED_TIMERS_TOO
+			: NEED_TIMERS);
 }
 
 /* Do scripts read these arguments of an enabled probe? */
@@ -556,14 +564,16 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
 	for (int i = 0; i < BP_FUNCTIONS; i++)
 		if (en_enabled(b->probe[i])) {
 			n->route[beam_probedefs[i].route] = true;
-			b->vts |= uses_var(&b->probe[i]->uses, BI_VTIMESTAMP) &&
-				  beam_probedefs[i].route != ROUTE_NONE;
+			beam_track(b, TRACK_VTIME,
+				uses_var(&b->probe[i]->uses, BI_VTIMESTAMP) &&
+					beam_probedefs[i].route != ROUTE_NONE);
 			n->stacks |= b->probe[i]->uses.ustack;
 			n->pbis |= b->probe[i]->uses.pbis;
 		}
-	n->stacks |= b->sampled_stacks;
-	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
-		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
+	n->stacks |= beam_tracks(b, TRACK_SAMPLED_STACKS);
+	beam_track_only(b, TRACK_HEAPS,
+		en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
+			en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]));
 	for (unsigned i = 0; b->user != NULL && i < BP_NUSER; i++)
 		if (b->user[i] != NULL) {
 			n->stacks |= b->user[i]->uses.ustack;
@@ -586,15 +596,19 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 				need_traced(n, fn, why_traced(fn));
 		}
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
-	b->returns |= b->exceptions || (b->depth && n->local && !n->values);
-	b->stacks = b->returns || b->depth;
+	beam_track(b, TRACK_RETURNS,
+		beam_tracks(b, TRACK_EXCEPTIONS) ||
+			(beam_tracks(b, TRACK_DEPTH) && n->local && !n->values));
+	beam_track_only(
+		b, TRACK_STACKS, beam_tracks(b, TRACK_RETURNS) || beam_tracks(b, TRACK_DEPTH));
 	/* What functions return is told by frames of return_trace, which come between those of
 	 * return_to: not every call has one of these then. */
-	b->marked = b->returns && !reads_pbi(b, PBI_ERLRET) && !n->values;
-	if (b->depth && !b->returns)
+	beam_track_only(b, TRACK_MARKED,
+		beam_tracks(b, TRACK_RETURNS) && !reads_pbi(b, PBI_ERLRET) && !n->values);
+	if (beam_tracks(b, TRACK_DEPTH) && !beam_tracks(b, TRACK_RETURNS))
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
-	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
-	b->lines = api_option(b->h, OPT_STACKLINES) != 0;
+	b->vtimestamp = beam_tracks(b, TRACK_VTIME) ? beam_vtimestamp : NULL;
+	beam_track_only(b, TRACK_LINES, api_option(b->h, OPT_STACKLINES) != 0);
 }
 
 /* Does a clause follow, or ask for the flow of its process? */
@@ -610,9 +624,10 @@ static void need_calls(const struct beam_handle *b, struct needs *n)
 		need(n, NEED_CALL);
 	if (n->route[ROUTE_LOCAL] && !n->args)
 		need(n, NEED_ARITY);
-	if (b->returns)
+	if (beam_tracks(b, TRACK_RETURNS))
 		need(n, NEED_RETURN_TO);
-	if (b->returns || b->depth || n->stacks || needs_flows(n))
+	if (beam_tracks(b, TRACK_RETURNS) || beam_tracks(b, TRACK_DEPTH) || n->stacks ||
+		needs_flows(n))
 		need(n, NEED_LAYOUT);
 	if (n->stacks)
 		need(n, NEED_STACKS);
@@ -633,7 +648,7 @@ static bool keeps_processes(const struct beam_handle *b, const struct needs *n, 
 	bool any = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
 		   n->route[ROUTE_GC] || n->route[ROUTE_LOCAL] || b->fast;
 
-	return table || n->proc_names || (b->self && any);
+	return table || n->proc_names || (beam_tracks(b, TRACK_SELF) && any);
 }
 
 /*
@@ -645,7 +660,8 @@ static bool keeps_processes(const struct beam_handle *b, const struct needs *n, 
 static bool needs_exits(const struct beam_handle *b, const struct needs *n)
 {
 	bool flagged = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
-		       n->route[ROUTE_GC] || b->vts || b->hibernate ||
+		       n->route[ROUTE_GC] || beam_tracks(b, TRACK_VTIME) ||
+		       beam_tracks(b, TRACK_HIBERNATE) ||
 		       (b->fast && n->route[ROUTE_LOCAL]); /* a function that is traced */
 	bool of_others = READS_PBI(n->pbis, ERLPEER) || READS_PBI(n->pbis, ERLPEERPROC) ||
 			 (reads_names(n) && monitors(n)) ||
@@ -657,21 +673,21 @@ static bool needs_exits(const struct beam_handle *b, const struct needs *n)
 
 static void need_processes(const struct beam_handle *b, struct needs *n, bool keeps)
 {
-	if (b->names.tab != NULL)
+	if (b->registered.names.tab != NULL)
 		need(n, NEED_NAMES);
 	if (n->proc_names)
-		need(n, b->exits ? NEED_PROC_NAMES : NEED_ASK_NAMES);
-	if (b->exits)
+		need(n, beam_tracks(b, TRACK_EXITS) ? NEED_PROC_NAMES : NEED_ASK_NAMES);
+	if (beam_tracks(b, TRACK_EXITS))
 		need(n, NEED_PROCS);
-	else if (keeps || (b->self && (monitors(n) || beam_state_enabled(b))))
+	else if (keeps || (beam_tracks(b, TRACK_SELF) && (monitors(n) || beam_state_enabled(b))))
 		need(n, NEED_SWEEP);
-	if (n->route[ROUTE_RUNNING] || b->vts)
+	if (n->route[ROUTE_RUNNING] || beam_tracks(b, TRACK_VTIME))
 		need(n, NEED_RUNNING_PROCS);
 	if (reads(b, BP_PROCESS_UNSCHEDULED, ARG_BIT(PROCESS_UNSCHEDULED, runnable)))
 		need(n, NEED_RUN_STATE);
 	if (n->route[ROUTE_SEND])
 		need(n, NEED_SEND);
-	if (n->route[ROUTE_RECEIVE] || b->hibernate)
+	if (n->route[ROUTE_RECEIVE] || beam_tracks(b, TRACK_HIBERNATE))
 		need(n, NEED_RECEIVE);
 	if (n->route[ROUTE_GC])
 		need(n, NEED_GARBAGE_COLLECTION);
@@ -746,7 +762,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		b->clauses = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->clauses));
 	if (b->clauses == NULL)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
-	b->self = api_has_self(b->h);
+	beam_track_only(b, TRACK_SELF, api_has_self(b->h));
 	if (b->fast) {
 		join(b);
 		if (!b->fast)
@@ -756,27 +772,30 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_probes(b, &n);
 	look_at_user(b, &n);
 	look_at_hibernate(b, &n);
-	b->costs = reads_pbi(b, PBI_ERLCOST);
+	beam_track_only(b, TRACK_COST, reads_pbi(b, PBI_ERLCOST));
 	look_at_drivers(b, &n);
 	look_at_names(b, &n);
 	n.holders = en_enabled(b->probe[BP_MESSAGE_UNDELIVERED]);
 	look_at_tables(b, &n);
 	look_at_timers(b, &n);
 	look_at_functions(b, &n);
-	table = b->stacks || b->vts || b->heaps || b->hibernate;
+	table = beam_tracks(b, TRACK_STACKS) || beam_tracks(b, TRACK_VTIME) ||
+		beam_tracks(b, TRACK_HEAPS) || beam_tracks(b, TRACK_HIBERNATE);
 	keeps = keeps_processes(b, &n, table);
 	flows = needs_flows(&n);
-	b->exits =
-		n.route[ROUTE_PROCS] || flows || ((keeps || reads_names(&n)) && needs_exits(b, &n));
-	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
+	beam_track_only(b, TRACK_EXITS,
+		n.route[ROUTE_PROCS] || flows ||
+			((keeps || reads_names(&n)) && needs_exits(b, &n)));
+	n.nomem |= beam_tracks(b, TRACK_ARGS) && b->procs.kept.tab == NULL &&
+		   beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
 	if (flows && b->flows == NULL)
 		rc = beam_flows_init(b, env, process_limit);
 	n.nomem |= rc < 0;
-	n.nomem |= !n.nomem && b->exits && reads_names(&n) && b->names.tab == NULL &&
-		   beam_names_init(&b->names) < 0;
-	n.nomem |=
-		!n.nomem && n.holders && b->holders.tab == NULL && beam_names_init(&b->holders) < 0;
+	n.nomem |= !n.nomem && beam_tracks(b, TRACK_EXITS) && reads_names(&n) &&
+		   b->registered.names.tab == NULL && beam_names_init(&b->registered.names) < 0;
+	n.nomem |= !n.nomem && n.holders && b->registered.holders.tab == NULL &&
+		   beam_names_init(&b->registered.holders) < 0;
 	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
 		   beam_proc_names_init(&b->proc_names, process_limit) < 0;
 	if (n.nomem)

@@ -174,7 +174,7 @@ static bool grow(struct beam_handle *b, struct beam_fn *fn, uint64_t now)
 
 	if (times == 0 || fire(b, fn, times)) /* else it stays to be told */
 		fn->last = now;
-	atomic_fetch_add_explicit(&b->counted_calls, times, memory_order_relaxed);
+	atomic_fetch_add_explicit(&b->cost.counted, times, memory_order_relaxed);
 	return !anew;
 }
 
@@ -218,8 +218,8 @@ ERL_NIF_TERM nif_counting(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	enif_get_atom(env, argv[1], what, sizeof(what), ERL_NIF_LATIN1);
 	switch (what[0]) {
-	case 's': b->read_from = en_now(); break;
-	case 'd': api_counters_read(b->h, b->read_from); break;
+	case 's': b->cost.counted_from = en_now(); break;
+	case 'd': api_counters_read(b->h, b->cost.counted_from); break;
 	case 'o': api_counters_end(b->h); break;
 	case 'p': ret = en_pending(b->en) ? atom_true : atom_false; break;
 	default: ret = beam_badarg(env); break;

@@ -191,7 +191,7 @@ static uint64_t monotonic(void)
 /* The walker reports what a slice took with its firings, which are counted by themselves. */
 static void took_within(struct beam_handle *b, uint64_t ns)
 {
-	atomic_fetch_sub(&b->around, (int64_t)ns);
+	atomic_fetch_sub(&b->cost.around, (int64_t)ns);
 }
 
 /* Fires for rows until its time is over; the list of those that are left. */
@@ -219,12 +219,12 @@ static bool enter(struct object *o, const ERL_NIF_TERM argv[])
 	if (!enif_get_uint(o->env, argv[0], &number) || !enif_get_uint(o->env, argv[1], &probe))
 		return false;
 	b = beam_enter_live(number);
-	if (b == NULL || probe >= b->nstates || en_exited(b->en, NULL)) {
+	if (b == NULL || probe >= b->states->n || en_exited(b->en, NULL)) {
 		beam_leave();
 		return false;
 	}
 	o->b = b;
-	o->probe = &b->states[probe];
+	o->probe = &b->states->v[probe];
 	o->layout = &o->probe->row;
 	return true;
 }

@@ -54,13 +54,14 @@ static int add(
 
 	if (en_probe_find(en, "state", "", "", name) != NULL)
 		return 0;
-	s = realloc(b->states, (b->nstates + 1) * sizeof(*s));
+	s = realloc(b->states->v, (b->states->n + 1) * sizeof(*s));
 	if (s != NULL)
-		b->states = s;
+		b->states->v = s;
 	p = s != NULL ? en_probe_add(en, &beam_state_provider, NULL, "state", "", "", name) : NULL;
 	if (p == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for probe %s", name);
-	b->states[b->nstates++] = (struct state_probe){.probe = p, .kind = kind, .period = period};
+	b->states->v[b->states->n++] =
+		(struct state_probe){.probe = p, .kind = kind, .period = period};
 	p->has = state_pbis(kind);
 	p->nargs = nargs(kind);
 	p->argtypes = state_type(kind) != NULL ? object : numbers;
@@ -71,7 +72,12 @@ static int add(
 
 static int init(struct en *en, void **data, struct et_error *e)
 {
+	struct beam_handle *b = handle_of(en);
+
 	*data = NULL;
+	b->states = calloc(1, sizeof(*b->states));
+	if (b->states == NULL)
+		return et_err(e, ET_NOMEM, "out of memory");
 	for (unsigned i = 0; i < STATE_COUNT_; i++)
 		if (add(en, state_kind_name(i), i, 0, e) < 0)
 			return -1;
@@ -122,17 +128,18 @@ const struct provider beam_state_provider = {
 
 void beam_state_free(struct beam_handle *b)
 {
+	if (b->states != NULL)
+		free(b->states->v);
 	free(b->states);
 	b->states = NULL;
-	b->nstates = 0;
 }
 
 /* ---- what is asked for ---------------------------------------------------------------- */
 
 bool beam_state_enabled(const struct beam_handle *b)
 {
-	for (unsigned i = 0; i < b->nstates; i++)
-		if (en_enabled(b->states[i].probe))
+	for (unsigned i = 0; i < b->states->n; i++)
+		if (en_enabled(b->states->v[i].probe))
 			return true;
 	return false;
 }
@@ -216,8 +223,8 @@ static ERL_NIF_TERM need(struct state_probe *s, unsigned number, ErlNifEnv *env)
 
 ERL_NIF_TERM beam_state_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM tail)
 {
-	for (unsigned i = 0; i < b->nstates; i++)
-		if (en_enabled(b->states[i].probe))
-			tail = enif_make_list_cell(env, need(&b->states[i], i, env), tail);
+	for (unsigned i = 0; i < b->states->n; i++)
+		if (en_enabled(b->states->v[i].probe))
+			tail = enif_make_list_cell(env, need(&b->states->v[i], i, env), tail);
 	return tail;
 }

@@ -40,6 +40,12 @@ struct state_probe {
 	struct state_row gate; /* what predicates read, where that comes first */
 };
 
+/* Of a handle: by their numbers. */
+struct beam_states {
+	struct state_probe *v;
+	unsigned n;
+};
+
 extern const struct provider beam_state_provider;
 /*
  * [{state, Probe, Kind, Period, [Member], [Member] | none} ..., {state_budget, Percent} | Tail]:
