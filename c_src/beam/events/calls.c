@@ -156,7 +156,9 @@ static inline __attribute__((always_inline)) unsigned enter(
 			beam_stack_cut_chains(
 				procs, ev->proc, level, beam_stack_end(ev->env), slot);
 		return beam_stack_enter(procs, ev->proc, fn, level, ev->env, false, tail);
-	default: return beam_is_local(fn) ? beam_stack_enter_by_name(procs, ev->proc, fn) : 0;
+	default:
+		return beam_fn_has(fn, TRAIT_LOCAL) ? beam_stack_enter_by_name(procs, ev->proc, fn)
+						    : 0;
 	}
 }
 
@@ -169,8 +171,8 @@ static __attribute__((noinline)) void keep_args(
 	int n;
 
 	if (ev->proc != &no_proc && enif_get_tuple(ev->env, mfa, &n, &t) && n == 3)
-		k = beam_kept_call(&ev->b->procs.kept, &ev->proc->kept, fn, depth, fn->keep_all,
-			ev->env, t[2]);
+		k = beam_kept_call(&ev->b->procs.kept, &ev->proc->kept, fn, depth,
+			beam_fn_has(fn, TRAIT_KEEP_ALL), ev->env, t[2]);
 	if (k != NULL)
 		k->note = beam_call_note(ev, fn, t[2]);
 }
@@ -189,9 +191,10 @@ static inline __attribute__((always_inline)) const struct beam_fn *called(
 		return NULL; /* another handle has it traced: here it comes by the fast way */
 	if (beam_tracks(ev->b, TRACK_STACKS))
 		*depth = enter(ev, fn, tail);
-	if (unlikely(fn->keep))
+	if (unlikely(beam_fn_has(fn, TRAIT_KEEP)))
 		keep_args(ev, fn, *depth, mfa);
-	if (unlikely(fn->special) && (fn->number == 0 || fn->label))
+	if (unlikely(beam_fn_has(fn, TRAIT_SPECIAL)) &&
+		(fn->number == 0 || beam_fn_has(fn, TRAIT_LABEL)))
 		beam_special_call(ev, fn, mfa, ev->proc != &no_proc);
 	return fn;
 }
@@ -203,7 +206,8 @@ static __attribute__((noinline)) const struct beam_fn *ended_by_name(
 	const struct beam_fn *fn =
 		beam_stack_return_by_name(&ev->b->procs, ev->proc, fn_of(ev, to), depth);
 
-	return fn != NULL && fn->tells ? NULL : fn; /* it has told of it itself */
+	return fn != NULL && beam_fn_has(fn, TRAIT_TELLS) ? NULL
+							  : fn; /* it has told of it itself */
 }
 
 /* The function that ended, or NULL; to: where control is now. */
@@ -253,7 +257,7 @@ static __attribute__((noinline)) void fire_kept(struct beam_event *ev,
 	struct beam_kept_pool *pool = &ev->b->procs.kept;
 
 	ev->kept = beam_kept_return(pool, &ev->proc->kept, fn, depth);
-	if (fn->notes)
+	if (beam_fn_has(fn, TRAIT_NOTES))
 		beam_call_noted(ev);
 	fire(ev, probe, n, fn, depth, false);
 	ev->kept = NULL;
@@ -263,7 +267,7 @@ static __attribute__((noinline)) void fire_kept(struct beam_event *ev,
 static inline void fire_return(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
 	const struct beam_fn *fn, unsigned depth)
 {
-	if (unlikely(fn->keep) && ev->proc != &no_proc)
+	if (unlikely(beam_fn_has(fn, TRAIT_KEEP)) && ev->proc != &no_proc)
 		fire_kept(ev, probe, n, fn, depth);
 	else
 		fire(ev, probe, n, fn, depth, false);
@@ -278,7 +282,7 @@ void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsign
 		[ARG(FUNCTION_EXCEPTION, depth)] = depth,
 		[ARG(FUNCTION_EXCEPTION, class)] = beam_str(beam_term_text(ev->class))};
 	unsigned n = beam_nprobes(&fn->nexc);
-	bool keep = fn->keep && ev->proc != &no_proc;
+	bool keep = beam_fn_has(fn, TRAIT_KEEP) && ev->proc != &no_proc;
 
 	ev->kept = keep ? beam_kept_return(pool, &ev->proc->kept, fn, depth) : NULL;
 	for (unsigned i = 0; i < n; i++) {
@@ -329,18 +333,20 @@ static __attribute__((noinline)) void end_event(struct beam_event *ev, ERL_NIF_T
 	bool raised = ev->argv[0] == atom_exception_from;
 	unsigned n, depth = 0;
 
-	if (fn == NULL || (!fn->tells && (raised || (beam_nprobes(&fn->nval) == 0 && !fn->notes))))
+	if (fn == NULL || (!beam_fn_has(fn, TRAIT_TELLS) &&
+				  (raised || (beam_nprobes(&fn->nval) == 0 &&
+						     !beam_fn_has(fn, TRAIT_NOTES)))))
 		return;
-	if (fn->tells)
+	if (beam_fn_has(fn, TRAIT_TELLS))
 		last = told(ev, fn, &depth);
 	else if ((beam_tracks(ev->b, TRACK_RETURNS) || beam_tracks(ev->b, TRACK_DEPTH)) &&
 		 ev->proc != &no_proc)
 		depth = beam_stack_leave(&ev->b->procs, ev->proc, fn);
 	if (raised)
 		on_exception(ev, last, depth);
-	else if (last == fn && ((n = beam_nprobes(&fn->nval)) != 0 || fn->notes))
+	else if (last == fn && ((n = beam_nprobes(&fn->nval)) != 0 || beam_fn_has(fn, TRAIT_NOTES)))
 		fire_return(ev, fn->val, n, fn, depth);
-	if (!raised && fn->tells && (n = beam_nprobes(&last->nret)) != 0)
+	if (!raised && beam_fn_has(fn, TRAIT_TELLS) && (n = beam_nprobes(&last->nret)) != 0)
 		fire_return(ev, last->ret, n, last, depth);
 	ev->words = 0;
 }
@@ -398,7 +404,7 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 	/* its probes */
 	if (fn != NULL && kind == CALL && (n = beam_nprobes(&fn->nentry)) != 0) {
 		fire(ev, fn->entry, n, fn, depth, tail);
-		if (unlikely(fn->follow))
+		if (unlikely(beam_fn_has(fn, TRAIT_FOLLOW)))
 			beam_flow_called(ev, fn);
 		learn(ts->slot, fn->call.clause);
 	} else if (fn != NULL && kind == RETURN_TO && (n = beam_nprobes(&fn->nret)) != 0) {
@@ -498,7 +504,7 @@ void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thre
 {
 	unsigned n, depth = end_of_call(env, argv, t, ts, b, level);
 
-	if ((n = beam_nprobes(&fn->nret)) != 0 || fn->notes) {
+	if ((n = beam_nprobes(&fn->nret)) != 0 || beam_fn_has(fn, TRAIT_NOTES)) {
 		fire_return(&ts->ev, fn->ret, n, fn, depth);
 		learn(ts->slot, fn->end.clause);
 	}
@@ -570,7 +576,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 	struct fire *f;
 
 	/* the process; the function, on its shadow stack */
-	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL || fn->special))
+	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL || beam_fn_has(fn, TRAIT_SPECIAL)))
 		goto slow;
 	if (call ? beam_tracks(b, TRACK_STACKS) : beam_tracks(b, TRACK_RETURNS)) {
 		proc = ts->ev.proc;
@@ -609,7 +615,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 		if (!vts && atomic_load_explicit(&clause->timed, memory_order_relaxed) &&
 			unlikely(!clock_try(&began)))
 			goto slow;
-		if ((call ? fn->call_pid : fn->end_pid) &&
+		if (beam_fn_has(fn, call ? TRAIT_CALL_PID : TRAIT_END_PID) &&
 			unlikely((pid = beam_text_cached(t, argv[2])) == NULL))
 			goto slow;
 	} else if (n != 0) {

@@ -260,7 +260,7 @@ void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
 
 	if (f != NULL && !f->told && f->process == ev->cur.key)
 		tell_begin(ev, fn, f, id);
-	else if (t != NULL && (f == NULL || !fn->asks_flow))
+	else if (t != NULL && (f == NULL || !beam_fn_has(fn, TRAIT_ASKS_FLOW)))
 		leave(ev, ev->cur.key);
 }
 

@@ -82,13 +82,17 @@ static const char *kind_of(const struct beam_fn *fn)
 {
 	if (fn->number != 0)
 		return "fast";
-	if (fn->follow)
-		return fn->tells ? "follow_exception" : fn->nval > 0 ? "follow_return" : "follow";
-	if (fn->tells)
-		return fn->label ? "label_exception" : "exception";
-	if (fn->label)
+	if (beam_fn_has(fn, TRAIT_FOLLOW))
+		return beam_fn_has(fn, TRAIT_TELLS) ? "follow_exception"
+		       : fn->nval > 0		    ? "follow_return"
+						    : "follow";
+	if (beam_fn_has(fn, TRAIT_TELLS))
+		return beam_fn_has(fn, TRAIT_LABEL) ? "label_exception" : "exception";
+	if (beam_fn_has(fn, TRAIT_LABEL))
 		return fn->nval > 0 ? "label_return" : "label";
-	return fn->nval > 0 || fn->notes ? "return" : fn->local ? "local" : "global";
+	return fn->nval > 0 || beam_fn_has(fn, TRAIT_NOTES) ? "return"
+	       : beam_fn_has(fn, TRAIT_LOCAL)		    ? "local"
+							    : "global";
 }
 
 static void need_pattern(struct needs *n, const struct beam_fn *fn)
@@ -126,13 +130,7 @@ static bool is_end(enum beam_route route)
 	return route == ROUTE_RETURN || route == ROUTE_EXCEPTION;
 }
 
-/* These two write only what is not so yet, as beam_track() does: events may be looking. */
-static void set(bool *flag, bool on)
-{
-	if (on && !*flag)
-		*flag = true;
-}
-
+/* Written only if it is not so yet, as beam_track() and beam_fn_add() do: events may be looking. */
 static void put(struct en_probe **at, struct en_probe *p)
 {
 	if (*at != p)
@@ -146,7 +144,8 @@ static bool is_bare(const struct beam_handle *b, const struct prog_uses *u)
 }
 
 /* What the only probe of an event needs, if it has one clause that runs by itself. */
-static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, struct en_probe *p)
+static void look_at_only(struct beam_handle *b, struct beam_fn *fn, struct beam_sole *o,
+	enum beam_fn_trait reads_pid, struct en_probe *p)
 {
 	const struct en_ecblist *l = atomic_load(&p->ecbs);
 	const struct en_ecb *ecb = l->ecb;
@@ -163,7 +162,7 @@ static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, 
 	o->probe = p;
 	o->id = ecb->id;
 	o->epid = ecb->epid;
-	*pid = p->argmask & ARG_BIT(FUNCTION_ENTRY, process);
+	beam_fn_put(fn, reads_pid, p->argmask & ARG_BIT(FUNCTION_ENTRY, process));
 	o->clause = c;
 }
 
@@ -216,7 +215,8 @@ static const char *why_traced(const struct beam_fn *fn)
 		return beam_probedefs[BP_GLOBAL_FUNCTION_ENTRY].name;
 	if (follows(fn))
 		return "follow()";
-	return fn->user != 0 || fn->hibernate ? "traced for another probe" : NULL;
+	return fn->user != 0 || beam_fn_has(fn, TRAIT_HIBERNATE) ? "traced for another probe"
+								 : NULL;
 }
 
 /* Note what a function's events fire. */
@@ -224,9 +224,10 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0, nexc = 0;
 	bool fast = b->fast && why_traced(fn) == NULL;
-	bool local = fn->user != 0 || ((fn->label || fn->notes) && !fast), keep = fn->notes;
-	bool values = fn->notes, tells, asks = fn->label || fn->notes;
-	bool all = fn->notes && fn->mod == atom_erlang; /* of timers */
+	bool notes = beam_fn_has(fn, TRAIT_NOTES), label = beam_fn_has(fn, TRAIT_LABEL);
+	bool local = fn->user != 0 || ((label || notes) && !fast), keep = notes;
+	bool values = notes, tells, asks = label || notes;
+	bool all = notes && fn->mod == atom_erlang; /* of timers */
 	uint8_t how = fn->fast;
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
@@ -235,7 +236,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		uint32_t pbis;
 		bool noted;
 
-		if (p == NULL || !en_enabled(p) || fn->counted)
+		if (p == NULL || !en_enabled(p) || beam_fn_has(fn, TRAIT_COUNTED))
 			continue;
 		beam_track(b, TRACK_VTIME, uses_var(&p->uses, BI_VTIMESTAMP));
 		pbis = pbis_of(BP_FUNCTIONS + i, p->uses.pbis, p->argmask, &noted);
@@ -248,7 +249,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		all |= is_end(route) && reads_args(pbis);
 		keep |= all || noted;
 		values |= route == ROUTE_RETURN && READS_PBI(pbis, ERLRET);
-		if (!fast && route == ROUTE_RETURN && (READS_PBI(pbis, ERLRET) || fn->notes)) {
+		if (!fast && route == ROUTE_RETURN && (READS_PBI(pbis, ERLRET) || notes)) {
 			put(&fn->val[nval++], p);
 			continue;
 		}
@@ -261,32 +262,33 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		else
 			put(&fn->entry[nentry++], p);
 	}
-	set(&fn->follow, follows(fn));
-	set(&fn->asks_flow, asks_flow(fn));
-	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
+	beam_fn_add(fn, TRAIT_FOLLOW, follows(fn));
+	beam_fn_add(fn, TRAIT_ASKS_FLOW, asks_flow(fn));
+	beam_fn_put(fn, TRAIT_LOCAL, local);
 	/* beside those that tell of exceptions, those that tell what they return do so too */
 	tells = !fast && (nexc > 0 || (nval > 0 && beam_tracks(b, TRACK_EXCEPTIONS)));
-	set(&fn->tells, tells);
-	set(&fn->keep, keep);
-	set(&fn->keep_all, all);
-	set(&fn->special,
-		fn->user != 0 || fn->hibernate || fn->label || fn->follow || keep || tells || fast);
+	beam_fn_add(fn, TRAIT_TELLS, tells);
+	beam_fn_add(fn, TRAIT_KEEP, keep);
+	beam_fn_add(fn, TRAIT_KEEP_ALL, all);
+	beam_fn_add(fn, TRAIT_SPECIAL,
+		fn->user != 0 || beam_fn_has(fn, TRAIT_HIBERNATE) || label ||
+			beam_fn_has(fn, TRAIT_FOLLOW) || keep || tells || fast);
 	beam_track(b, TRACK_ARGS, keep);
 	beam_track(b, TRACK_DEPTH, keep); /* arguments are kept by the depth of the call */
-	if (fast && (nentry + nret + nexc > 0 || fn->label || fn->notes) && fn->number == 0) {
-		fn->end_asks = asks;
-		fn->own_frame = values;
+	if (fast && (nentry + nret + nexc > 0 || label || notes) && fn->number == 0) {
+		beam_fn_put(fn, TRAIT_END_ASKS, asks);
+		beam_fn_put(fn, TRAIT_OWN_FRAME, values);
 		fn->number = fast_number(fn, b->number);
 		n->nomem |= fn->number == 0;
-		how = FAST_TAKES | (asks ? FAST_ASKS : 0) | (keep || fn->label ? FAST_MORE : 0) |
-		      (nret + nexc > 0 || fn->notes || beam_tracks(b, TRACK_DEPTH) ? FAST_FRAMED
-										   : 0);
+		how = FAST_TAKES | (asks ? FAST_ASKS : 0) | (keep || label ? FAST_MORE : 0) |
+		      (nret + nexc > 0 || notes || beam_tracks(b, TRACK_DEPTH) ? FAST_FRAMED : 0);
 	}
 	if (nentry == 1)
-		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
+		look_at_only(b, fn, &fn->call, TRAIT_CALL_PID, fn->entry[0]);
 	if (nret == 1 && !keep) {
-		set(&fn->end_mfa, fn->ret[0]->argmask & ARG_BIT(FUNCTION_ENTRY, function));
-		look_at_only(b, &fn->end, &fn->end_pid, fn->ret[0]);
+		beam_fn_add(
+			fn, TRAIT_END_MFA, fn->ret[0]->argmask & ARG_BIT(FUNCTION_ENTRY, function));
+		look_at_only(b, fn, &fn->end, TRAIT_END_PID, fn->ret[0]);
 		fn->end_func = fn->ret[0]->func;
 	}
 	/* events may look at it: what they count is there before the count */
@@ -295,7 +297,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	__atomic_store_n(&fn->nret, (uint8_t)nret, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nentry, (uint8_t)nentry, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->fast, fn->number != 0 ? how : 0, __ATOMIC_RELEASE);
-	fn->ready = true;
+	beam_fn_add(fn, TRAIT_READY, true);
 }
 
 static bool has_probes(const struct beam_fn *fn)
@@ -305,7 +307,8 @@ static bool has_probes(const struct beam_fn *fn)
 
 static bool is_armed(const struct beam_fn *fn)
 {
-	return has_probes(fn) || fn->user != 0 || fn->hibernate || fn->label || fn->notes;
+	return has_probes(fn) || fn->user != 0 || beam_fn_has(fn, TRAIT_HIBERNATE) ||
+	       beam_fn_has(fn, TRAIT_LABEL) || beam_fn_has(fn, TRAIT_NOTES);
 }
 
 /*
@@ -400,7 +403,7 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	fn = beam_function_need(&b->fns, b->en, n->env, atom_proc_lib, atom_hibernate, 3);
 	n->nomem |= fn == NULL;
 	if (fn != NULL)
-		fn->hibernate = true;
+		beam_fn_add(fn, TRAIT_HIBERNATE, true);
 	n->args = true;
 }
 
@@ -451,7 +454,7 @@ static void look_at_names(struct beam_handle *b, struct needs *n)
 	fn = beam_function_need(&b->fns, b->en, n->env, atom_proc_lib, atom_set_label, 1);
 	n->nomem |= fn == NULL;
 	if (fn != NULL)
-		fn->label = true;
+		beam_fn_add(fn, TRAIT_LABEL, true);
 }
 
 /* Is a probe of certain functions enabled? */
@@ -483,8 +486,10 @@ static void look_at_tables(struct beam_handle *b, struct needs *n)
 	made = beam_function_need(&b->fns, b->en, n->env, atom_ets, atom_new, 2);
 	found = beam_function_need(&b->fns, b->en, n->env, atom_ets, atom_whereis, 1);
 	n->nomem |= made == NULL || found == NULL;
-	if (made != NULL && found != NULL)
-		made->notes = found->notes = true;
+	if (made != NULL && found != NULL) {
+		beam_fn_add(made, TRAIT_NOTES, true);
+		beam_fn_add(found, TRAIT_NOTES, true);
+	}
 	n->args = true;
 }
 
@@ -507,7 +512,7 @@ static void look_at_timers(struct beam_handle *b, struct needs *n)
 
 		n->nomem |= fn == NULL;
 		if (fn != NULL)
-			fn->notes = true;
+			beam_fn_add(fn, TRAIT_NOTES, true);
 	}
 	n->args = true;
 	need(n, en_enabled(b->probe[BP_MESSAGE_QUEUED]) || beam_tracks(b, TRACK_HIBERNATE)
@@ -588,8 +593,9 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 			look_at(b, n, fn);
 			if (is_armed(fn)) {
 				n->route[ROUTE_LOCAL] |= fn->number == 0;
-				n->local |= fn->local;
-				n->values |= fn->nval > 0 || (fn->notes && fn->number == 0);
+				n->local |= beam_fn_has(fn, TRAIT_LOCAL);
+				n->values |= fn->nval > 0 ||
+					     (beam_fn_has(fn, TRAIT_NOTES) && fn->number == 0);
 				need_pattern(n, fn);
 			}
 			if (b->fast && has_probes(fn) && why_traced(fn) != NULL)
@@ -821,7 +827,7 @@ ERL_NIF_TERM beam_module_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TE
 		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next) {
 			if (fn->mod != mod)
 				continue;
-			if (!fn->ready)
+			if (!beam_fn_has(fn, TRAIT_READY))
 				look_at(b, &n, fn);
 			if (is_armed(fn))
 				need_pattern(&n, fn);

@@ -70,7 +70,7 @@ static bool is_countable(const struct beam_fn *fn)
 {
 	bool any = false;
 
-	if (!fn->erlang || fn->user != 0 || fn->hibernate)
+	if (!beam_fn_has(fn, TRAIT_ERLANG) || fn->user != 0 || beam_fn_has(fn, TRAIT_HIBERNATE))
 		return false;
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
@@ -101,8 +101,8 @@ ERL_NIF_TERM nif_countable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	for (unsigned i = 0; i < nbuckets; i++)
 		for (const struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
-			if ((argv[1] == all || argv[1] == fn->mod) && !fn->counted &&
-				is_countable(fn))
+			if ((argv[1] == all || argv[1] == fn->mod) &&
+				!beam_fn_has(fn, TRAIT_COUNTED) && is_countable(fn))
 				list = enif_make_list_cell(env, mfa_of(env, fn), list);
 	enif_mutex_unlock(b->lock);
 	return list;
@@ -133,7 +133,7 @@ ERL_NIF_TERM nif_counted(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 		if (fn == NULL)
 			continue;
-		fn->counted = true;
+		beam_fn_add(fn, TRAIT_COUNTED, true);
 		fn->last = 0;
 		__atomic_store_n(&fn->nentry, 0, __ATOMIC_RELEASE);
 	}
@@ -147,8 +147,10 @@ ERL_NIF_TERM nif_uncount(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
 		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
-			if (fn->counted && fn->mod == argv[1])
-				fn->counted = fn->ready = false; /* extend() looks at it anew */
+			if (beam_fn_has(fn, TRAIT_COUNTED) && fn->mod == argv[1]) {
+				beam_fn_put(fn, TRAIT_COUNTED, false);
+				beam_fn_put(fn, TRAIT_READY, false); /* extend() looks at it anew */
+			}
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
 }
@@ -197,7 +199,7 @@ ERL_NIF_TERM nif_count(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 			!enif_get_uint64(env, count, &n))
 			continue;
 		fn = fn_of(b, env, mfa);
-		if (fn != NULL && fn->counted)
+		if (fn != NULL && beam_fn_has(fn, TRAIT_COUNTED))
 			anew += !grow(b, fn, n);
 	}
 	erltrace_snapshot(b->h, &e);

@@ -255,7 +255,7 @@ int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, E
 		if (fn == NULL &&
 			(fn = beam_function_need(&b->fns, b->en, env, mod, fun, arity)) == NULL)
 			return -1;
-		fn->erlang = kind == FN_ERLANG;
+		beam_fn_put(fn, TRAIT_ERLANG, kind == FN_ERLANG);
 		p = &fn->probe[i - BP_FUNCTIONS];
 		if (*p == NULL)
 			*p = beam_probe_add(b->en, i, m, func, NULL);
