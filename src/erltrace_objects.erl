@@ -9,10 +9,10 @@
 %% the process that asks, outside of its heap.
 -module(erltrace_objects).
 -export([plan/2, plan/3, compares/1, list/1, gate/4, rows/3, asked/0, new_kept/0, forget/3]).
--export([wants_ranks/1, rank/1, rank/2, ranks/2, set_ranks/1]).
+-export([wants_ranks/1]).
 -export([answer/2]). % for erltrace_askers
 -export([hold/1, release/1]).
--export_type([kind/0, member/0, plan/0, object/0, ranked/0, ranks/0]).
+-export_type([kind/0, member/0, plan/0, object/0]).
 -export_type([wait_member/0, scheduler_member/0, memory_member/0, node_member/0]).
 -include("../build/erltrace_state.hrl").
 
@@ -27,7 +27,7 @@
 -record(plan, {kind :: kind(),
                members :: [member()],
                items = [] :: [term()],           % of process_info/2, those that cost little
-               expensive = [] :: [term()],            % for which a process has to run
+               expensive = [] :: [term()],       % for which a process has to run
                all :: #asking{} | undefined,     % both: what a process is asked for the first time
                again :: #asking{} | undefined,   % and later
                reductions = 0 :: non_neg_integer(), % where the answer is in the tuple for makers
@@ -49,15 +49,7 @@
                mailbox :: non_neg_integer(),
                memory :: non_neg_integer(),
                rests :: boolean(),               % it was waiting
-               expensive :: [term()]}).               % answers
-
-%% The places of those that have most; the others are last.
--record(ranks, {memory = #{} :: #{pid() => pos_integer()},
-                binary = #{} :: #{pid() => pos_integer()},
-                last = 1 :: pos_integer()}).
--opaque ranks() :: #ranks{}.
--type most() :: {Least :: non_neg_integer(), N :: non_neg_integer(), [{pos_integer(), pid()}]}.
--opaque ranked() :: {Memory :: most(), Binary :: most()} | none.
+               expensive :: [term()]}).          % answers
 
 %% What is kept of a port that is a socket.
 -record(inet, {driver :: binary(),
@@ -75,11 +67,6 @@
 %% Words of a process's heaps from which on it is not asked for its binaries, and its dictionary.
 -define(LARGE, 1000000).
 -define(HUGE, 32000000).
-
-%% So many processes have a place of their own by what they have.
--define(RANKS, 1000).
-%% Words that a message takes, about.
--define(MESSAGE, 10).
 
 -define(INITIAL, {dictionary, '$initial_call'}).
 -define(INET, ["tcp_inet", "udp_inet", "sctp_inet"]).
@@ -136,8 +123,8 @@ asking(Items, Asked, Expensive) ->
 -spec process_member(process_member()) -> {[Item :: term()], fun(([pos_integer()]) -> fun((tuple()) -> term()))}.
 process_member(pid) -> {[], fun([]) -> fun(T) -> element(1, T) end end};
 process_member(age) -> {[], fun([]) -> fun age/1 end};
-process_member(memory_rank) -> {[], fun([]) -> fun(T) -> place(element(1, T), #ranks.memory) end end};
-process_member(binary_rank) -> {[], fun([]) -> fun(T) -> place(element(1, T), #ranks.binary) end end};
+process_member(memory_rank) -> {[], fun([]) -> fun(T) -> erltrace_ranks:place(element(1, T), memory) end end};
+process_member(binary_rank) -> {[], fun([]) -> fun(T) -> erltrace_ranks:place(element(1, T), binary) end end};
 process_member(name) ->
     {erltrace_process_name:items(erltrace_process_name:has_labels()), fun called_maker/1};
 process_member(registered) -> item(registered_name, fun([]) -> <<>>; (Name) -> Name end);
@@ -244,57 +231,10 @@ list(node) -> erltrace_system:all_nodes().
 compares(#plan{kind = process, members = Members}) -> is_asked(Members, ?COMPARED -- [age]);
 compares(_) -> false.
 
-%% @doc Does a plan need ranks/2?
+%% @doc Does a plan need the places of processes (erltrace_ranks)?
 -spec wants_ranks(plan()) -> boolean().
 wants_ranks(#plan{kind = process, members = Members}) -> is_asked(Members, [memory_rank, binary_rank]);
 wants_ranks(_) -> false.
-
-%% @doc Who of all processes has most is seen while they are listed, some at a time: rank/2. Where the library
-%% cannot read that, or it is not wanted, all are the first.
--spec rank(Wanted :: boolean()) -> ranked().
-rank(true) ->
-    case erltrace_words:find() of
-        true -> {{0, 0, []}, {0, 0, []}};
-        false -> none
-    end;
-rank(false) ->
-    none.
-
--spec rank([object()], ranked()) -> ranked().
-rank(_, none) ->
-    none;
-rank(Pids, Ranked) ->
-    lists:foldl(fun({P, Mailbox, _, Heap, Bin, _}, {M, B}) ->
-                        {add(Heap + ?MESSAGE * Mailbox, P, M), add(Bin, P, B)}
-                end, Ranked, erltrace_words:look(lists:delete(self(), Pids))). % it ends with its list
-
-%% @doc Of so many processes.
--spec ranks(non_neg_integer(), ranked()) -> ranks().
-ranks(_, none) -> #ranks{};
-ranks(N, {Memory, Binary}) -> #ranks{memory = places(Memory), binary = places(Binary), last = max(1, N)}.
-
-%% {The least that counts, how many there are, these}: cut to the first ones each time there are twice as many.
-add(Value, _, {Least, _, _} = Most) when Value =< Least ->
-    Most;
-add(Value, Pid, {_, N, List}) when N >= 2 * ?RANKS ->
-    First = lists:sublist(lists:reverse(lists:sort([{Value, Pid} | List])), ?RANKS),
-    {element(1, lists:last(First)), ?RANKS, First};
-add(Value, Pid, {Least, N, List}) ->
-    {Least, N + 1, [{Value, Pid} | List]}.
-
-places({_, _, List}) ->
-    First = lists:sublist(lists:reverse(lists:sort(List)), ?RANKS),
-    maps:from_list(lists:zip([P || {_, P} <- First], lists:seq(1, length(First)))).
-
-%% @doc For the rows that this process asks for from now on.
--spec set_ranks(ranks()) -> ok.
-set_ranks(Ranks) ->
-    _ = put(ranks, Ranks),
-    ok.
-
-place(Pid, Which) ->
-    #ranks{last = Last} = Ranks = get(ranks),
-    maps:get(Pid, element(Which, Ranks), Last).
 
 %% Those of the module socket, if anybody uses it.
 sockets() ->
@@ -500,7 +440,7 @@ unasked_expensive(Expensive, _, Look) -> [unasked(D, Look) || D <- Expensive].
 
 unasked(message_queue_len, {_, Mailbox, _, _, _, _}) -> Mailbox;
 unasked(reductions, {_, _, Reductions, _, _, _}) -> Reductions;
-unasked(memory, {_, Mailbox, _, Heap, _, _}) -> 8 * (Heap + ?MESSAGE * Mailbox);
+unasked(memory, {_, Mailbox, _, Heap, _, _}) -> erltrace_ranks:memory(bytes, Heap, Mailbox);
 unasked(total_heap_size, {_, _, _, Heap, _, _}) -> Heap;
 unasked(binary, {_, _, _, _, Words, _}) -> {-1, 8 * Words};
 unasked(registered_name, {Pid, _, _, _, _, _}) ->

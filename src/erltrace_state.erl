@@ -336,8 +336,8 @@ lister(Kind, Ranks, Chunks) ->
     erltrace_askers:clock_in(),
     try
         Objects = erltrace_objects:list(Kind),
-        {Length, Ranked} = put_chunks(Objects, 0, 0, erltrace_objects:rank(Ranks), Chunks),
-        _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_objects:ranks(Length, Ranked)}),
+        {Length, Ranked} = put_chunks(Objects, 0, 0, erltrace_ranks:new(Ranks), Chunks),
+        _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_ranks:places(Length, Ranked)}),
         Length
     of
         N ->
@@ -353,13 +353,13 @@ put_chunks([], _, N, Ranked, _) ->
 put_chunks(Objects, At, N, Ranked, Chunks) ->
     {Chunk, Length, Rest} = chunk(Objects, 0, []),
     ets:insert(Chunks, {At, Chunk}),
-    put_chunks(Rest, At + 1, N + Length, erltrace_objects:rank(Chunk, Ranked), Chunks).
+    put_chunks(Rest, At + 1, N + Length, erltrace_ranks:add(Chunk, Ranked), Chunks).
 
 chunk([T | Rest], N, Chunk) when N < ?CHUNK -> chunk(Rest, N + 1, [T | Chunk]);
 chunk(Rest, N, Chunk) -> {Chunk, N, Rest}.
 
 listed(Objects, Chunks, #group{todo = [#probe{kind = Kind} | _], there = There, chunks = Tab} = G) ->
-    [erltrace_objects:set_ranks(Ranks) || {_, Ranks} <- ets:lookup(Tab, ranks)],
+    [erltrace_ranks:set(Ranks) || {_, Ranks} <- ets:lookup(Tab, ranks)],
     G#group{listing = undefined, n = Chunks, at = 0,
             there = case is_process(Kind) of true -> max(There, Objects); false -> There end}.
 

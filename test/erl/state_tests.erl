@@ -113,6 +113,22 @@ process_test() ->
 reductions(P) ->
     element(2, process_info(P, reductions)).
 
+%% Of all processes one has the largest heap and mailbox, and one the largest binaries.
+ranks_test_() ->
+    {timeout, 60, [fun ranks/0 || erltrace_words:find()]}.
+
+ranks() ->
+    {P, _} = Q1 = quiet(fun() -> put(list, lists:seq(1, 4000000)) end),
+    {B, _} = Q2 = quiet(fun() -> put(binary, binary:copy(<<"x">>, 200000000)) end),
+    A = run(1, "state:::process /args[0]->memory_rank == 1/ { @memory[args[0]->pid] = count(); }"
+               "state:::process /args[0]->binary_rank == 1/ { @binary[args[0]->pid] = count(); }"
+               "state:::process { @last = max(args[0]->memory_rank); }"),
+    ?assertEqual(pid_to_list(P), text("memory", A)),
+    ?assertEqual(pid_to_list(B), text("binary", A)),
+    ?assert(number("last", A) > 1),
+    stop(Q1),
+    stop(Q2).
+
 suspended_test() ->
     {P, _} = Q = quiet(fun() -> ok end),
     true = erlang:suspend_process(P),
