@@ -417,8 +417,8 @@ unmatched_texts(_) ->
     [].
 
 unmatched_line(Texts) ->
-    Quoted = lists:join($,, [erltrace_calls:quoted(T) || T <- Texts]),
-    unicode:characters_to_binary(["{\"type\":\"unmatched\",\"node\":", erltrace_calls:quoted(atom_to_binary(node())),
+    Quoted = lists:join($,, [erltrace_json:string(T) || T <- Texts]),
+    unicode:characters_to_binary(["{\"type\":\"unmatched\",\"node\":", erltrace_json:string(atom_to_binary(node())),
                                   ",\"descriptions\":[", Quoted, "]}\n"]).
 
 %% Modules that are loaded later may have what they name.

@@ -4,7 +4,7 @@
 %% hooks inside the VM (erltrace_fastcalls). The script's option `calls' says what is wanted, the
 %% node's settings what is permitted. It is decided once, at go.
 -module(erltrace_calls).
--export([choose/1, is_fast/1, way/1, note/3, about/4, none/0, line/1, json/2, quoted/1]).
+-export([choose/1, is_fast/1, way/1, note/3, about/4, none/0, line/1, json/2]).
 -export_type([calls/0, about/0]).
 
 %% functions: how many go the way `way'. counted: how many have no events, since the VM counts their
@@ -149,20 +149,12 @@ function({M, F, A}) -> io_lib:format("~tw:~tw/~b", [M, F, A]).
 -spec json(node(), about()) -> binary().
 json(Node, #{way := Way, functions := N, counted := Counted, traced := Traced, why := Why}) ->
     Each = [io_lib:format("{\"why\":~ts,\"functions\":~b,\"example\":~ts}",
-                          [quoted(W), K, quoted(function(MFA))]) || {W, K, MFA} <- Traced],
+                          [erltrace_json:string(W), K, erltrace_json:string(function(MFA))]) ||
+               {W, K, MFA} <- Traced],
     text("{\"type\":\"calls\",\"node\":~ts,\"way\":~ts,\"functions\":~b,\"counted\":~b,"
          "\"traced\":[~ts],\"why\":~ts}~n",
-         [quoted(atom_to_binary(Node)), quoted(atom_to_binary(Way)), N, Counted, lists:join($,, Each),
-          quoted(Why)]).
-
-%% @doc A text as JSON has it.
--spec quoted(unicode:chardata()) -> unicode:charlist().
-quoted(Text) ->
-    [$", [escaped(C) || C <- unicode:characters_to_list(Text)], $"].
-
-escaped(C) when C =:= $"; C =:= $\\ -> [$\\, C];
-escaped(C) when C < 32 -> io_lib:format("\\u~4.16.0b", [C]);
-escaped(C) -> C.
+         [erltrace_json:string(atom_to_binary(Node)), erltrace_json:string(atom_to_binary(Way)), N, Counted,
+          lists:join($,, Each), erltrace_json:string(Why)]).
 
 text(Format, Args) ->
     unicode:characters_to_binary(io_lib:format(Format, Args)).

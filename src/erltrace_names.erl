@@ -39,7 +39,7 @@
 %% @doc Before tracing begins.
 -spec fill(reference(), erltrace_needs:needs(), Sup :: pid()) -> names().
 fill(Nif, Needs, Sup) ->
-    Keys = keys(not erltrace_needs:has(no_labels, Needs)),
+    Keys = erltrace_process_name:keys(not erltrace_needs:has(no_labels, Needs)),
     WhileItRuns = erltrace_needs:has(ask_names, Needs),
     _ = WhileItRuns andalso erltrace_handle_sup:start_helper(Sup, erltrace_wanted, {Nif, Keys}),
     Names = #names{registered = [add_name(Nif, N) || erltrace_needs:has(names, Needs), N <- registered()],
@@ -82,13 +82,6 @@ ask_again(Asker) ->
 wait_for(What, Asker) ->
     try gen_server:call(Asker, What, ?WAIT)
     catch exit:_ -> ok
-    end.
-
-%% Labels: they are to be shown.
-keys(Labels) ->
-    case erltrace_vm:has_sessions() of % OTP 27 and later
-        true -> [initial_call, {dictionary, '$initial_call'} | [{dictionary, '$process_label'} || Labels]];
-        false -> [initial_call, dictionary]
     end.
 
 -spec init({Sup :: pid(), {reference(), keys()}}) -> {ok, #st{}, {continue, ask}}.
@@ -154,14 +147,7 @@ ask(Nif, Keys, Pids) ->
 -spec answer(pid(), Token :: term(), [tuple()] | undefined) -> pid() | tuple().
 answer(Pid, _, undefined) -> % it has ended
     Pid;
-answer(Pid, Token, [{_, Initial}, {dictionary, Dict}]) ->
-    {Pid, Token, call(proplists:get_value('$initial_call', Dict), Initial), undefined};
-answer(Pid, Token, [{_, Initial}, {_, Call}]) ->
-    {Pid, Token, call(Call, Initial), undefined};
-answer(Pid, Token, [{_, Initial}, {_, Call}, {_, Label}]) ->
-    {Pid, Token, call(Call, Initial), Label}.
-
-%% As proc_lib has it; else what the process was spawned with.
-call({M, F, A}, _) when is_atom(M), is_atom(F) -> {M, F, A};
-call(_, Initial) -> Initial.
+answer(Pid, Token, Info) ->
+    {Label, Call} = erltrace_process_name:label_and_call(Info),
+    {Pid, Token, Call, Label}.
 

@@ -11,7 +11,8 @@
 -type pattern() :: {erltrace_patterns:kind(), module(), atom(), arity()}.
 -type need() :: flag() | value() | pattern()
               | {traced, module(), atom(), arity(), Why :: binary()} % cannot go the fast way
-              | {state, Number :: non_neg_integer(), Kind :: atom(), Period :: term(), term(), term()}.
+              | {state, Number :: non_neg_integer(), erltrace_objects:kind() | round | key, Period :: non_neg_integer(),
+                 [erltrace_objects:member()], First :: [erltrace_objects:member()] | none}.
 -type needs() :: [need()].
 
 -spec has(flag(), needs()) -> boolean().

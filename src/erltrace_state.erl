@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The walker of the provider state (c_src/beam/state/things.c): it goes over the things of the
-%% node, a round every so often, asks the VM about each (erltrace_things) and has its probe fired.
+%% @doc The walker of the provider state (c_src/beam/state/state_fire.c): it iterates over the objects of the
+%% node, a round every so often, asks the VM about each (erltrace_objects) and fires its probe.
 %%
 %% It works in slices, and pauses after each, so that it takes no more than its budget of the schedulers'
 %% time (option statebudget). A slice is as long as pauses of a twentieth of a second permit, because each
@@ -9,7 +9,7 @@
 %% times in it, so that nobody waits for a scheduler for long. All probes of one rate make a round. A
 %% round that is not over when the next one is due ends there: it is partial, which its probe round-N
 %% says and erltrace:status/1 counts. The next one goes on where it ended, and is partial too: what is
-%% too much for one round is spread over several, a pass, so that all things have their turn. round-N
+%% too much for one round is spread over several, a pass, so that all objects have their turn. round-N
 %% says also when a pass is over.
 %%
 %% Who looks at a node in trouble needs an answer now, so the first two passes (one to see what there is, one to
@@ -20,7 +20,7 @@
 %% to run than schedulers it would wait for a turn of everybody else after each of its own. Only CPU time
 %% counts: what it waits for costs nothing.
 %%
-%% Things are listed by a process that lives for that only, with room for the list on its heap from the
+%% Objects are listed by a process that lives for that only, with room for the list on its heap from the
 %% start, and are kept in a table in chunks: this process has a small heap, and nowhere does a garbage
 %% collection of a long list hold up a scheduler.
 -module(erltrace_state).
@@ -40,9 +40,9 @@
 -define(SHOWN, 5000000000). % ns after which there is something to see, if not all of it
 -define(SOON, 1000000000). % ns from the first pass to the second, if processes are compared
 -define(PAUSE, 50000000). % ns from one slice to the next, if that makes it no longer
--define(CHUNK, 64).       % things in a row of the table: a slice looks at the clock after these
+-define(CHUNK, 64).       % objects in a row of the table: a slice looks at the clock after these
 -define(BURST, 250000000). % ns: what was not used earlier than that is lost
--define(LISTING, 100000). % ns that listing takes at most, and for each thing: else it was interrupted
+-define(LISTING, 100000). % ns that listing takes at most, and for each object: else it was interrupted
 -define(LISTED, 1000).
 -define(TURN, 3000).      % reductions, of 4000 that the VM gives, after which this process yields
 -define(TURN_NS, 300000). % or after so long
@@ -59,12 +59,12 @@
 -define(LONGEST, 5). % ns: turn
 -define(SILENT, 6). % processes that did not answer in time
 -define(FIRST, 7). % ns: what the first passes cost
--define(LAST, 8). % things in the last whole round; in the largest that was not
+-define(LAST, 8). % objects in the last whole round; in the largest that was not
 -define(LARGEST, 9).
 
 -record(probe, {number :: non_neg_integer(), % in the library
-                kind :: erltrace_things:kind(),
-                plan :: erltrace_things:plan(),
+                kind :: erltrace_objects:kind(),
+                plan :: erltrace_objects:plan(),
                 kept :: ets:tid()}).
 
 -record(group, {period :: non_neg_integer(),      % ns; 0: one round
@@ -82,7 +82,7 @@
                 there = 0 :: non_neg_integer(),   % and of how many
                 todo = [] :: [#probe{}],          % of this round; [] between rounds
                 chunks :: ets:tid(),              % of the first of them
-                listing :: reference() | undefined, % a monitor, while its things are listed
+                listing :: reference() | undefined, % a monitor, while its objects are listed
                 at = 0 :: non_neg_integer(),      % the next chunk
                 n = 0 :: non_neg_integer()}).     % of so many
 
@@ -141,7 +141,7 @@ stop({Pid, _, _}) ->
 key(_, undefined) -> ok;
 key(Key, {Pid, _, _}) -> gen_server:cast(Pid, {key, Key}).
 
-%% @doc For erltrace:status/1: rounds, of these partial ones, things seen, how often a process did not answer in
+%% @doc For erltrace:status/1: rounds, of these partial ones, objects seen, how often a process did not answer in
 %% time, the CPU time of the first passes in ns, what the others cost in percent of the schedulers' time, and the
 %% longest time that it had a scheduler, in ns.
 -spec about(walker() | undefined) -> about() | undefined.
@@ -165,7 +165,7 @@ init({Sup, Args}) ->
 -spec handle_continue(args(), {starting, pid()}) -> {noreply, #st{}}.
 handle_continue({Number, All, Percent, Counters, NoLabels}, {starting, Sup}) ->
     erltrace_askers:open(),
-    _ = NoLabels andalso erltrace_things:hide_labels(),
+    _ = NoLabels andalso erltrace_process_name:hide_labels(),
     {Keys, Probes} = lists:partition(fun({state, _, Kind, _, _, _}) -> Kind =:= key end, All),
     Kinds = lists:usort([K || {state, _, K, _, _, _} <- Probes, K =/= round]),
     Periods = lists:usort([P || {state, _, _, P, _, _} <- Probes]),
@@ -175,14 +175,14 @@ handle_continue({Number, All, Percent, Counters, NoLabels}, {starting, Sup}) ->
                   groups = [group(P, [T || {state, _, _, Q, _, _} = T <- Probes, Q =:= P]) || P <- Periods],
                   budget = Budget, slice = min(?SLICE_MAX, max(?SLICE_MIN, round(Budget * ?PAUSE))),
                   keys = [N || {state, N, _, _, _, _} <- Keys],
-                  held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
+                  held = lists:append([erltrace_objects:hold(K) || K <- Kinds]),
                   until = now_ns() - ?BURST, paused = node_stamp()}}.
 
 group(Period, Probes) ->
     #group{period = Period, due = now_ns(), chunks = ets:new(erltrace_state, [public]),
            rounds = [N || {state, N, round, _, _, _} <- Probes],
-           probes = [#probe{number = N, kind = Kind, plan = erltrace_things:plan(Kind, Members, First),
-                            kept = erltrace_things:new_kept()} ||
+           probes = [#probe{number = N, kind = Kind, plan = erltrace_objects:plan(Kind, Members, First),
+                            kept = erltrace_objects:new_kept()} ||
                         {state, N, Kind, _, Members, First} <- lists:sort(Probes), Kind =/= round]}.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
@@ -228,7 +228,7 @@ handle_info(Message, St) ->
 -spec terminate(term(), #st{}) -> ok.
 terminate(_, #st{held = Held}) ->
     erltrace_askers:close(),
-    erltrace_things:release(Held).
+    erltrace_objects:release(Held).
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
 code_change(_, St, _) ->
@@ -262,7 +262,7 @@ slice(#st{groups = Groups, number = Number} = St0) ->
             G1 = in_time(last(G0, St), St),
             Pause = node_stamp(),
             {Spent, Longest} = erltrace_askers:worked(),
-            Cost = cost(Pause, Spent, erltrace_things:asked(), N, St),
+            Cost = cost(Pause, Spent, erltrace_objects:asked(), N, St),
             longest(Longest, St),
             St1 = spend(Cost, G, St#st{paused = Pause}),
             case IsOn andalso erltrace_nif:alive(Number) of
@@ -317,17 +317,17 @@ in_time(G, _) ->
 next_due(#group{period = 0} = G, _) ->
     G#group{due = never};
 next_due(#group{period = Period, pass = 1, round = 1, probes = Probes} = G, Now) ->
-    G#group{due = Now + case lists:any(fun(#probe{plan = Plan}) -> erltrace_things:compares(Plan) end, Probes) of
+    G#group{due = Now + case lists:any(fun(#probe{plan = Plan}) -> erltrace_objects:compares(Plan) end, Probes) of
                             true -> min(Period, ?SOON);
                             false -> Period
                         end};
 next_due(#group{period = Period, due = Due} = G, Now) ->
     G#group{due = Due + Period * (1 + (Now - Due) div Period)}.
 
-%% The things of the first probe.
+%% The objects of the first probe.
 list(#group{todo = [#probe{kind = Kind, plan = Plan} | _], chunks = Chunks} = G) ->
     true = ets:delete_all_objects(Chunks),
-    Ranks = erltrace_things:wants_ranks(Plan),
+    Ranks = erltrace_objects:wants_ranks(Plan),
     {_, M} = spawn_opt(?MODULE, lister, [Kind, Ranks, Chunks],
                        [monitor, {priority, high}, {min_heap_size, 10000 + 5 * room(Kind)}]),
     G#group{listing = M}.
@@ -337,15 +337,15 @@ room(table) -> erlang:system_info(ets_count);
 room(Kind) when Kind =:= port; Kind =:= socket -> 2 * erlang:system_info(port_count);
 room(_) -> 0.
 
--spec lister(erltrace_things:kind(), Ranks :: boolean(), ets:tid()) -> no_return().
+-spec lister(erltrace_objects:kind(), Ranks :: boolean(), ets:tid()) -> no_return().
 lister(Kind, Ranks, Chunks) ->
     process_flag(sensitive, true),
     erltrace_askers:open(),
     erltrace_askers:clock_in(),
     try
-        Things = erltrace_things:list(Kind),
-        {Length, Ranked} = put_chunks(Things, 0, 0, erltrace_things:rank(Ranks), Chunks),
-        _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_things:ranks(Length, Ranked)}),
+        Objects = erltrace_objects:list(Kind),
+        {Length, Ranked} = put_chunks(Objects, 0, 0, erltrace_ranks:new(Ranks), Chunks),
+        _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_ranks:places(Length, Ranked)}),
         Length
     of
         N ->
@@ -358,31 +358,31 @@ lister(Kind, Ranks, Chunks) ->
 
 put_chunks([], _, N, Ranked, _) ->
     {N, Ranked};
-put_chunks(Things, At, N, Ranked, Chunks) ->
-    {Chunk, Length, Rest} = chunk(Things, 0, []),
+put_chunks(Objects, At, N, Ranked, Chunks) ->
+    {Chunk, Length, Rest} = chunk(Objects, 0, []),
     ets:insert(Chunks, {At, Chunk}),
-    put_chunks(Rest, At + 1, N + Length, erltrace_things:rank(Chunk, Ranked), Chunks).
+    put_chunks(Rest, At + 1, N + Length, erltrace_ranks:add(Chunk, Ranked), Chunks).
 
 chunk([T | Rest], N, Chunk) when N < ?CHUNK -> chunk(Rest, N + 1, [T | Chunk]);
 chunk(Rest, N, Chunk) -> {Chunk, N, Rest}.
 
-listed(Things, Chunks, #group{todo = [#probe{kind = Kind} | _], there = There, chunks = Tab} = G) ->
-    [erltrace_things:set_ranks(Ranks) || {_, Ranks} <- ets:lookup(Tab, ranks)],
+listed(Objects, Chunks, #group{todo = [#probe{kind = Kind} | _], there = There, chunks = Tab} = G) ->
+    [erltrace_ranks:set(Ranks) || {_, Ranks} <- ets:lookup(Tab, ranks)],
     G#group{listing = undefined, n = Chunks, at = 0,
-            there = case is_process(Kind) of true -> max(There, Things); false -> There end}.
+            there = case is_process(Kind) of true -> max(There, Objects); false -> There end}.
 
 is_process(Kind) -> Kind =:= process orelse Kind =:= wait.
 
-%% Things of the first probe, a chunk at a time, until the slice is over. Does the script run, how many
+%% Objects of the first probe, a chunk at a time, until the slice is over. Does the script run, how many
 %% were they?
 work(End, N, Before, Began, #group{todo = [Probe | _], at = At, n = Chunks, chunks = Tab} = G, St)
   when At < Chunks ->
-    [{_, Things}] = ets:lookup(Tab, At),
-    {IsOn, Seen, Silent} = about(Things, Probe, G, St),
+    [{_, Objects}] = ets:lookup(Tab, At),
+    {IsOn, Seen, Silent} = about(Objects, Probe, G, St),
     counters:add(St#st.counters, ?SEEN, Seen),
     counters:add(St#st.counters, ?SILENT, Silent),
-    N1 = N + length(Things),
-    Looked = case is_process(Probe#probe.kind) of true -> length(Things); false -> 0 end,
+    N1 = N + length(Objects),
+    Looked = case is_process(Probe#probe.kind) of true -> length(Objects); false -> 0 end,
     G1 = G#group{at = At + 1, seen = G#group.seen + Seen, silent = G#group.silent + Silent,
                  looked = G#group.looked + Looked},
     case IsOn andalso now_ns() < End of
@@ -395,11 +395,11 @@ work(End, N, Before, Began, #group{todo = [Probe | _], at = At, n = Chunks, chun
 work(_, N, _, _, G, _) ->
     {true, N, G}.
 
-about(Things, #probe{number = P, plan = Plan, kept = Tab}, #group{pass = Pass}, #st{number = Number}) ->
+about(Objects, #probe{number = P, plan = Plan, kept = Tab}, #group{pass = Pass}, #st{number = Number}) ->
     Kept = {Tab, Pass},
-    case erltrace_things:gate(Things, Plan, Kept, fun(Rows) -> erltrace_nif:gate(Number, P, Rows) end) of
+    case erltrace_objects:gate(Objects, Plan, Kept, fun(Rows) -> erltrace_nif:gate(Number, P, Rows) end) of
         {N, Asked, Silent} ->
-            {Rows, MoreSilent} = erltrace_things:rows(Asked, Plan, Kept),
+            {Rows, MoreSilent} = erltrace_objects:rows(Asked, Plan, Kept),
             {fire(Number, P, Rows), N - length(Asked) + length(Rows), Silent + MoreSilent};
         false ->
             {false, 0, 0}
@@ -415,9 +415,9 @@ fire(Number, Probe, Rows) ->
             IsOn
     end.
 
-%% After the last thing, those of the next probe are listed, or the round is over.
+%% After the last object, those of the next probe are listed, or the round is over.
 last(#group{at = N, n = N, todo = [#probe{kind = Kind, kept = Kept} | Rest], pass = Pass} = G, St) ->
-    erltrace_things:forget(Kept, Kind, Pass),
+    erltrace_objects:forget(Kept, Kind, Pass),
     G1 = G#group{todo = Rest},
     case Rest of
         [] -> end_round(last, G1, St), G1;
@@ -432,7 +432,7 @@ end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fre
     Whole = case Fresh of true -> Over; false -> 0 end,
     counters:add(St#st.counters, ?ROUNDS, 1),
     counters:add(St#st.counters, ?PARTIAL, 1 - Whole),
-    _ = Whole =:= 1 andalso counters:put(St#st.counters, ?LAST, things(G)),
+    _ = Whole =:= 1 andalso counters:put(St#st.counters, ?LAST, objects(G)),
     looked(G, St), % before the probe fires: it may end the script
     Row = {self(), Round, Seen, Whole, Over, G#group.looked, there(G), G#group.silent},
     [erltrace_nif:state(St#st.number, R, [Row]) || R <- Rounds],
@@ -440,13 +440,13 @@ end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fre
 
 %% For a script that ends with nothing to show: what it has seen.
 looked(G, #st{number = Number, counters = C}) ->
-    counters:put(C, ?LARGEST, max(things(G), counters:get(C, ?LARGEST))),
+    counters:put(C, ?LARGEST, max(objects(G), counters:get(C, ?LARGEST))),
     Rounds = counters:get(C, ?ROUNDS),
     erltrace_nif:looked(Number, {Rounds, Rounds - counters:get(C, ?PARTIAL), counters:get(C, ?LAST),
                                  counters:get(C, ?LARGEST), there(G)}).
 
-things(#group{looked = 0, seen = Seen}) -> Seen;
-things(#group{looked = Looked}) -> Looked.
+objects(#group{looked = 0, seen = Seen}) -> Seen;
+objects(#group{looked = Looked}) -> Looked.
 
 %% Processes that are to be asked: none of them may have been listed yet.
 there(#group{probes = Probes, there = There}) ->

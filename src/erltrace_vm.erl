@@ -123,7 +123,7 @@ called(undefined, _) ->
 called(Name, Labels) ->
     case as_pid(Name) ++ registered_as(Name) of
         [] -> [P || P <- processes(), P =/= self(),
-                    erltrace_waits:name_text(erltrace_waits:name(P, Labels)) =:= Name];
+                    erltrace_process_name:text(erltrace_process_name:ask(P, Labels)) =:= Name];
         Pids -> Pids
     end.
 
