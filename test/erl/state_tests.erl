@@ -115,7 +115,7 @@ reductions(P) ->
 
 %% Of all processes one has the largest heap and mailbox, and one the largest binaries.
 ranks_test_() ->
-    {timeout, 60, [fun ranks/0 || erltrace_words:find()]}.
+    {timeout, 60, [fun ranks/0 || erltrace_find:is_known(numbers)]}.
 
 ranks() ->
     {P, _} = Q1 = quiet(fun() -> put(list, lists:seq(1, 4000000)) end),
