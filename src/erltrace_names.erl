@@ -10,11 +10,11 @@
 %% called once they have fired.
 %%
 %% Processes are asked by a process of this module, a gen_server, whose memory goes with it: before
-%% OTP 27 they answer with their whole dictionaries. It starts before tracing begins and is sensitive, so
-%% scripts do not see it. Who is asked runs for a moment, which scripts would see: so only those are asked
-%% again that were not there the first time. (A label that is set in between is seen when it is set
-%% again.) If a process does not answer, the script starts without its name, and those of the rest come
-%% later.
+%% OTP 27 they answer with their whole dictionaries. It starts before tracing begins and is
+%% sensitive, so scripts do not see it. Who is asked runs for a moment, which scripts would see: so
+%% only those are asked again that were not there the first time. (A label that is set in between is
+%% seen when it is set again.) If a process does not answer, the script starts without its name, and
+%% those of the rest come later.
 -module(erltrace_names).
 -behaviour(gen_server).
 -export([fill/3, renew/2]).
@@ -42,12 +42,16 @@ fill(Nif, Needs, Sup) ->
     Keys = erltrace_process_name:keys(not erltrace_needs:has(no_labels, Needs)),
     WhileItRuns = erltrace_needs:has(ask_names, Needs),
     _ = WhileItRuns andalso erltrace_handle_sup:start_helper(Sup, erltrace_wanted, {Nif, Keys}),
-    Names = #names{registered = [add_name(Nif, N) || erltrace_needs:has(names, Needs), N <- registered()],
-                   asker = case WhileItRuns orelse erltrace_needs:has(proc_names, Needs) of
-                               true -> start_asker(Sup, Nif, Keys);
-                               false -> undefined
-                           end},
-    _ = erltrace_nif:named(Nif), % samples have been waiting for it
+    Names = #names{
+        registered = [add_name(Nif, N) || erltrace_needs:has(names, Needs), N <- registered()],
+        asker =
+            case WhileItRuns orelse erltrace_needs:has(proc_names, Needs) of
+                true -> start_asker(Sup, Nif, Keys);
+                false -> undefined
+            end
+    },
+    % samples have been waiting for it
+    _ = erltrace_nif:named(Nif),
     Names.
 
 %% @doc From now on events report changes; here is what changed since fill/2.

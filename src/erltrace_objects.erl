@@ -1,12 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What there is in the node, for the provider state (c_src/state.def): lists of processes, tables,
-%% sockets and the like, and what the VM says about one of them. Only what a script reads is asked for:
-%% a plan says what, rows/3 asks. A row is a tuple of the process that it is about and the members that
-%% were asked for; undefined: the object has gone, or is none.
+%% @doc What there is in the node, for the provider state (c_src/state.def): lists of processes,
+%% tables, sockets and the like, and what the VM says about one of them. Only what a script reads is
+%% asked for: a plan says what, rows/3 asks. A row is a tuple of the process that it is about and
+%% the members that were asked for; undefined: the object has gone, or is none.
 %%
-%% What some members are compared with, such as the reductions of the last round, is kept in a table of
-%% the process that asks, outside of its heap.
+%% What some members are compared with, such as the reductions of the last round, is kept in a table
+%% of the process that asks, outside of its heap.
 -module(erltrace_objects).
 -export([plan/2, plan/3, compares/1, list/1, gate/4, rows/3, asked/0, new_kept/0, forget/3]).
 -export([wants_ranks/1]).
@@ -51,7 +51,8 @@
                memory = 0 :: non_neg_integer(),
                makers = [] :: [fun((#answer{}) -> term())] | [fun((tuple()) -> term())],
                keeps = false :: boolean(),       % something until the next round
-               sparse = false :: boolean(),      % only of those with messages: a process that is not known has had none
+               % only of those with messages: a process that is not known has had none
+               sparse = false :: boolean(),
                words = false :: boolean(),       % the library reads the items in the VM
                gate = none :: #plan{} | none}).  % what is asked first, to see who is asked for all
 -opaque plan() :: #plan{}.
@@ -64,7 +65,8 @@
 
 %% Members for which something is kept of every process.
 -define(COMPARED, [age, new_reductions, mailbox_growth, memory_growth]).
-%% A row that stays as it is is written again after so many passes, and is forgotten after twice as many.
+%% A row that stays as it is is written again after so many passes, and is forgotten after twice as
+%% many.
 -define(FRESH, 4).
 
 %% Processes that one helper asks, for what costs little and for all.
@@ -79,15 +81,26 @@
 
 %% ---- plans -----------------------------------------------------------------------------------
 
-%% @doc How to find out these members; the second ones are enough to see whether the others are needed.
+%% @doc How to find out these members; the second ones are enough to see whether the others are
+%% needed.
 -spec plan(kind(), Members :: [member()], First :: [member()] | none) -> plan().
 plan(process, Members, First) when First =/= none ->
     Plan = plan(process, Members),
-    Gate = plan(process, First ++ [M || M <- Members, lists:member(M, ?COMPARED),
-                                        not lists:member(M, First)]),
+    Gate = plan(
+        process,
+        First ++
+            [
+                M
+             || M <- Members,
+                lists:member(M, ?COMPARED),
+                not lists:member(M, First)
+            ]
+    ),
     case Plan#plan.expensive =/= [] andalso Gate#plan.expensive =:= [] of
-        true -> Plan#plan{gate = Gate#plan{makers = lists:sublist(Gate#plan.makers, length(First))}};
-        false -> Plan
+        true ->
+            Plan#plan{gate = Gate#plan{makers = lists:sublist(Gate#plan.makers, length(First))}};
+        false ->
+            Plan
     end;
 plan(Kind, Members, _) ->
     plan(Kind, Members).
@@ -96,24 +109,42 @@ plan(Kind, Members, _) ->
 plan(process, Members) ->
     Asked = lists:usort(lists:append([items(M) || M <- Members])),
     {Expensive, Cheap} = lists:partition(fun is_expensive/1, Asked),
-    Items = case Expensive of
-                [] -> Cheap;
-                _ -> lists:usort([message_queue_len, reductions, status | Cheap])
-            end,
-    #plan{kind = process, members = Members, items = Items, expensive = Expensive,
-          all = asking(Items, first(Expensive), Expensive), again = asking(Items, again(Expensive), Expensive),
-          reductions = find(reductions, Items), mailbox = find(message_queue_len, Items),
-          status = find(status, Items), memory = find(memory, Items ++ Expensive),
-          makers = [maker(M, Items ++ Expensive) || M <- Members],
-          words = Items -- [message_queue_len, reductions] =:= [] andalso erltrace_find:is_known(numbers),
-          keeps = Expensive =/= [] orelse is_asked(Members, ?COMPARED),
-          sparse = Expensive =:= [] andalso [M || M <- Members, lists:member(M, ?COMPARED)] =:= [mailbox_growth]};
+    Items =
+        case Expensive of
+            [] -> Cheap;
+            _ -> lists:usort([message_queue_len, reductions, status | Cheap])
+        end,
+    #plan{
+        kind = process,
+        members = Members,
+        items = Items,
+        expensive = Expensive,
+        all = asking(Items, first(Expensive), Expensive),
+        again = asking(Items, again(Expensive), Expensive),
+        reductions = find(reductions, Items),
+        mailbox = find(message_queue_len, Items),
+        status = find(status, Items),
+        memory = find(memory, Items ++ Expensive),
+        makers = [maker(M, Items ++ Expensive) || M <- Members],
+        words =
+            Items -- [message_queue_len, reductions] =:= [] andalso
+                erltrace_find:is_known(numbers),
+        keeps = Expensive =/= [] orelse is_asked(Members, ?COMPARED),
+        sparse =
+            Expensive =:= [] andalso
+                [M || M <- Members, lists:member(M, ?COMPARED)] =:= [mailbox_growth]
+    };
 plan(socket, Members) ->
     {Stats, Makers} = lists:unzip([inet_member(M) || M <- Members]),
     #plan{kind = socket, members = Members, items = lists:usort(lists:append(Stats)),
           expensive = [ends || is_asked(Members, [local, remote])], makers = Makers};
 plan(wait, Members) ->
-    #plan{kind = wait, members = Members, expensive = [plan(process, [function])], words = erltrace_find:is_known(numbers)};
+    #plan{
+        kind = wait,
+        members = Members,
+        expensive = [plan(process, [function])],
+        words = erltrace_find:is_known(numbers)
+    };
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
 
@@ -124,13 +155,16 @@ asking(Items, Asked, Expensive) ->
              end,
     #asking{items = Items ++ Asked, cheap = length(Items), expensive = Expensive, modest = Modest}.
 
-%% How a member of a process is fetched: the items of process_info/2 that it is made of, and what makes it of
-%% an #answer{}, given the positions of these items in its values.
--spec process_member(process_member()) -> {[Item :: term()], fun(([pos_integer()]) -> fun((tuple()) -> term()))}.
+%% How a member of a process is fetched: the items of process_info/2 that it is made of, and what
+%% makes it of an #answer{}, given the positions of these items in its values.
+-spec process_member(process_member()) ->
+    {[Item :: term()], fun(([pos_integer()]) -> fun((tuple()) -> term()))}.
 process_member(pid) -> {[], fun([]) -> fun(#answer{pid = Pid}) -> Pid end end};
 process_member(age) -> {[], fun([]) -> fun age/1 end};
-process_member(memory_rank) -> {[], fun([]) -> fun(#answer{pid = Pid}) -> erltrace_ranks:place(Pid, memory) end end};
-process_member(binary_rank) -> {[], fun([]) -> fun(#answer{pid = Pid}) -> erltrace_ranks:place(Pid, binary) end end};
+process_member(memory_rank) ->
+    {[], fun([]) -> fun(#answer{pid = Pid}) -> erltrace_ranks:place(Pid, memory) end end};
+process_member(binary_rank) ->
+    {[], fun([]) -> fun(#answer{pid = Pid}) -> erltrace_ranks:place(Pid, binary) end end};
 process_member(name) ->
     {erltrace_process_name:items(erltrace_process_name:has_labels()), fun called_maker/1};
 process_member(registered) -> item(registered_name, fun([]) -> <<>>; (Name) -> Name end);
@@ -148,7 +182,8 @@ process_member(within) -> item(current_stacktrace, fun within/1);
 process_member(initial) -> item(initial_call);
 process_member(parent) -> item(parent, fun(undefined) -> <<>>; (P) -> P end);
 process_member(offheap) -> item(message_queue_data, fun(D) -> one(D =:= off_heap) end);
-process_member(Same) -> item(Same). % memory, reductions, links, monitors, monitored_by, status, priority
+% memory, reductions, links, monitors, monitored_by, status, priority
+process_member(Same) -> item(Same).
 
 item(Item) ->
     {[Item], fun([I]) -> fun(#answer{values = Values}) -> element(I, Values) end end}.
@@ -158,7 +193,9 @@ item(Item, Fun) ->
 
 %% In the first round nothing is new; afterwards, all of what a new process has.
 growth(Item, Which) ->
-    {[Item], fun([I]) -> fun(#answer{old = Old, values = Values}) -> grown(Old, Which, element(I, Values)) end end}.
+    {[Item], fun([I]) ->
+        fun(#answer{old = Old, values = Values}) -> grown(Old, Which, element(I, Values)) end
+    end}.
 
 grown(first, _, _) -> 0;
 grown(new, _, Now) -> Now;
@@ -189,11 +226,19 @@ maker(Member, Items) ->
 %% microsecond; for these it sends a signal, and the process has to run to answer.
 is_expensive({dictionary, _}) -> true;
 is_expensive(Item) ->
-    lists:member(Item, [binary, current_function, current_stacktrace, links, memory, monitored_by, monitors,
-                        total_heap_size]).
+    lists:member(Item, [
+        binary,
+        current_function,
+        current_stacktrace,
+        links,
+        memory,
+        monitored_by,
+        monitors,
+        total_heap_size
+    ]).
 
-%% From OTP 27 on a process is asked for single keys of its dictionary; before that for all of it, which
-%% is done once, for the function that it began with.
+%% From OTP 27 on a process is asked for single keys of its dictionary; before that for all of it,
+%% which is done once, for the function that it began with.
 first(Expensive) ->
     Single = erltrace_vm:has_sessions(),
     [case D of ?INITIAL when not Single -> dictionary; _ -> D end || D <- Expensive].
@@ -239,7 +284,8 @@ compares(_) -> false.
 
 %% @doc Does a plan need the places of processes (erltrace_ranks)?
 -spec wants_ranks(plan()) -> boolean().
-wants_ranks(#plan{kind = process, members = Members}) -> is_asked(Members, [memory_rank, binary_rank]);
+wants_ranks(#plan{kind = process, members = Members}) ->
+    is_asked(Members, [memory_rank, binary_rank]);
 wants_ranks(_) -> false.
 
 %% Those of the module socket, if anybody uses it.
@@ -268,8 +314,8 @@ release(Held) ->
 
 %% ---- rows ------------------------------------------------------------------------------------
 
-%% @doc Ask. Kept: the table of what is kept; Pass: how often all objects have been gone over, from 1. How
-%% many processes did not answer in time?
+%% @doc Ask. Kept: the table of what is kept; Pass: how often all objects have been gone over, from
+%% 1. How many processes did not answer in time?
 -spec rows([object()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) ->
           {[tuple()], Silent :: non_neg_integer()}.
 rows(Pids, #plan{kind = process, expensive = []} = Plan, {Tab, _} = Kept) ->
@@ -284,7 +330,15 @@ rows(Pids, #plan{kind = process} = Plan, Kept) ->
     {Same ++ Asked, Silent + MoreSilent};
 rows(Pids, #plan{kind = wait, expensive = [Where]} = Plan, Kept) ->
     {Rows, Silent} = rows(may_call(Pids, Plan), Where, Kept),
-    {[Row || {Pid, Function} <- Rows, erltrace_waits:may_call(Function), Row <- one_row(Pid, Plan, Kept)], Silent};
+    {
+        [
+            Row
+         || {Pid, Function} <- Rows,
+            erltrace_waits:may_call(Function),
+            Row <- one_row(Pid, Plan, Kept)
+        ],
+        Silent
+    };
 rows(Objects, Plan, Kept) ->
     {[Row || T <- Objects, Row <- one_row(T, Plan, Kept)], 0}.
 
@@ -305,9 +359,9 @@ one_row(Object, #plan{kind = Kind, members = Members} = Plan, Kept) ->
         error:{badmatch, {error, _}} -> []
     end.
 
-%% @doc Ask for what predicates read. The function has these computed for rows of that. How many there
-%% are of the objects, those for which one is true, which are to be asked for all, and how many processes did
-%% not answer in time.
+%% @doc Ask for what predicates read. The function has these computed for rows of that. How many
+%% there are of the objects, those for which one is true, which are to be asked for all, and how
+%% many processes did not answer in time.
 -spec gate([object()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()},
            fun(([tuple()]) -> [pid()] | false)) ->
           {non_neg_integer(), [object()], Silent :: non_neg_integer()} | false.
@@ -382,8 +436,8 @@ asked() ->
 new_kept() ->
     ets:new(erltrace_state, [private, {keypos, 2}]).
 
-%% @doc A pass is over: what is kept of objects that it has not seen is not needed any more. Of processes
-%% and sockets it may be kept a little longer.
+%% @doc A pass is over: what is kept of objects that it has not seen is not needed any more. Of
+%% processes and sockets it may be kept a little longer.
 -spec forget(ets:tid(), kind(), Pass :: pos_integer()) -> ok.
 forget(Tab, Kind, Pass) ->
     Since = case Kind of socket -> Pass - ?FRESH; _ -> Pass end,
@@ -419,8 +473,21 @@ perhaps_same(Rest, #plan{reductions = R, mailbox = M} = Plan, Kept) ->
 
 %% Processes that have to run to answer. One that has answered before is not asked for all again.
 ask(Processes, Plan, Kept) ->
-    put(asked, length(Processes) + case get(asked) of undefined -> 0; N -> N end),
-    {Again, First} = lists:partition(fun({_, #kept{expensive = [_ | _]}}) -> true; (_) -> false end, Processes),
+    put(
+        asked,
+        length(Processes) +
+            case get(asked) of
+                undefined -> 0;
+                N -> N
+            end
+    ),
+    {Again, First} = lists:partition(
+        fun
+            ({_, #kept{expensive = [_ | _]}}) -> true;
+            (_) -> false
+        end,
+        Processes
+    ),
     {Rows1, Silent1} = ask(First, Plan#plan.all, Plan, Kept),
     {Rows2, Silent2} = ask(Again, Plan#plan.again, Plan, Kept),
     {Rows1 ++ Rows2, Silent1 + Silent2}.
@@ -431,20 +498,33 @@ ask(Processes, Asking, Plan, {Tab, _} = Kept) ->
     Olds = maps:from_list(Processes),
     Answers = erltrace_askers:ask([P || {P, _} <- Processes], {?MODULE, answer, Asking}, ?ASKS),
     Answered = [answered(P, map_get(P, Olds), Answer) || {P, Answer} <- Answers, is_tuple(Answer)],
-    Keep = [to_keep(A, 1, Expensive, Plan, Kept) || {A, Expensive} <- Answered], % the answer takes a reduction
+    % the answer takes a reduction
+    Keep = [to_keep(A, 1, Expensive, Plan, Kept) || {A, Expensive} <- Answered],
     true = ets:insert(Tab, Keep),
     Silent = [P || {P, silent} <- Answers],
     As = [A || {A, _} <- Answered] ++ unasked(Silent, Olds, Plan),
     {[made(Plan#plan.makers, A) || A <- As], length(Silent)}.
 
-%% Of processes that do not answer: what the library reads, what they have said before, who they are.
+%% Of processes that do not answer: what the library reads, what they have said before, who they
+%% are.
 unasked([], _, _) ->
     [];
 unasked(Silent, Olds, #plan{items = Items, expensive = Expensive}) ->
-    Looks = case erltrace_find:is_known(numbers) of true -> erltrace_words:look(Silent); false -> [] end,
-    [#answer{pid = P, old = Old,
-             values = list_to_tuple([unasked(I, Look) || I <- Items] ++ unasked_expensive(Expensive, Old, Look))} ||
-        {P, _, _, _, _, _} = Look <- Looks, Old <- [map_get(P, Olds)]].
+    Looks =
+        case erltrace_find:is_known(numbers) of
+            true -> erltrace_words:look(Silent);
+            false -> []
+        end,
+    [
+        #answer{
+            pid = P,
+            old = Old,
+            values = list_to_tuple(
+                [unasked(I, Look) || I <- Items] ++ unasked_expensive(Expensive, Old, Look)
+            )
+        }
+     || {P, _, _, _, _, _} = Look <- Looks, Old <- [map_get(P, Olds)]
+    ].
 
 unasked_expensive(_, #kept{expensive = [_ | _] = Known}, _) -> Known;
 unasked_expensive(Expensive, _, Look) -> [unasked(D, Look) || D <- Expensive].
@@ -473,8 +553,8 @@ answered(Pid, Old, {Cheap, New}) ->
            end,
     {#answer{pid = Pid, old = Old, values = list_to_tuple(Cheap ++ Expensive)}, Expensive}.
 
-%% @doc A process's answer, digested: a helper of erltrace_askers asks. What costs as much as the process has
-%% on its heap, or has in its dictionary, is not asked of one with a large heap.
+%% @doc A process's answer, digested: a helper of erltrace_askers asks. What costs as much as the
+%% process has on its heap, or has in its dictionary, is not asked of one with a large heap.
 -spec answer(pid(), #asking{}) -> {Cheap :: [term()], Expensive :: [term()]} | undefined.
 answer(Pid, #asking{modest = []} = Asking) ->
     answer(Pid, Asking#asking.items, Asking, undefined);
@@ -506,8 +586,8 @@ gc(Key, Gc) ->
         false -> 0
     end.
 
-%% Of what may be long, what members need of it. Several references to one binary are one binary. `known':
-%% it was not asked for.
+%% Of what may be long, what members need of it. Several references to one binary are one binary.
+%% `known': it was not asked for.
 digest([Item | Expensive], [{Item, V} | Answers], Binaries) ->
     [digest(Item, V) | digest(Expensive, Answers, Binaries)];
 digest([?INITIAL | Expensive], [{dictionary, Dict} | Answers], Binaries) ->
@@ -535,17 +615,24 @@ kept(Pid, {Tab, Pass}) ->
         [] -> new
     end.
 
-%% What the plan does not ask for stays unknown. After an answer (Took: reductions) it is as it says; a
-%% plan without expensive items has none.
+%% What the plan does not ask for stays unknown. After an answer (Took: reductions) it is as it
+%% says; a plan without expensive items has none.
 to_keep(#answer{pid = Pid, old = Old, values = Values}, Took, Expensive, Plan, {_, Pass}) ->
-    First = case Old of
-                #kept{first = F} -> F;
-                _ -> erlang:monotonic_time(nanosecond)
-            end,
-    #kept{pid = Pid, pass = Pass, first = First,
-          reductions = at(Plan#plan.reductions, Values) + Took,
-          mailbox = at(Plan#plan.mailbox, Values), memory = at(Plan#plan.memory, Values),
-          rests = Took > 0 andalso element(Plan#plan.status, Values) =:= waiting, expensive = Expensive}.
+    First =
+        case Old of
+            #kept{first = F} -> F;
+            _ -> erlang:monotonic_time(nanosecond)
+        end,
+    #kept{
+        pid = Pid,
+        pass = Pass,
+        first = First,
+        reductions = at(Plan#plan.reductions, Values) + Took,
+        mailbox = at(Plan#plan.mailbox, Values),
+        memory = at(Plan#plan.memory, Values),
+        rests = Took > 0 andalso element(Plan#plan.status, Values) =:= waiting,
+        expensive = Expensive
+    }.
 
 refresh(#kept{pid = Pid, pass = Written}, {Tab, Pass}) when Pass - Written >= ?FRESH ->
     ets:update_element(Tab, Pid, {#kept.pass, Pass});
@@ -558,9 +645,11 @@ at(I, Values) -> element(I, Values).
 age(#answer{old = #kept{first = First}}) -> erlang:monotonic_time(nanosecond) - First;
 age(_) -> 0.
 
-%% ---- owners --------------------------------------------------------------------------------------
+%% ---- owners
+%% --------------------------------------------------------------------------------------
 
-%% Of the owner of something. It is asked as other processes are, so that one that rests is asked once.
+%% Of the owner of something. It is asked as other processes are, so that one that rests is asked
+%% once.
 owner(Pid, {_, Pass} = Kept) when is_pid(Pid) ->
     case get(owner) of
         {Pid, Pass, Name} -> % one after the other
@@ -721,8 +810,8 @@ ends(_, #inet{driver = <<"tcp_inet">>, ends = {_, Remote} = Ends}) when Remote =
 ends(Port, _) ->
     {address(inet:sockname(Port)), address(inet:peername(Port))}.
 
-%% How a member of a port is fetched: the statistics of inet:getstat/2 that it is made of, and what makes it of
-%% the tuple {Port, Owner, #inet{}, Stats, Kept}.
+%% How a member of a port is fetched: the statistics of inet:getstat/2 that it is made of, and what
+%% makes it of the tuple {Port, Owner, #inet{}, Stats, Kept}.
 -spec inet_member(socket_member()) -> {[inet:stat_option()], fun((tuple()) -> term())}.
 inet_member(id) -> {[], fun(T) -> element(1, T) end};
 inet_member(driver) -> {[], fun({_, _, #inet{driver = Driver}, _, _}) -> Driver end};
@@ -742,7 +831,9 @@ stat(Key) ->
 
 %% Both are kept, so both are asked for.
 moved(Key, Which) ->
-    {[recv_oct, send_oct], fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(Key, Stats), Which, Old) end}.
+    {[recv_oct, send_oct], fun({_, _, #inet{moved = Old}, Stats, _}) ->
+        more(stat(Key, Stats), Which, Old)
+    end}.
 
 stat(Key, Stats) ->
     case lists:keyfind(Key, 1, Stats) of
@@ -750,7 +841,9 @@ stat(Key, Stats) ->
         false -> 0
     end.
 
--spec socket_member(socket_member(), socket:socket(), pid(), map(), term(), {ets:tid(), pos_integer()}) -> term().
+-spec socket_member(socket_member(), socket:socket(), pid(), map(), term(), {
+    ets:tid(), pos_integer()
+}) -> term().
 socket_member(id, {'$socket', Ref}, _, _, _, _) -> Ref;
 socket_member(driver, _, _, _, _, _) -> socket;
 socket_member(owner, _, Owner, _, _, Kept) -> owner(Owner, Kept);

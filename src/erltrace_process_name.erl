@@ -4,13 +4,15 @@
 %%
 %% 1. its registered name;
 %% 2. its label (proc_lib:set_label/1, OTP 27 and later), unless payload=off hides it;
-%% 3. the function that it began with: as proc_lib has it ('$initial_call', the module of the callbacks rather
+%% 3. the function that it began with: as proc_lib has it ('$initial_call', the module of the
+%% callbacks rather
 %%    than gen:init_it/6), else the function that it was spawned with;
-%% 4. its pid. Of a process that was spawned with a fun the VM knows erlang:apply/2 only: that is no name.
+%% 4. its pid. Of a process that was spawned with a fun the VM knows erlang:apply/2 only: that is no
+%% name.
 %%
-%% This is the order for processes that are asked. For those that make events the library has the same order, and
-%% what erltrace_names reports to it comes from here: see beam_proc_name() of c_src/beam/proc/proc_names.c.
-%% proc_name_tests compares the two.
+%% This is the order for processes that are asked. For those that make events the library has the
+%% same order, and what erltrace_names reports to it comes from here: see beam_proc_name() of
+%% c_src/beam/proc/proc_names.c. proc_name_tests compares the two.
 -module(erltrace_process_name).
 -export([items/1, name/5, shown/2]).
 -export([keys/1, label_and_call/1]).
@@ -26,13 +28,15 @@
 
 %% ---- the order -------------------------------------------------------------------------------
 
-%% @doc The items of process_info/2 that a name is made of, in the order in which name/5 has their values. Before
-%% OTP 27 a process answers with its whole dictionary, or not at all: keys/1.
+%% @doc The items of process_info/2 that a name is made of, in the order in which name/5 has their
+%% values. Before OTP 27 a process answers with its whole dictionary, or not at all: keys/1.
 -spec items(HasLabels :: boolean()) -> [term()].
 items(Labels) ->
     [registered_name, initial_call, ?INITIAL | [?LABEL || Labels]].
 
--spec name(pid(), Registered :: atom() | [], Spawned :: term(), Initial :: term(), Label :: term()) -> name().
+-spec name(
+    pid(), Registered :: atom() | [], Spawned :: term(), Initial :: term(), Label :: term()
+) -> name().
 name(_, Name, _, _, _) when is_atom(Name) -> Name;
 name(Pid, [], Spawned, Initial, Label) -> unregistered(Pid, Label, began(Initial, Spawned)).
 
@@ -93,7 +97,8 @@ ask_more(Pid, _) ->
 %% @doc The same as text.
 -spec text(name() | binary()) -> binary().
 text({label, Label}) -> printed(Label);
-text({M, F, A}) -> unicode:characters_to_binary([printed(M), ":", printed(F), "/", integer_to_list(A)]);
+text({M, F, A}) ->
+    unicode:characters_to_binary([printed(M), ":", printed(F), "/", integer_to_list(A)]);
 text(Pid) when is_pid(Pid) -> list_to_binary(pid_to_list(Pid));
 text(Text) when is_binary(Text) -> Text;
 text(Name) -> printed(Name).
@@ -115,8 +120,8 @@ has_labels() ->
 
 %% ---- processes of erltrace -------------------------------------------------------------------
 
-%% Processes of erltrace are sensitive, but so may others be. Those of erltrace are linked with each other, or
-%% monitor each other; this one, which asks, is one of them.
+%% Processes of erltrace are sensitive, but so may others be. Those of erltrace are linked with each
+%% other, or monitor each other; this one, which asks, is one of them.
 is_own(Pid) ->
     case get(own) of
         #{Pid := Is} -> Is;
@@ -151,6 +156,10 @@ hides_dictionary(P) ->
 related(P) ->
     case process_info(P, [links, monitors, monitored_by]) of
         [{_, Links}, {_, Monitors}, {_, By}] ->
-            [Q || Q <- Links ++ [Q || {process, Q} <- Monitors] ++ By, is_pid(Q), node(Q) =:= node()];
-        undefined -> []
+            [
+                Q
+             || Q <- Links ++ [Q || {process, Q} <- Monitors] ++ By, is_pid(Q), node(Q) =:= node()
+            ];
+        undefined ->
+            []
     end.

@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The places of processes by what they have: memory_rank and binary_rank of state:::process. Who of all
-%% has most is seen while processes are listed, some at a time. Where the library cannot read that, or nobody
-%% wants it, all are the first.
+%% @doc The places of processes by what they have: memory_rank and binary_rank of state:::process.
+%% Who of all has most is seen while processes are listed, some at a time. Where the library cannot
+%% read that, or nobody wants it, all are the first.
 -module(erltrace_ranks).
 -export([new/1, add/2, places/2, set/1, place/2, memory/3]).
 -export_type([ranked/0, ranks/0]).
@@ -36,7 +36,8 @@ add(_, none) ->
 add(Pids, Ranked) ->
     lists:foldl(fun({P, Mailbox, _, Heap, Bin, _}, {M, B}) ->
                         {add(memory(words, Heap, Mailbox), P, M), add(Bin, P, B)}
-                end, Ranked, erltrace_words:look(lists:delete(self(), Pids))). % it ends with its list
+                % it ends with its list
+                end, Ranked, erltrace_words:look(lists:delete(self(), Pids))).
 
 %% Cut to the first ones each time there are twice as many.
 add(Value, _, {Least, _, _} = Most) when Value =< Least ->
@@ -53,7 +54,8 @@ first(List) ->
 %% @doc Of so many processes.
 -spec places(non_neg_integer(), ranked()) -> ranks().
 places(_, none) -> #ranks{};
-places(N, {Memory, Binary}) -> #ranks{memory = places(Memory), binary = places(Binary), last = max(1, N)}.
+places(N, {Memory, Binary}) ->
+    #ranks{memory = places(Memory), binary = places(Binary), last = max(1, N)}.
 
 places({_, _, List}) ->
     First = first(List),
@@ -73,6 +75,7 @@ place(Pid, Which, #ranks{last = Last} = Ranks) ->
     maps:get(Pid, element(Which, Ranks), Last).
 
 %% @doc What a process has, about, by the words of its heaps and its messages.
--spec memory(words | bytes, Heap :: non_neg_integer(), Mailbox :: non_neg_integer()) -> non_neg_integer().
+-spec memory(words | bytes, Heap :: non_neg_integer(), Mailbox :: non_neg_integer()) ->
+    non_neg_integer().
 memory(words, Heap, Mailbox) -> Heap + ?MESSAGE * Mailbox;
 memory(bytes, Heap, Mailbox) -> 8 * memory(words, Heap, Mailbox).

@@ -1,13 +1,15 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Of the objects of a node (erltrace_objects), those that are not many: schedulers, kinds of memory and
-%% allocators, nodes.
+%% @doc Of the objects of a node (erltrace_objects), those that are not many: schedulers, kinds of
+%% memory and allocators, nodes.
 -module(erltrace_system).
 -export([schedulers/0, scheduler/3, memories/0, sizes/2, memory/3, all_nodes/0, node/2]).
 
 %% A kind of memory with its bytes, or an allocator.
 -type memory() :: {memory, {atom(), non_neg_integer()}} | {allocator, atom()}.
--type sizes() :: {Bytes :: non_neg_integer(), Carriers :: non_neg_integer(), Size :: non_neg_integer()}.
+-type sizes() :: {
+    Bytes :: non_neg_integer(), Carriers :: non_neg_integer(), Size :: non_neg_integer()
+}.
 
 %% ---- schedulers ------------------------------------------------------------------------------
 
@@ -144,8 +146,8 @@ connection(Stat, Node) ->
         _ -> 0
     end.
 
-%% Once its own queue is longer than +zdbbl permits, the VM suspends processes that send to the node, and
-%% lets them wait until that is shorter and the driver takes data again.
+%% Once its own queue is longer than +zdbbl permits, the VM suspends processes that send to the
+%% node, and lets them wait until that is shorter and the driver takes data again.
 is_busy(0, _) -> false;
 is_busy(Bytes, Node) ->
     Bytes >= erlang:system_info(dist_buf_busy_limit) orelse connection(send_pend, Node) > 0.
@@ -160,8 +162,8 @@ waiting(Node) ->
             0
     end.
 
-%% The VM makes a new handle for a node that is not connected, and expects somebody to connect then. So
-%% this is asked once for a connection, just after the node was seen in the list.
+%% The VM makes a new handle for a node that is not connected, and expects somebody to connect then.
+%% So this is asked once for a connection, just after the node was seen in the list.
 dist_handle(Node) ->
     case get({dist_handle, Node}) of
         undefined ->

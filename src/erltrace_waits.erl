@@ -1,17 +1,18 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Who waits for whom: processes that wait for the answer to a call of gen_server, gen_statem or
-%% whatever else uses gen:call/4. For state:::wait (erltrace_objects).
+%% @doc Who waits for whom: processes that wait for the answer to a call of gen_server, gen_statem
+%% or whatever else uses gen:call/4. For state:::wait (erltrace_objects).
 %%
-%% Such a process is in gen:do_call/4, or suspended in sending from there, and has a monitor on the one that it has called. Where it has
-%% other monitors as well, its stack says which: the callee, or its name, is a variable of the function that
-%% made the call. To see it, the process is traced for a moment (c_src/beam/state/top_words.c);
-%% before OTP 27 that is not possible while somebody traces it, and the callee is not known then.
+%% Such a process is in gen:do_call/4, or suspended in sending from there, and has a monitor on the
+%% one that it has called. Where it has other monitors as well, its stack says which: the callee, or
+%% its name, is a variable of the function that made the call. To see it, the process is traced for
+%% a moment (c_src/beam/state/top_words.c); before OTP 27 that is not possible while somebody traces
+%% it, and the callee is not known then.
 %%
 %% Processes are asked one after the other, so what they say is not of one instant: a cycle may have
-%% never been. It is a deadlock only if its members are asked again when all have answered, and none has
-%% run in between: there was an instant then when all of them waited. The VM counts a reduction for an
-%% answer, or none; to return from a call and make another takes many.
+%% never been. It is a deadlock only if its members are asked again when all have answered, and none
+%% has run in between: there was an instant then when all of them waited. The VM counts a reduction
+%% for an answer, or none; to return from a call and make another takes many.
 -module(erltrace_waits).
 -export([may_call/1, call/1, callee/1, is_same/2, members/4, new_pass/1]).
 -export_type([call/0]).
@@ -22,11 +23,13 @@
 -define(MESSAGE, 9).  % for a message that the one who waits does not take
 
 %% Callee: unknown, if it is one of several.
--opaque call() :: {Callee :: callee(), {Reductions :: non_neg_integer(), Mailbox :: non_neg_integer()}}.
+-opaque call() :: {Callee :: callee(), {
+    Reductions :: non_neg_integer(), Mailbox :: non_neg_integer()
+}}.
 -type callee() :: pid() | {atom(), node()} | unknown.
 
-%% @doc Can a process that is in this function be in a call? While the connection to the callee's node is busy, the
-%% process is suspended in a function that the VM continues the sending in.
+%% @doc Can a process that is in this function be in a call? While the connection to the callee's
+%% node is busy, the process is suspended in a function that the VM continues the sending in.
 -spec may_call(mfa() | term()) -> boolean().
 may_call({gen, do_call, 4}) -> true;
 may_call({erlang, bif_return_trap, 2}) -> true;
@@ -38,8 +41,14 @@ may_call(_) -> false.
 call(Pid) ->
     case call_in(Pid) of
         true ->
-            call_of(Pid, erltrace_askers:info(Pid, [current_stacktrace, monitors, reductions, message_queue_len]));
-        false -> none
+            call_of(
+                Pid,
+                erltrace_askers:info(Pid, [
+                    current_stacktrace, monitors, reductions, message_queue_len
+                ])
+            );
+        false ->
+            none
     end.
 
 call_in(Pid) ->
@@ -76,8 +85,8 @@ local(Callee) ->
 -spec callee(call()) -> callee().
 callee({Callee, _}) -> Callee.
 
-%% @doc Is it the call that was seen before, or another one of the same callee? To return and call again takes
-%% more reductions than to be asked, and to look at messages that are not the answer.
+%% @doc Is it the call that was seen before, or another one of the same callee? To return and call
+%% again takes more reductions than to be asked, and to look at messages that are not the answer.
 -spec is_same(Before :: call(), call()) -> boolean().
 is_same({Callee, {Before, Had}}, {Callee, {Reductions, Has}}) ->
     Reductions - Before =< ?LOOKS + ?MESSAGE * max(0, Has - Had);
@@ -139,7 +148,8 @@ new_pass(Pass) ->
     ok.
 
 %% @doc Values of these members, for a process that waits.
--spec members([erltrace_objects:wait_member()], pid(), call(), Age :: non_neg_integer()) -> [term()].
+-spec members([erltrace_objects:wait_member()], pid(), call(), Age :: non_neg_integer()) ->
+    [term()].
 members(Members, Pid, {Callee, _}, Age) ->
     Chain = case [M || M <- Members, lists:member(M, [chain, calls, deadlock])] of
                 [] -> none;
@@ -147,7 +157,8 @@ members(Members, Pid, {Callee, _}, Age) ->
             end,
     [member(M, Pid, Callee, Chain, Age) || M <- Members].
 
--spec member(erltrace_objects:wait_member(), pid(), callee(), none | tuple(), non_neg_integer()) -> term().
+-spec member(erltrace_objects:wait_member(), pid(), callee(), none | tuple(), non_neg_integer()) ->
+    term().
 member(pid, Pid, _, _, _) -> Pid;
 member(name, Pid, _, _, _) -> called(Pid);
 member(callee, _, Callee, _, _) -> text(Callee);
@@ -233,7 +244,8 @@ stands(Cycle) ->
     Calls = [call(P) || P <- Cycle],
     Before = [reductions(P) || P <- Cycle],
     After = [reductions(P) || P <- Cycle],
-    calls_next(Cycle, Calls) andalso have_not_run([N || {_, {N, _}} <- Calls], Before, ?LOOKS) andalso
+    calls_next(Cycle, Calls) andalso
+        have_not_run([N || {_, {N, _}} <- Calls], Before, ?LOOKS) andalso
         have_not_run(Before, After, ?ANSWERS).
 
 reductions(Pid) ->
@@ -258,4 +270,6 @@ called(Pid) ->
     known({name, Pid}, fun() -> ask_name(Pid) end).
 
 ask_name(Pid) ->
-    erltrace_process_name:shown(Pid, erltrace_process_name:ask(Pid, erltrace_process_name:has_labels())).
+    erltrace_process_name:shown(
+        Pid, erltrace_process_name:ask(Pid, erltrace_process_name:has_labels())
+    ).
