@@ -199,23 +199,26 @@ int worker_fd(const struct worker *w)
 /* Whole lines; what is behind the last newline stays. */
 static void cut(struct queue *q, worker_line *each, void *arg)
 {
-	char *p = q->text, *end = p + q->n, *nl;
+	char *p = q->text, *end, *nl;
 
-	while (q->n > 0 && (nl = memchr(p, '\n', (size_t)(end - p))) != NULL) {
+	if (q->n == 0)
+		return;
+	end = p + q->n;
+	while ((nl = memchr(p, '\n', (size_t)(end - p))) != NULL) {
 		*nl = '\0';
 		each(arg, p, (size_t)(nl - p));
 		p = nl + 1;
 	}
 	q->n = (size_t)(end - p);
-	if (q->n > 0)
-		memmove(q->text, p, q->n);
+	memmove(q->text, p, q->n);
 }
 
 static bool append(struct queue *q, const char *text, size_t len)
 {
 	if (!ARRAY_RESERVE(q->text, q->room, q->n + len))
 		return false;
-	memcpy(q->text + q->n, text, len);
+	if (len > 0)
+		memcpy(q->text + q->n, text, len);
 	q->n += len;
 	return true;
 }
