@@ -115,16 +115,35 @@ int api_reader_begun(erltrace_t *h, erltrace_error_t *err)
 	return h->co == NULL ? api_error(err, &e) : 1;
 }
 
+static erltrace_tick_t tick_of(const erltrace_t *h, unsigned stream)
+{
+	return (erltrace_tick_t){
+		.fired = sr_fired(h->reader, stream), .cost = sr_cost(h->reader, stream)};
+}
+
+int erltrace_stream_changes(erltrace_t *h, unsigned stream, const erltrace_change_handlers_t *to,
+	erltrace_error_t *err)
+{
+	int rc = h->reader != NULL ? api_reader_begun(h, err) : 0;
+	erltrace_tick_t tick;
+
+	if (rc <= 0)
+		return rc;
+	tick = tick_of(h, stream);
+	return api_changes(h, stream, sr_streams(h->reader), &tick, to);
+}
+
 int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
 {
 	struct co_json j = {.text = text, .arg = arg};
 	int rc = h->reader != NULL ? api_reader_begun(h, err) : 0;
+	erltrace_tick_t tick;
 
 	if (rc <= 0)
 		return rc;
-	rc = co_json_tick(&j, h->co, stream, sr_streams(h->reader), node,
-		sr_fired(h->reader, stream), sr_cost(h->reader, stream));
+	tick = tick_of(h, stream);
+	rc = co_json_tick(&j, h->co, stream, sr_streams(h->reader), node, &tick);
 	co_json_free(&j);
 	return rc;
 }

@@ -104,7 +104,7 @@ ERL_NIF_TERM nif_metrics(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (b->h != NULL) {
 		rc = 0;
 		prog = api_program(b->h);
-		api_live(b->h, NULL, NULL); /* if it has been started */
+		api_changes_begin(b->h); /* if it has been started */
 	}
 	for (unsigned i = prog != NULL ? prog->naggs : 0; i-- > 0;)
 		list = enif_make_list_cell(env, one(env, prog->aggs[i], script), list);

@@ -465,7 +465,7 @@ static ERL_NIF_TERM label_term(ErlNifEnv *env, const erltrace_value_t *v)
 	return t;
 }
 
-static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t count)
+static int on_change(void *arg, const erltrace_agg_t *a)
 {
 	struct results *r = arg;
 	ErlNifEnv *env = r->env;
@@ -475,7 +475,7 @@ static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t cou
 		keys = enif_make_list_cell(env, label_term(env, &a->keys[i]), keys);
 	if (strcmp(a->function, "avg") == 0) {
 		value = enif_make_tuple2(
-			env, enif_make_int64(env, sum), enif_make_uint64(env, count));
+			env, enif_make_int64(env, a->sum), enif_make_uint64(env, a->count));
 	} else if (a->npercentiles > 0 || strstr(a->function, "quantize") != NULL) {
 		value = enif_make_list(env, 0);
 		for (unsigned i = a->nbuckets; i-- > 0;)
@@ -501,6 +501,8 @@ static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t cou
 ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	const erltrace_change_handlers_t to = {
+		.size = sizeof(to), .arg = &r, .change = on_change};
 	ERL_NIF_TERM worked = beam_get(env, argv[0]) != NULL ? nif_work(env, argc, argv) : atom_closed;
 	uint64_t from = clock_thread();
 	const ERL_NIF_TERM *t;
@@ -511,7 +513,7 @@ ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (t[0] == atom_error)
 		return worked;
 	WITH_HANDLE(b)
-	rc = api_live(b->h, on_live, &r);
+	rc = erltrace_changes(b->h, &to, NULL);
 	atomic_fetch_add(&b->reading, clock_thread() - from);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
