@@ -34,6 +34,19 @@ static inline size_t utf8_len(const unsigned char *s, size_t n)
 	return utf8_valid(s, n);
 }
 
+/*
+ * The next character of a text of n > 0 bytes, at most 4, and its length; what is invalid, and a NUL,
+ * is U+FFFD. Returns how many bytes of the text that was.
+ */
+static inline size_t utf8_clean(const char *text, size_t n, const char **to, size_t *len)
+{
+	size_t valid = text[0] != '\0' ? utf8_valid((const unsigned char *)text, n) : 0;
+
+	*to = valid > 0 ? text : "\xef\xbf\xbd";
+	*len = valid > 0 ? valid : 3;
+	return valid > 0 ? valid : 1;
+}
+
 /* How much of a text is kept where there is room for `most` bytes: no part of a character. */
 static inline size_t utf8_cut(const char *text, size_t most)
 {

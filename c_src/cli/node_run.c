@@ -20,6 +20,8 @@
 #include "node/etf.h"
 #include "output.h"
 #include "run.h"
+#include "server_calls.h"
+#include "server_run.h"
 #include "shell.h"
 #include "snapshots.h"
 
@@ -152,11 +154,22 @@ void node_reopen(struct nodes *ns, const char *text, size_t len)
 		cli_say("couldn't freopen() \"%s\": %s", path, strerror(error));
 }
 
+/* Of a flight recorder: the name, a NUL, and the text. */
+static void on_alert(struct cli *c, const char *text, long len)
+{
+	const char *end = memchr(text, '\0', (size_t)len);
+
+	if (end != NULL)
+		calls_alert(c, text, (size_t)(end - text), end + 1, (size_t)(text + len - end - 1));
+}
+
 static void print_item(
 	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
 {
 	if (strcmp(kind, "stream") == 0) {
 		node_stream(ns, t, text, (size_t)len);
+	} else if (strcmp(kind, "alert") == 0 && ns->c->calls != NULL) {
+		on_alert(ns->c, text, len);
 	} else if (strcmp(kind, "live") == 0) { /* it names its node */
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (strcmp(kind, "text") == 0 && ns->c->json) {
@@ -183,6 +196,23 @@ static void print_items(struct nodes *ns, struct target *t, const ei_x_buff *x, 
 static void on_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
 	print_items(ns, t, x, at);
+	node_tell(t, "more");
+}
+
+/* Which descriptions match nothing there, as they may with -Z. */
+static void on_unmatched(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+{
+	struct run_unmatched *list = NULL;
+	size_t n = node_get_unmatched(x, at, &list);
+
+	if (ns->c->calls != NULL)
+		calls_unmatched(ns->c, list, n);
+	else if (ns->c->json)
+		cli_json_unmatched(ns->c, t->nd->name, list, n);
+	for (size_t i = 0; i < n; i++)
+		free(list[i].text);
+	free(list);
+	cli_flush(ns->c);
 	node_tell(t, "more");
 }
 
@@ -249,6 +279,7 @@ static const struct node_handler handlers[] = {
 	{"failed", on_failed},
 	{"code", on_code},
 	{"rows", on_rows},
+	{"unmatched", on_unmatched},
 	{"done", on_done},
 	{NULL, NULL},
 };

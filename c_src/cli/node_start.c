@@ -245,7 +245,7 @@ static int silence_ms(struct cli *c)
 }
 
 /* Of what is said to the agents: src/erltrace_agent.erl has the same number. */
-enum { PROTOCOL = 3 };
+enum { PROTOCOL = 4 };
 
 /* What erltrace_agent:start/3 is to do, once for all nodes. */
 int node_put_spec(ei_x_buff *x, struct nodes *ns)
@@ -258,7 +258,8 @@ int node_put_spec(ei_x_buff *x, struct nodes *ns)
 	ns->beat_ms = silence / 4 < 1000 ? silence / 4 : 1000;
 	put_number(x, "protocol", PROTOCOL);
 	put_settings(x, ns);
-	put_flag(x, "json", c->json);
+	put_flag(x, "json", c->json && c->calls == NULL);
+	put_flag(x, "data", c->calls != NULL);
 	put_flag(x, "list", c->mode == MODE_LIST);
 	put_flag(x, "zero", c->zero_matches);
 	put_flag(x, "terminal", c->terminal);

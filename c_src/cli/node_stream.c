@@ -12,6 +12,7 @@
 #include "format_match.h"
 #include "node_system.h"
 #include "output.h"
+#include "server_calls.h"
 
 static _Thread_local struct nodes *running; /* handlers of JSON have a state of their own */
 
@@ -101,7 +102,7 @@ static int open_reader(struct nodes *ns, unsigned streams)
 	if (cli_handlers(ns->c, &ns->reads) != CLI_OK)
 		return CLI_ERROR;
 	if (ns->c->json)
-		ns->c->json_state.text = on_text;
+		ns->c->json_state.text = on_text; /* of which calls make no use */
 	else
 		ns->reads.text = on_text;
 	ns->reads.system = on_system;
@@ -160,16 +161,34 @@ static int on_tick(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-/* What ticks and stacks are of, they must be told before anything is read. */
-static void tick(struct nodes *ns, bool all)
+/* > 0: there is more. */
+static int tick_of(struct nodes *ns, const struct target *t)
 {
 	erltrace_error_t err;
 
-	for (int i = 0; i < ns->n; i++)
-		while (ns->v[i].began_at != 0 &&
-			erltrace_stream_tick(ns->reader, ns->v[i].stream, ns->v[i].nd->name, on_tick,
-				ns->c, &err) > 0 && all)
+	if (ns->c->calls != NULL)
+		return calls_changes(ns->c, t->nd->name, ns->reader, (int)t->stream);
+	return erltrace_stream_tick(ns->reader, t->stream, t->nd->name, on_tick, ns->c, &err);
+}
+
+/* A server finds a node that hangs by its ticks: there are some while it gives signs of life. */
+static bool is_silent(const struct nodes *ns, const struct target *t)
+{
+	return ns->c->calls != NULL && t->ticked_at == t->heard_at;
+}
+
+/* What ticks and stacks are of, they must be told before anything is read. */
+static void tick(struct nodes *ns, bool all)
+{
+	for (int i = 0; i < ns->n; i++) {
+		struct target *t = &ns->v[i];
+
+		if (t->began_at == 0 || (!all && is_silent(ns, t)))
+			continue;
+		while (tick_of(ns, t) > 0 && all)
 			;
+		t->ticked_at = t->heard_at;
+	}
 }
 
 static void due(struct nodes *ns)

@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "node/decode.h"
+#include "server_run.h"
 
 int64_t node_ms(void)
 {
@@ -100,6 +102,28 @@ int node_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_t 
 	err->line = (int)line;
 	err->column = (int)column;
 	return 0;
+}
+
+/* [{Line, Column, Text}] */
+size_t node_get_unmatched(const ei_x_buff *x, int at, struct run_unmatched **list)
+{
+	long line = 0, column = 0, len;
+	const char *text;
+	size_t n = 0;
+	int most = 0;
+
+	ei_decode_list_header(x->buff, &at, &most);
+	while (n < (size_t)most && nd_get_tuple(x, &at, 3) == 0 &&
+		ei_decode_long(x->buff, &at, &line) == 0 &&
+		ei_decode_long(x->buff, &at, &column) == 0 &&
+		nd_get_text(x, &at, &text, &len) == 0 && ARRAY_ROOM(*list, n)) {
+		(*list)[n] = (struct run_unmatched){
+			(int)line, (int)column, strndup(text, (size_t)len)};
+		if ((*list)[n].text == NULL)
+			break;
+		n++;
+	}
+	return n;
 }
 
 /* [{text | err | .., Text}] */
@@ -204,6 +228,7 @@ static void on_message(struct nodes *ns, struct target *t, const ei_x_buff *x)
 	int at = x->index;
 	char tag[16];
 
+	t->heard_at = node_ms();
 	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, tag, sizeof(tag)) < 0)
 		return;
 	for (const struct node_handler *h = ns->handlers; h->tag != NULL; h++)

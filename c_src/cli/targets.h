@@ -25,6 +25,7 @@ struct target {
 	bool zero;    /* nothing matches there */
 	struct cli_snapshot *snapshot; /* that it is sending, or NULL */
 	int64_t began_at, came_at; /* ms: when it began; when something of its stream came, or 0 */
+	int64_t heard_at, ticked_at; /* ms: its last sign of life; that of the last tick */
 	unsigned stream; /* of the reader */
 	bool silent; /* it has ended the script because we stood still */
 };
@@ -98,6 +99,9 @@ int node_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_t 
 typedef void node_item(
 	struct nodes *ns, struct target *t, const char *kind, const char *text, long len);
 void node_get_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at, node_item *cb);
+struct run_unmatched;
+/* Returns how many; the list and its texts are to be freed. */
+size_t node_get_unmatched(const ei_x_buff *x, int at, struct run_unmatched **list);
 bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg); /* any? */
 
 /* node_flows.c */

@@ -13,7 +13,8 @@
 
 /* ---- shapes ----------------------------------------------------------------------------- */
 
-static void set_params(erltrace_shape_t *s, const struct prog_agg *a, double percents[AGGFN_PERCENTS])
+static void set_params(
+	erltrace_shape_t *s, const struct prog_agg *a, double percents[AGGFN_PERCENTS])
 {
 	s->params = (const int64_t *)a->param;
 	s->nparams = a->fn == AGG_LQUANTIZE ? 3 : a->fn == AGG_LLQUANTIZE ? 4 : 0;

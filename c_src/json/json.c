@@ -187,7 +187,7 @@ static int js_on_event(void *arg, const erltrace_event_t *ev)
 }
 
 /* What gives nothing of its own: aggregations come through js_on_aggregation. */
-static bool js_is_silent(const char *action)
+bool co_json_is_silent(const char *action)
 {
 	static const char *const silent[] = {"printa", "clear", "trunc", "normalize", "denormalize",
 		"commit", "discard", "speculate", "ftruncate", ""};
@@ -203,7 +203,7 @@ static int js_on_record(void *arg, const erltrace_event_t *ev, const erltrace_re
 {
 	struct co_json *j = arg;
 
-	if (js_is_silent(rec->action))
+	if (co_json_is_silent(rec->action))
 		return 0;
 	js_begin_of(j->buf, ev->node, rec->action);
 	js_event(j->buf, ev);
@@ -533,6 +533,21 @@ int co_json_snapshot_written(struct co_json *j, const char *why, const char *fil
 int co_json_snapshot_failed(struct co_json *j, const char *why, const char *error)
 {
 	return on_file(j, "snapshot_failed", why, "message", error);
+}
+
+int co_json_unmatched(struct co_json *j, const char *node, const char *const *texts, size_t n)
+{
+	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
+		return -1;
+	js_begin(j->buf, "unmatched");
+	js_text(j->buf, "node", node);
+	cb_str(j->buf, ",\"descriptions\":[");
+	for (size_t i = 0; i < n; i++) {
+		cb_str(j->buf, i ? "," : "");
+		js_string(j->buf, texts[i], strlen(texts[i]));
+	}
+	cb_str(j->buf, "]");
+	return js_end(j);
 }
 
 void co_json_free(struct co_json *j)

@@ -25,6 +25,9 @@ int co_json_handlers(struct co_json *j, erltrace_handlers_t *h);
 int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *doing);
 int co_json_snapshot_written(struct co_json *j, const char *why, const char *file);
 int co_json_snapshot_failed(struct co_json *j, const char *why, const char *error);
+/* --live, -Z: which descriptions of the script match nothing in a node, a sentence each. */
+int co_json_unmatched(struct co_json *j, const char *node, const char *const *texts, size_t n);
+bool co_json_is_silent(const char *action); /* it has no line */
 /*
  * --live: a line with what aggregations gathered since the last one; the first is preceded by a
  * line that says which aggregations there are. 1: there is more, for another line; -1: out of memory.

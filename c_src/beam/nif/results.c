@@ -141,6 +141,25 @@ static int on_alert(void *arg, const erltrace_event_t *ev, const erltrace_record
 		       : on_record(arg, ev, rec);
 }
 
+/* {alert, <<Name, 0, Text>>} */
+static int on_alert_data(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+{
+	struct results *r = arg;
+	const erltrace_value_t *name = rec->values;
+	unsigned char *p;
+	ERL_NIF_TERM t;
+
+	(void)ev;
+	if (strcmp(rec->action, "alert") != 0 || rec->nvalues == 0 || name->bytes == NULL)
+		return 0;
+	p = enif_make_new_binary(r->env, name->len + 1 + rec->len, &t);
+	memcpy(p, name->bytes, name->len);
+	p[name->len] = '\0';
+	memcpy(p + name->len + 1, rec->text, rec->len);
+	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "alert"), t));
+	return 0;
+}
+
 static int on_drop(void *arg, const erltrace_drop_t *d)
 {
 	struct results *r = arg;
@@ -211,7 +230,7 @@ static int on_json_snapshot(void *arg, const erltrace_snapshot_t *s)
 
 /*
  * How results are wanted: text, terminal, json, records, both (text and records), alerts (nothing
- * that is printed).
+ * that is printed), data (of a flight recorder: its alerts).
  */
 static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, struct results *r,
 	struct co_json *json, erltrace_handlers_t *hs)
@@ -231,6 +250,8 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	} else if (strcmp(f, "alerts") == 0) {
 		hs->record = on_alert;
 		api_mute(b->h);
+	} else if (strcmp(f, "data") == 0) {
+		hs->record = on_alert_data;
 	}
 	if (hs->record == NULL || strcmp(f, "both") == 0)
 		hs->text = on_text;
