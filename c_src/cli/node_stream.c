@@ -187,7 +187,8 @@ static void tick(struct nodes *ns, bool all)
 			continue;
 		while (tick_of(ns, t) > 0 && all)
 			;
-		t->ticked_at = t->heard_at;
+		if (erltrace_status(ns->reader, NULL) != ERLTRACE_IDLE) /* it has begun */
+			t->ticked_at = t->heard_at;
 	}
 }
 

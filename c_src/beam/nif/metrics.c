@@ -11,7 +11,7 @@
 #include "api/in_node.h"
 #include "beam/handle/beam_handle.h"
 #include "beam/nif.h"
-#include "metric_name.h"
+#include "metrics/metric_name.h"
 #include "prog/aggfn.h"
 #include "prog/builtins.h"
 #include "prog/hist.h"
