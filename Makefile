@@ -133,7 +133,7 @@ HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
 
 # ---- sources ------------------------------------------------------------------------------
 
-LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider replay symbols consume stream json api)
+LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider replay symbols term consume stream json api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 
 # The kernel engine: its half in the kernel is built by clang (KERNEL=: without). The linker of
@@ -171,7 +171,7 @@ EI_CFLAGS := -D_REENTRANT -I$(EI)/include
 EI_LIB := $(EI)/lib/libei.a
 LEFT_OUT := c_src/cli/without_nodes.c c_src/web/list_no_nodes.c c_src/serve/watch_no_nodes.c
 else
-LEFT_OUT := $(filter-out %/paths.c %/cancel.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) \
+LEFT_OUT := $(filter-out %/paths.c %/cancel.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) $(filter-out %/worker.c,$(wildcard c_src/client/*.c)) \
 	c_src/cli/bridge.c c_src/web/list_nodes.c c_src/serve/watch_nodes.c
 endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c c_src/serve/*.c) $(METRICS_SRC))
@@ -267,7 +267,7 @@ $(1)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 
 $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
-$(addprefix $(1)/c_src/,node/%.o cli/node_%.o web/list_nodes.o serve/watch_nodes.o): CPPFLAGS += $(EI_CFLAGS)
+$(addprefix $(1)/c_src/,node/%.o cli/node_%.o cli/bridge.o client/%.o web/list_nodes.o serve/watch_nodes.o): CPPFLAGS += $(EI_CFLAGS)
 $(1)/c_src/web/%.o $(1)/c_src/serve/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
 $(1)/c_src/beam/fast/fast_core.o: $(CORE)
 $(1)/c_src/beam/fast/fast_core.o: CPPFLAGS += $(CORE:%=-DERLTRACE_CORE='"%"')
@@ -458,7 +458,7 @@ asan: deps
 	@BUILD=$(BUILD) BIN=$(SAN)/bin LIB=$(LIB) CC="$(CC)" tools/run-tests.sh asan
 
 # Tests of many threads, under ThreadSanitizer.
-TSAN_TESTS := $(addprefix $(TSAN)/test/c/,percentile_test threads_test tables_test)
+TSAN_TESTS := $(addprefix $(TSAN)/test/c/,percentile_test threads_test tables_test worker_test)
 $(TSAN_TESTS): $(TSAN)/%: $(TSAN)/%.o $(TSAN)/liberltrace.a
 	$(call link,$(CLANG) $(TSANITIZE) -pthread)
 

@@ -63,7 +63,7 @@ here(Way, Load) when Way =:= notes; Way =:= usdt; Way =:= kernel ->
             end
     end;
 here(fast, _) ->
-    case erltrace_fastcalls:available() of
+    case erltrace_find:known(fast) of
         ok -> ok;
         {refused, Why} -> {no, "refused: " ++ binary_to_list(Why)}
     end;

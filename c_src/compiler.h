@@ -8,7 +8,8 @@
 
 /*
  * Code that runs while a probe fires. It is in a section of its own, so that
- * test/tree/probe_path.sh can list everything that is called from there.
+ * test/tree/probe_path.sh can follow everything that is called from there. A static function that
+ * is always inlined there needs no mark.
  */
 #define PROBE_PATH  __attribute__((section(".text.probe")))
 #define NO_GUARD    __attribute__((no_stack_protector)) /* no buffer to overrun */

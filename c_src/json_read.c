@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "utf8.h"
 
 struct reader {
 	struct js *js;
@@ -81,16 +82,6 @@ static int unicode(struct reader *r, uint32_t *c)
 	return *c != 0 ? 0 : fail(r, start, "a text with a NUL");
 }
 
-static size_t encode(uint32_t c, char *to)
-{
-	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-	for (size_t i = n; i-- > 1; c >>= 6)
-		to[i] = (char)(0x80 | (c & 0x3f));
-	to[0] = (char)(n == 1 ? c : (0xf0 << (4 - n) & 0xff) | c);
-	return n;
-}
-
 /* Behind a backslash; what is decoded is never longer than what is read. */
 static int escape(struct reader *r, char **to)
 {
@@ -108,7 +99,7 @@ static int escape(struct reader *r, char **to)
 	r->at++;
 	if (unicode(r, &c) < 0)
 		return -1;
-	*to += encode(c, *to);
+	*to += utf8_encode(c, *to);
 	return 0;
 }
 

@@ -126,3 +126,19 @@ int fi_open_perf_map(int pid)
 	}
 	return reopen(fd, &st);
 }
+
+bool fi_is_stopped(int pid)
+{
+	char path[64], line[512];
+	const char *end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (f == NULL || fgets(line, sizeof(line), f) == NULL)
+		line[0] = '\0';
+	if (f != NULL)
+		fclose(f);
+	end = strrchr(line, ')'); /* "pid (name) state ..." */
+	return end != NULL && (strncmp(end, ") T", 3) == 0 || strncmp(end, ") t", 3) == 0);
+}

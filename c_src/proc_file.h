@@ -20,4 +20,6 @@ int fi_own_pid(int pid);
 /* Does the process run as our own (effective) user? */
 bool fi_is_ours(int pid);
 
+bool fi_is_stopped(int pid); /* by SIGSTOP or a debugger */
+
 #endif

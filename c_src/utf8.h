@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 validation, for all text from outside that is displayed. */
+/* UTF-8: the only place that reads and writes its bytes. (Probe path, and all text from outside.)
+ */
 #ifndef ET_UTF8_H
 #define ET_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+
+#define UTF8_NONE	0xfffd /* U+FFFD, for what is no character; in UTF-8: */
+#define UTF8_NONE_BYTES "\xef\xbf\xbd"
+
+/* A byte that is not the first of its character. */
+static inline bool utf8_is_tail(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+static inline bool utf8_is_char(uint32_t c)
+{
+	return c < 0xd800 || (c >= 0xe000 && c <= 0x10ffff);
+}
 
 /*
  * The length of the character at s, of at most n > 0 bytes. 0: invalid UTF-8 (overlong forms and
@@ -42,9 +59,49 @@ static inline size_t utf8_clean(const char *text, size_t n, const char **to, siz
 {
 	size_t valid = text[0] != '\0' ? utf8_valid((const unsigned char *)text, n) : 0;
 
-	*to = valid > 0 ? text : "\xef\xbf\xbd";
+	*to = valid > 0 ? text : UTF8_NONE_BYTES;
 	*len = valid > 0 ? valid : 3;
 	return valid > 0 ? valid : 1;
+}
+
+/* The character at s, whose length utf8_valid() gave as n > 0. */
+static inline uint32_t utf8_decode(const void *s, size_t n)
+{
+	const unsigned char *p = s;
+	uint32_t c = n == 1 ? p[0] : p[0] & (0x7fu >> n);
+
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (p[i] & 0x3f);
+	return c;
+}
+
+/* The bytes of a character, up to 0x10ffff: how many. */
+static inline size_t utf8_encode(uint32_t c, char buf[4])
+{
+	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (size_t i = n; i-- > 1; c >>= 6)
+		buf[i] = (char)(0x80 | (c & 0x3f));
+	buf[0] = (char)(n == 1 ? c : (0xf00 >> n & 0xff) | c);
+	return n;
+}
+
+/* How many characters. */
+static inline size_t utf8_count(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += !utf8_is_tail(text[i]);
+	return n;
+}
+
+/* Where the character begins that this byte is part of. */
+static inline size_t utf8_start(const char *text, size_t at)
+{
+	while (at > 0 && utf8_is_tail(text[at]))
+		at--;
+	return at;
 }
 
 /* How much of a text is kept where there is room for `most` bytes: no part of a character. */
@@ -52,11 +109,23 @@ static inline size_t utf8_cut(const char *text, size_t most)
 {
 	size_t len = strnlen(text, most + 1);
 
-	if (len <= most)
-		return len;
-	for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
-		;
-	return len;
+	return len <= most ? len : utf8_start(text, most);
+}
+
+/* The same of n bytes, where what follows them is not there. */
+static inline size_t utf8_whole(const char *text, size_t n)
+{
+	size_t at = n, back = 0;
+	unsigned char first;
+
+	while (at > 0 && back < 3 && utf8_is_tail(text[at - 1]))
+		at--, back++;
+	if (at == 0)
+		return n;
+	first = (unsigned char)text[at - 1];
+	return first >= 0xc2 && first < 0xf5 && back + 1 < 2u + (first >= 0xe0) + (first >= 0xf0)
+		       ? at - 1
+		       : n;
 }
 
 #endif

@@ -81,7 +81,10 @@
 %% @doc A new handle, owned by the caller.
 -spec open() -> {ok, handle()} | {error, reason()}.
 open() ->
-    erltrace_handle:start(self()).
+    case erltrace_handle:start(self()) of
+        {ok, Pid, _} -> {ok, Pid};
+        Error -> Error
+    end.
 
 %% @doc Turns the probes off and frees everything. Closing twice is fine.
 -spec close(handle()) -> ok.

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc The command's end inside a node. bin/erltrace connects as a hidden C node, calls start/3 and
-%% talks with two processes: the guard (erltrace_guard), which monitors both ends, and the worker,
+%% talks with two processes: erltrace_conn, which monitors both ends, and the worker,
 %% which is this module. The worker owns the handle: it compiles, starts, and sends what the script
 %% gathers as a stream, one batch at a time. The next batch is made when the command asks for it, so that a slow
 %% reader costs no memory here. The worker is `sensitive': a script never sees it.
@@ -15,7 +15,7 @@
 %%
 %% The worker's states:
 %%
-%%   preparing  gets its handle from the guard and compiles the script, or lists probes
+%%   preparing  gets its handle from erltrace_conn and compiles the script, or lists probes
 %%   ready      waits for the command to say go
 %%   running    polls for what the script has printed, less often while it prints nothing
 %%   giving     has sent something, and waits for `more'; other messages are postponed. `next' says
@@ -56,7 +56,7 @@
 -type next() :: ready | {running, Ms :: non_neg_integer()} | {leave, ExitCode :: integer()}.
 
 -record(data, {command :: pid(),
-               guard :: pid(),
+               conn :: pid(),
                spec :: spec(),
                h :: pid() | undefined,             % the handle
                form :: text | terminal | json | data,
@@ -73,22 +73,22 @@
 -spec start(pid(), port() | pid(), spec()) -> {ok, pid()} | {error, term()}.
 start(Command, Connection, Spec) ->
     Args = [Command, Connection, Spec],
-    case {proplists:get_value(protocol, Spec), whereis(erltrace_keeper)} of
+    case {proplists:get_value(protocol, Spec), whereis(erltrace_loader)} of
         {?PROTOCOL, undefined} ->
-            {ok, {Guard, Mon}} = apply(erltrace_guard, start, Args),
+            {ok, {Conn, Mon}} = apply(erltrace_conn, start, Args),
             erlang:demonitor(Mon, [flush]),
-            {ok, Guard};
-        {?PROTOCOL, Keeper} -> % the keeper removes no module while it runs
-            gen_server:call(Keeper, {run, Connection, erltrace_guard, start, Args}, infinity);
+            {ok, Conn};
+        {?PROTOCOL, Loader} -> % the loader removes no module while it runs
+            gen_server:call(Loader, {run, Connection, erltrace_conn, start, Args}, infinity);
         _ ->
             {error, {protocol, ?PROTOCOL}}
     end.
 
-%% @doc Started by the guard.
+%% @doc Started by erltrace_conn.
 -spec start_worker(pid(), pid(), spec()) -> {ok, {pid(), Monitor :: reference()}} | {error, term()}.
-start_worker(Command, Guard, Spec) ->
+start_worker(Command, Conn, Spec) ->
     %% At normal priority it would wait for its turn at every step, in a busy node.
-    gen_statem:start_monitor(?MODULE, {Command, Guard, Spec}, [{spawn_opt, [{priority, high}]}]).
+    gen_statem:start_monitor(?MODULE, {Command, Conn, Spec}, [{spawn_opt, [{priority, high}]}]).
 
 %% ---- the state machine ----------------------------------------------------------------------
 
@@ -97,16 +97,16 @@ callback_mode() ->
     handle_event_function.
 
 -spec init({pid(), pid(), spec()}) -> gen_statem:init_result(state()).
-init({Command, Guard, Spec}) ->
+init({Command, Conn, Spec}) ->
     process_flag(sensitive, true),
     erltrace_room:make(),
-    _ = erlang:monitor(process, Guard),
-    {ok, preparing, #data{command = Command, guard = Guard, spec = Spec, form = form(Spec), tick = now_ms()}}.
+    _ = erlang:monitor(process, Conn),
+    {ok, preparing, #data{command = Command, conn = Conn, spec = Spec, form = form(Spec), tick = now_ms()}}.
 
 -spec handle_event(gen_statem:event_type(), term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()).
-handle_event(info, {'DOWN', _, process, Guard, _}, _, #data{guard = Guard}) ->
-    {stop, {shutdown, unguarded}}; % it was killed: nobody monitors the command any more
+handle_event(info, {'DOWN', _, process, Conn, _}, _, #data{conn = Conn}) ->
+    {stop, {shutdown, unconnected}}; % it was killed: nobody monitors the command any more
 handle_event(info, {handle, {ok, H}}, preparing, Data) ->
     prepare(Data#data{h = H});
 handle_event(info, {handle, {error, Reason}}, preparing, Data) ->
@@ -150,7 +150,7 @@ code_change(_, State, Data, _) ->
 
 -spec format_status(gen_statem:format_status()) -> gen_statem:format_status().
 format_status(#{data := #data{} = Data} = Status) ->
-    Status#{data := #{command => Data#data.command, guard => Data#data.guard,
+    Status#{data := #{command => Data#data.command, conn => Data#data.conn,
                       handle => Data#data.h,
                       out => length(Data#data.out), next => Data#data.next}};
 format_status(Status) ->
@@ -159,7 +159,7 @@ format_status(Status) ->
 work_now(Data) ->
     {keep_state, Data, {state_timeout, 0, work}}.
 
-%% Send messages. After a `give' we wait for `more'; the guard sees to it that this ends.
+%% Send messages. After a `give' we wait for `more'; erltrace_conn sees to it that this ends.
 give([], ready, Data) ->
     {next_state, ready, Data#data{out = []}};
 give([], {running, Ms}, Data) ->
@@ -176,7 +176,7 @@ give([{give, Message} | Rest], Next, Data) ->
     tell(Message, Data),
     {next_state, giving, Data#data{out = Rest, next = Next}}.
 
-poll_after(Ms) when Ms >= ?SLOW_POLL -> {state_timeout, erltrace_beat:next(Ms), work, {abs, true}};
+poll_after(Ms) when Ms >= ?SLOW_POLL -> {state_timeout, erltrace_timer:next(Ms), work, {abs, true}};
 poll_after(Ms) -> {state_timeout, Ms, work}.
 
 %% Never reconnects to a command that has gone.
@@ -274,7 +274,7 @@ go(Data) ->
     case ask(go, Data) of
         ok ->
             Counts = ask(counts, Data),
-            tell_guard(Counts, Data),
+            tell_conn(Counts, Data),
             {Unmatched, Data1} = unmatched(Data),
             give([{give, armed_lines(Data)} | calls_object(Data) ++ Unmatched], {running, 0},
                  Data1#data{slowest = slowest(Counts)});
@@ -283,8 +283,8 @@ go(Data) ->
     end.
 
 %% Calls that go the fast way must end sooner if the network is cut.
-tell_guard({ok, #{calls := #{way := Way}}}, #data{guard = Guard}) -> Guard ! {calls, Way};
-tell_guard(_, _) -> ok.
+tell_conn({ok, #{calls := #{way := Way}}}, #data{conn = Conn}) -> Conn ! {calls, Way};
+tell_conn(_, _) -> ok.
 
 slowest({ok, #{samples := #{}, calls := #{way := none}, armed := [], things := undefined, prints := Prints}}) ->
     case Prints of

@@ -98,7 +98,7 @@ format_status(#{state := #st{on = On, hold = Hold, per_minute = Most, left_out =
 
 %% As long as there is something to end or to tell.
 look_later(#st{looks = false, on = On, left_out = Left} = St) when map_size(On) > 0; Left > 0 ->
-    _ = erltrace_beat:send_after(?LOOK, look),
+    _ = erltrace_timer:send_after(?LOOK, look),
     St#st{looks = true};
 look_later(St) ->
     St.

@@ -4,17 +4,11 @@
 %% ends them all. Handles work without it too.
 -module(erltrace_app).
 -behaviour(application).
--export([start/2, prep_stop/1, stop/1, setting/1]).
+-export([start/2, stop/1, setting/1]).
 
 -spec start(application:start_type(), term()) -> {ok, pid()} | {error, term()}.
 start(_Type, _Args) ->
-    erltrace_app_sup:start_link().
-
-%% What ends from here on is not to be started again.
--spec prep_stop(State) -> State.
-prep_stop(State) ->
-    _ = supervisor:terminate_child(erltrace_app_sup, restarter),
-    State.
+    erltrace_sup:start_link().
 
 -spec stop(term()) -> ok.
 stop(_State) ->
@@ -28,9 +22,9 @@ setting(Name) ->
     [V || {ok, V} <- [application:get_env(erltrace, Name)]] ++
         [word(V) || {erltrace, Words} <- arguments(), V <- values(atom_to_list(Name), Words)].
 
-%% The keeper has asked for them: `init' may not answer.
+%% The loader has asked for them: `init' may not answer.
 arguments() ->
-    try ets:lookup_element(erltrace_keeper, arguments, 2)
+    try ets:lookup_element(erltrace_loader, arguments, 2)
     catch error:badarg -> init:get_arguments()
     end.
 

@@ -3,27 +3,28 @@
 %% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the fast
 %% way to calls (erltrace_fastcalls) if that is taken (erltrace_calls), the VM's counters
 %% (erltrace_counters), the messages of the system monitor and of net_kernel
-%% (erltrace_monitor), the sequential system tracer (erltrace_flows), modules loaded while the script runs (erltrace_rearm). It is a value that the
+%% (erltrace_sysmon), the sequential system tracer (erltrace_flows), modules loaded while the script runs (erltrace_rearm). It is a value that the
 %% handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
--export([arm/4, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
+-export([arm/5, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
          stacks/1, key/2, about/1]).
 -export_type([arming/0]).
 
 -define(COUNT, 10). % ms between two checks whether the VM's counters are due to be read
 
 -record(arming, {nif :: reference(),
+                 sup :: pid(),                     % of the helpers
                  armed :: erltrace_vm:armed() | undefined,
                  calls :: erltrace_calls:calls() | undefined,
                  fast :: erltrace_fastcalls:fast() | undefined,
                  counters :: erltrace_counters:counters() | undefined,
-                 monitor :: pid() | undefined,
+                 sysmon :: pid() | undefined,
                  flows :: pid() | undefined,       % holds the sequential system tracer
                  wall :: pid() | undefined,        % for profile-wall-N
                  state :: erltrace_state:walker() | undefined, % for the provider state
                  missing = <<>> :: binary(),       % which probes cannot fire here, and why
                  rearm :: erltrace_rearm:rearm() | undefined,
-                 layout :: ok | names | undefined,
+                 stack :: boolean() | undefined, % is it known?
                  stacks = false :: boolean(),      % Erlang stacks are recorded
                  sweeps = false :: boolean(),      % exits of processes are not traced
                  skipped = 0 :: non_neg_integer(), % processes left to other tracers
@@ -32,30 +33,30 @@
 
 %% @doc Known: the modules that were loaded when the script was compiled. `gone': the owner ended
 %% meanwhile, and what had been armed is off again.
--spec arm(reference(), pos_integer(), Owner :: pid(), Known :: [module()]) ->
+-spec arm(reference(), pos_integer(), Owner :: pid(), Known :: [module()], Sup :: pid()) ->
           {ok, arming()} | {error, Tag :: binary(), Text :: binary()} | gone.
-arm(Nif, Number, Owner, Known) ->
-    A = #arming{nif = Nif, counters = erltrace_counters:new(Nif, Number, Owner)},
+arm(Nif, Number, Owner, Known, Sup) ->
+    A = #arming{nif = Nif, sup = Sup, counters = erltrace_counters:new(Nif, Number, Owner)},
     case arm_needs(Number, Owner, Known, A) of
         {ok, A1} -> _ = erltrace_nif:armed(Nif), {ok, A1};
         Error -> _ = uncount(A), Error
     end.
 
-arm_needs(Number, Owner, Known, #arming{nif = Nif} = A) ->
+arm_needs(Number, Owner, Known, #arming{nif = Nif, sup = Sup} = A) ->
     Calls = erltrace_calls:choose(Nif),
     unflagged(Nif, erltrace_calls:is_fast(Calls)),
     case erltrace_nif:needs(Nif, node(), erlang:system_info(process_limit), self()) of
         Needs when is_list(Needs) ->
-            A1 = A#arming{layout = prepare(Nif, Needs), sweeps = erltrace_needs:has(sweep, Needs),
+            A1 = A#arming{stack = prepare(Nif, Needs), sweeps = erltrace_needs:has(sweep, Needs),
                           stacks = erltrace_needs:has(stacks, Needs),
                           calls = erltrace_calls:note(Nif, Needs, Calls)},
-            Names = erltrace_names:fill(Nif, Needs),
-            case arm_flows(Number, Needs, Owner) of
+            Names = erltrace_names:fill(Nif, Needs, Sup),
+            case arm_flows(Number, Needs, Owner, Sup) of
                 {ok, Flows, Fast, Armed} ->
                     erltrace_names:renew(Nif, Names),
                     erltrace_needs:has(atoms, Needs) andalso
                         erltrace_nif:vm_fact(Nif, atoms, erlang:system_info(atom_count)),
-                    start_monitor(Number, Needs, Known,
+                    start_helpers(Number, Needs, Known,
                                   A1#arming{armed = Armed, fast = Fast, flows = Flows,
                                             skipped = erltrace_vm:skipped(Armed),
                                             left = erltrace_vm:left(Armed)});
@@ -77,12 +78,12 @@ unflagged(Nif, IsFast) ->
     Asked = application:get_env(erltrace, exit_events, true) =:= false,
     Samples = erltrace_nif:samples(Nif) =:= true andalso erltrace_nif:calls(Nif) =:= none,
     _ = (Asked orelse Samples) andalso erltrace_nif:unflagged(Nif),
-    _ = (IsFast orelse Asked) andalso erltrace_names:layout(),
+    _ = (IsFast orelse Asked) andalso erltrace_find:known(name),
     ok.
 
 %% The system tracer is there before the first token is set.
-arm_flows(Number, Needs, Owner) ->
-    case erltrace_flows:start(Number, self(), Needs) of
+arm_flows(Number, Needs, Owner, Sup) ->
+    case erltrace_flows:start(Sup, Number, self(), Needs) of
         {ok, Flows} ->
             case arm_both(Number, Needs, Owner) of
                 {ok, Fast, Armed} -> {ok, Flows, Fast, Armed};
@@ -105,13 +106,13 @@ arm_both(Number, Needs, Owner) ->
 is_fast({fast, _, _, _}) -> true;
 is_fast(_) -> false.
 
-start_monitor(Number, Needs, Known, A) ->
-    case erltrace_monitor:start(Number, self(), Needs) of
-        {ok, Monitor, Missing} ->
-            Wall = erltrace_wall:start(Number, self(), Needs),
-            {ok, start_rearm(Needs, Known, A#arming{monitor = Monitor, missing = Missing,
-                                                    wall = Wall,
-                                                    state = erltrace_state:start(Number, Needs)})};
+start_helpers(Number, Needs, Known, #arming{sup = Sup} = A) ->
+    case erltrace_sysmon:start(Sup, Number, Needs) of
+        {ok, Sysmon, Missing} ->
+            Wall = erltrace_wall:start(Sup, Number, self(), Needs),
+            State = erltrace_state:start(Sup, Number, Needs),
+            {ok, start_rearm(Needs, Known, A#arming{sysmon = Sysmon, missing = Missing, wall = Wall,
+                                                    state = State})};
         Error ->
             erltrace_fastcalls:disarm(A#arming.fast),
             erltrace_vm:disarm(A#arming.armed),
@@ -131,17 +132,17 @@ start_rearm(Needs, Known, #arming{armed = Armed, fast = Fast} = A) ->
 
 prepare(Nif, Needs) ->
     [code:ensure_loaded(M) || M <- [dyntrace, erl_ddll], erltrace_needs:has(M, Needs)],
-    erltrace_needs:has(run_state, Needs) andalso erltrace_run_state:find(),
+    erltrace_needs:has(run_state, Needs) andalso erltrace_find:known(run_state),
     erltrace_needs:has(ports, Needs) andalso erltrace_nif:add_ports(Nif, ports(), drivers()),
     erltrace_needs:has(tables, Needs) andalso name_tables(Nif),
     case erltrace_needs:has(layout, Needs) orelse erltrace_needs:has('receive', Needs) of
         true ->
-            Layout = erltrace_vm:layout(),
+            Stack = erltrace_find:is_known(stack),
             erltrace_needs:has(stacks, Needs) andalso begin
                                                     erltrace_code:prepare(),
                                                     erltrace_nif:has_stacks(Nif)
                                                 end,
-            Layout;
+            Stack;
         false ->
             undefined
     end.
@@ -166,20 +167,20 @@ drivers() ->
 -spec disarm(arming()) -> arming().
 disarm(#arming{armed = undefined} = A) ->
     A;
-disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls, monitor = Monitor} = A) ->
+disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls} = A) ->
     %% First the hooks: to take breakpoints back is many times slower.
     _ = erltrace_calls:is_fast(Calls) andalso (catch erltrace_nif:set_calls(Nif, traced)),
     A1 = uncount(A),
     erltrace_wall:stop(A#arming.wall),
     erltrace_state:stop(A#arming.state),
-    erltrace_monitor:stop(Monitor),
+    erltrace_sysmon:stop(A#arming.sysmon),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
     _ = case erltrace_flows:stop(A#arming.flows) of % when nobody gets a token any more
             ok -> ok;
             {warning, Text} -> catch erltrace_nif:warn(Nif, Text)
         end,
-    A1#arming{armed = undefined, flows = undefined, fast = undefined, monitor = undefined, wall = undefined,
+    A1#arming{armed = undefined, flows = undefined, fast = undefined, sysmon = undefined, wall = undefined,
               rearm = undefined}.
 
 %% ---- what the VM counts ----------------------------------------------------------------------
@@ -250,7 +251,7 @@ sweeps(#arming{sweeps = Sweeps}) -> Sweeps.
 
 %% @doc Is the table of loaded code used (erltrace_code)?
 -spec stacks(arming()) -> boolean().
-stacks(#arming{stacks = Stacks}) -> Stacks andalso erltrace_nif:code_ask(get) =:= known.
+stacks(#arming{stacks = Stacks}) -> Stacks andalso erltrace_nif:find(code, get) =:= ok.
 
 %% @doc A key is pressed in the command's terminal.
 -spec key({byte(), integer(), integer()}, arming()) -> ok.
@@ -258,7 +259,7 @@ key(Key, #arming{state = State}) -> erltrace_state:key(Key, State).
 
 %% @doc For erltrace:status/1 and -v.
 -spec about(arming()) -> map().
-about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} = A) ->
+about(#arming{armed = Armed, fast = Fast, counters = Counters, stack = Stack} = A) ->
     What = case Armed of undefined -> []; _ -> erltrace_vm:about(Armed) end,
     NFast = case Fast of undefined -> 0; _ -> erltrace_fastcalls:count(Fast) end,
     Counted = case Counters of undefined -> []; _ -> erltrace_counters:about(Counters) end,
@@ -268,5 +269,5 @@ about(#arming{armed = Armed, fast = Fast, counters = Counters, layout = Layout} 
                                     proplists:get_value(counted, Counted, 0)),
       counted => Counted,
       things => erltrace_state:about(A#arming.state),
-      returns_by => case Layout of ok -> stack; Other -> Other end,
+      returns_by => case Stack of true -> stack; false -> names; undefined -> undefined end,
       stacks => case A#arming.stacks of true -> erltrace_code:about(); false -> undefined end}.

@@ -59,7 +59,7 @@ way(auto) ->
 way(fast) ->
     case forbidden() of
         <<>> ->
-            case erltrace_fastcalls:available() of
+            case erltrace_find:known(fast) of
                 ok -> fast;
                 {refused, Why} -> {traced, Why}
             end;

@@ -7,6 +7,7 @@
 %% address was not known, and now and then.
 -module(erltrace_code).
 -export([prepare/0, poll/0, interval/0, about/0, refresh/0]).
+-export([observe/0, self_test/0]). % for erltrace_find
 -export([at/1, down/2]). % on the stack in the test
 -export_type([about/0]).
 
@@ -17,20 +18,11 @@
 -define(ATTEMPTS, 5).   % code may be loaded while it is looked at
 
 %% @doc Make and test the table, once per node.
--spec prepare() -> known | {refused, Why :: binary()}.
+-spec prepare() -> erltrace_find:answer().
 prepare() ->
-    case erltrace_nif:code_ask(get) of
-        undefined ->
-            case erltrace_vm:locked_apart(fun check/0) of
-                normal -> ok;
-                Reason -> refuse(io_lib:format("~0P", [Reason, 10]))
-            end,
-            erltrace_nif:code_ask(get);
-        known ->
-            _ = refresh(),
-            known;
-        Refused ->
-            Refused
+    case erltrace_nif:find(code, get) of
+        ok -> _ = refresh(), ok;
+        _ -> erltrace_find:known(code)
     end.
 
 %% @doc ms between two polls.
@@ -47,7 +39,10 @@ poll() ->
 -spec about() -> about().
 about() ->
     {Unknown, Changed, _} = erltrace_nif:code_ask(counts),
-    #{table => erltrace_nif:code_ask(get), unknown => Unknown, changed => Changed}.
+    #{table => table(erltrace_nif:find(code, get)), unknown => Unknown, changed => Changed}.
+
+table(ok) -> known;
+table(Other) -> Other.
 
 %% @doc Bring the table up to date.
 -spec refresh() -> {Modules :: non_neg_integer(), Functions :: non_neg_integer(),
@@ -58,27 +53,25 @@ refresh() ->
     erltrace_nif:code_table([{M, erlang:make_fun(M, module_info, 0), erlang:check_old_code(M)} ||
                                 M <- erlang:loaded()]).
 
-check() ->
-    case erltrace_nif:code_ask(get) of
-        undefined -> check(?ATTEMPTS);
-        _ -> ok
+%% @doc Nothing is concluded from a table in which something was not understood.
+-spec observe() -> erltrace_find:outcome().
+observe() ->
+    erltrace_vm:locked(fun() -> observe(?ATTEMPTS) end).
+
+observe(Attempts) ->
+    case refresh() of
+        {_, _, 0, _} -> ok;
+        _ when Attempts > 1 -> observe(Attempts - 1);
+        {refused, Why} -> {refused, Why};
+        {_, _, _, Why} -> {refused, Why}
     end.
 
-check(Attempts) ->
-    case lists:member(false, erltrace_app:setting(vm_internals)) orelse refresh() of
-        true -> refuse("the setting vm_internals forbids it");
-        {_, _, 0, _} -> check_stacks();
-        _ when Attempts > 1 -> check(Attempts - 1);
-        {refused, Why} -> refuse(Why);
-        {_, _, _, Why} -> refuse(Why)
-    end.
-
-refuse(Why) -> erltrace_nif:code_ask({refuse, Why}).
-
-check_stacks() ->
+%% @doc Stacks of this module.
+-spec self_test() -> erltrace_find:outcome().
+self_test() ->
     case lists:all(fun is_same/1, lists:seq(0, 3)) of
-        true -> erltrace_nif:code_ask(known);
-        false -> refuse("a stack is not what the VM says it is")
+        true -> ok;
+        false -> {refused, <<"a stack is not what the VM says it is">>}
     end.
 
 %% The same calls, once with the one and once with the other at their end: below at/1 the stacks are
@@ -89,10 +82,9 @@ is_same(Depth) ->
     length(Vm) >= 3 andalso lists:prefix(Vm, Table).
 
 stack(Depth, Who) ->
-    {P, M} = erltrace_vm:apart(fun() -> ?MODULE:down(Depth, Who) end, []),
-    receive
-        {'DOWN', M, process, P, {result, {Stack}}} -> Stack;
-        {'DOWN', M, process, P, _} -> []
+    case erltrace_find:in_process(fun() -> ?MODULE:down(Depth, Who) end, []) of
+        {refused, _} -> [];
+        {Stack} -> Stack
     end.
 
 below(Frames) ->

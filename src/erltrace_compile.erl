@@ -150,7 +150,7 @@ add_functions(Nif, Modules) ->
 %% @doc All functions of a loaded module, with their kinds.
 -spec functions(module()) -> [{atom(), arity(), erlang | bif | nif}].
 functions(Module) ->
-    erltrace_keeper:turn(),
+    erltrace_loader:turn(),
     try
         Nifs = maps:from_keys(nifs(Module), true),
         [{F, A, kind(Module, F, A, Nifs)} || {F, A} <- erlang:get_module_info(Module, functions)]

@@ -57,8 +57,8 @@ init([]) ->
 -spec handle_continue(look, #st{}) -> {noreply, #st{}}.
 handle_continue(look, St) ->
     end_orphans(),
-    _ = erltrace_beat:send_after(?LEVEL, level),
-    _ = erltrace_beat:send_after(?LOOK, look),
+    _ = erltrace_timer:send_after(?LEVEL, level),
+    _ = erltrace_timer:send_after(?LOOK, look),
     {noreply, look(St)}.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
@@ -74,10 +74,10 @@ handle_cast(_, St) ->
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}}.
 handle_info(look, St) ->
-    _ = erltrace_beat:send_after(?LOOK, look),
+    _ = erltrace_timer:send_after(?LOOK, look),
     {noreply, look(St)};
 handle_info(level, St) ->
-    _ = erltrace_beat:send_after(?LEVEL, level),
+    _ = erltrace_timer:send_after(?LEVEL, level),
     set_level(St),
     {noreply, St};
 handle_info({again, Name}, #st{scripts = Scripts} = St) ->
@@ -106,11 +106,10 @@ format_status(#{state := #st{scripts = Scripts, level = Level, registry = Regist
 
 %% Those of a process of this name that was here before: it was killed, they were not.
 end_orphans() ->
-    lists:foreach(fun({_, Pid, _, _}) -> supervisor:terminate_child(erltrace_script_sup, Pid) end,
-                  supervisor:which_children(erltrace_script_sup)).
+    lists:foreach(fun erltrace_scripts_sup:stop_script/1, erltrace_scripts_sup:scripts()).
 
 start(#script{spec = #{name := Name} = Spec} = S) ->
-    case erltrace_app_sup:start_script(Spec) of
+    case erltrace_scripts_sup:start_script(Spec) of
         {ok, Pid} -> S#script{pid = Pid, mon = erlang:monitor(process, Pid)};
         {error, Why} -> again(Name, Why, S)
     end.
@@ -124,8 +123,7 @@ again(Name, Why, #script{wait = Wait} = S) ->
 
 stop(#script{pid = Pid, mon = Mon}) when is_pid(Pid) ->
     erlang:demonitor(Mon, [flush]),
-    _ = supervisor:terminate_child(erltrace_script_sup, Pid),
-    ok;
+    erltrace_scripts_sup:stop_script(Pid);
 stop(_) ->
     ok.
 

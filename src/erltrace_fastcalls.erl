@@ -9,17 +9,18 @@
 %% somebody else begins to count meanwhile is left to them at the end. What our handles have set is kept
 %% by the library, and changed under the lock of erltrace_vm.
 %%
-%% Before the first one, once for each library in a node, available/0 looks for what the fast way needs
-%% (c_src/beam/fast/fast_find.c) and tests it on functions of this module. If anything is not as
-%% known, the answer is why, and calls are traced.
+%% Before the first one, once for each library in a node, erltrace_find has what the fast way needs
+%% searched for (c_src/beam/fast/fast_find.c) and tested on functions of this module. If anything is
+%% not as known, calls are traced.
 -module(erltrace_fastcalls).
--export([available/0, arm/3, add/2, disarm/1, forget/1, renew/1, is_armed/2, can_be_armed/2, count/1,
+-export([arm/3, add/2, disarm/1, forget/1, renew/1, is_armed/2, can_be_armed/2, count/1,
          breakpoints/0, ours/0]).
--export([find/0]). % for tests
+-export([observe/0, self_test/0]). % for erltrace_find
+-export([observe_code/0]). % for tests
 -export([one/1, timed/1, body/1, tail/1, raise/1, grow/1]). % what is looked at, and tested
 -export_type([fast/0]).
 -compile(nowarn_deprecated_catch). % the old handlers are looked for, too
--dialyzer([{nowarn_function, [in_process/1, return/0, cases/0, raise/1, catch_/2]}, no_missing_calls]).
+-dialyzer([{nowarn_function, [return/0, cases/0, raise/1, catch_/2]}, no_missing_calls]).
 
 -record(fast, {number :: pos_integer() | alone,
                owner :: pid(),
@@ -27,7 +28,6 @@
                patterns = #{} :: erltrace_patterns:patterns(),
                unseen = [] :: [mfa()]}).              % renew/1 has yet to look at
 -opaque fast() :: #fast{}.
--type answer() :: ok | {refused, Why :: binary()}.
 
 %% Kept by the library: ours, what our handles have set; handles, the number of each with what it has
 %% asked for; arming, what is being set, and may not be paused yet; paused, what counters stood at when
@@ -37,124 +37,48 @@
 -define(MANY, 2000).
 -define(AT_ONCE, 50).
 
-%% ---- is it there? ----------------------------------------------------------------------------
+%% ---- the search ------------------------------------------------------------------------------
 
-%% @doc Can calls be taken the fast way in this node?
--spec available() -> answer().
-available() ->
-    case known() of
-        undefined ->
-            {P, M} = erltrace_vm:apart(fun() ->
-                                               erltrace_vm:leave_application(),
-                                               first_look()
-                                       end, []),
-            receive
-                {'DOWN', M, process, P, {result, Answer}} -> Answer;
-                {'DOWN', M, process, P, Why} ->
-                    {refused, iolist_to_binary(io_lib:format("the test ended with ~0P", [Why, 20]))}
-            end;
-        Known ->
-            Known
-    end.
-
-%% What was found. A library that replaces another has what that one kept, but not its hooks.
-known() ->
-    case {erltrace_nif:kept(fastcalls, undefined), erltrace_nif:fastcalls(state)} of
-        {ok, [0 | _]} -> undefined;
-        {Known, _} -> Known
-    end.
-
-%% One at a time: the name is a lock. (Arming takes that of erltrace_vm.)
-first_look() ->
-    try register(?MODULE, self()) of
-        true -> look_once(known())
-    catch
-        error:badarg ->
-            M = monitor(process, ?MODULE),
-            receive {'DOWN', M, process, _, _} -> ok end,
-            case known() of
-                undefined -> first_look();
-                Known -> Known
-            end
-    end.
-
-look_once(undefined) ->
-    case look() of
-        {not_now, Why} -> {refused, Why};
-        Found ->
-            Answer = erltrace_vm:with_flags(Found),
-            erltrace_nif:keep(fastcalls, Answer),
-            Answer
-    end;
-look_once(Known) ->
-    Known.
-
-look() ->
-    case {application:get_env(erltrace, vm_internals, true), erltrace_vm:layout()} of
-        {false, _} -> {refused, <<"the setting vm_internals forbids it">>};
-        {_, names} -> {refused, <<"the layout of processes is not known">>};
-        {_, ok} ->
-            case erltrace_nif:fastcalls(adopt) of
-                ok -> self_test();
-                undefined -> install(find());
-                Refused -> Refused
-            end
-    end.
-
-install(ok) ->
-    case erltrace_nif:fastcalls(install) of
-        ok -> self_test();
+%% @doc What the library observes, in the order that c_src/beam/fast/fast_find.h has; or the hooks of
+%% another library of ours.
+-spec observe() -> concluded | erltrace_find:outcome().
+observe() ->
+    case erltrace_nif:find(fast, adopt) of
+        ok -> concluded;
+        undefined -> observe_code();
         Refused -> Refused
-    end;
-install(Refused) ->
-    Refused.
-
-%% @doc Look for everything, in the order that c_src/beam/fast/fast_find.h has.
--spec find() -> answer().
-find() ->
-    all_ok([fun() -> {{R}} = two(code), R end,
-            fun catches/0,
-            fun() -> in_process(fun sensitive/0) end,
-            fun return/0,
-            fun() -> erltrace_nif:fastcalls(words) end]).
-
-all_ok([]) ->
-    ok;
-all_ok([Step | Steps]) ->
-    case Step() of
-        ok -> all_ok(Steps);
-        {refused, Why} -> {refused, iolist_to_binary(Why)}
     end.
 
-in_process(Fun) ->
-    {P, M} = erltrace_vm:apart(Fun, []),
-    receive
-        {'DOWN', M, process, P, {result, R}} -> R;
-        {'DOWN', M, process, P, Why} -> {refused, io_lib:format("~0P", [Why, 20])}
-    end.
+%% @private
+-spec observe_code() -> erltrace_find:outcome().
+observe_code() ->
+    erltrace_find:all_ok([fun() -> {{R}} = two(code), R end,
+                          fun catches/0,
+                          fun() -> erltrace_find:in_process(fun sensitive/0, []) end,
+                          fun return/0]).
 
 %% Calls that leave nothing on the stack but where they return to.
 two(Step) -> X = one(Step), {X}.
 
 -spec one(term()) -> {term()}.
-one(Step) -> Y = erltrace_nif:fastcalls(Step), {Y}.
+one(Step) -> Y = erltrace_nif:find(fast, Step), {Y}.
 
 %% Under one handler more each time.
 catches() ->
-    A = erltrace_nif:fastcalls({catches, 0}),
+    A = erltrace_nif:find(fast, {catches, 0}),
     B = (catch catches_1()),
-    all_ok([fun() -> R end || R <- [A | B]]).
+    erltrace_find:all_ok([fun() -> R end || R <- [A | B]]).
 
 catches_1() ->
-    A = erltrace_nif:fastcalls({catches, 1}),
-    B = (catch erltrace_nif:fastcalls({catches, 2})),
+    A = erltrace_nif:find(fast, {catches, 1}),
+    B = (catch erltrace_nif:find(fast, {catches, 2})),
     [A, B].
 
 sensitive() ->
-    A = erltrace_nif:fastcalls({sensitive, 0}),
+    A = erltrace_nif:find(fast, {sensitive, 0}),
     process_flag(sensitive, true),
-    B = erltrace_nif:fastcalls({sensitive, 1}),
-    all_ok([fun() -> R end || R <- [A, B]]).
+    B = erltrace_nif:find(fast, {sensitive, 1}),
+    erltrace_find:all_ok([fun() -> R end || R <- [A, B]]).
 
 %% A process that the VM times, as for call_time.
 return() ->
@@ -175,7 +99,7 @@ return() ->
     P ! go,
     Result = receive
                  {'DOWN', M, process, P, {result, {{R}}}} -> R;
-                 {'DOWN', M, process, P, Why} -> {refused, io_lib:format("~0P", [Why, 20])}
+                 {'DOWN', M, process, P, Why} -> {refused, erltrace_find:text("~0P", [Why, 20])}
              end,
     _ = Off(),
     Result.
@@ -183,23 +107,29 @@ return() ->
 untimed(Step) -> X = timed(Step), {X}.
 
 -spec timed(term()) -> {term()}.
-timed(Step) -> Y = erltrace_nif:fastcalls(Step), {Y}.
+timed(Step) -> Y = erltrace_nif:find(fast, Step), {Y}.
 
 %% ---- the self-test ---------------------------------------------------------------------------
 
+%% @doc The hooks are there from now on; their test on functions of this module.
+-spec self_test() -> erltrace_find:outcome().
 self_test() ->
-    case erltrace_nif:fastcalls(start) of
+    erltrace_find:all_ok([fun() -> erltrace_nif:find(fast, install) end, fun test_hooks/0]).
+
+test_hooks() ->
+    case erltrace_nif:find(fast, test_start) of
         ok ->
-            Result = try tests() after erltrace_nif:fastcalls(stop) end,
-            Result =:= ok orelse erltrace_nif:fastcalls(forget),
+            Result = try tests() after erltrace_nif:find(fast, test_stop) end,
+            Result =:= ok orelse erltrace_nif:find(fast, forget),
             Result;
-        {refused, Why} -> {not_now, Why} % another library's handles, which will end
+        {refused, Why} ->
+            {try_again, Why} % another library's handles, which will end
     end.
 
 tests() ->
     Fns = [{fast, ?MODULE, F, 1} || F <- [body, tail, raise, grow]],
     Fast = arm(alone, Fns, self()),
-    try all_ok([fun() -> count(What, Test, Counts) end || {What, Test, Counts} <- cases()] ++
+    try erltrace_find:all_ok([fun() -> count(What, Test, Counts) end || {What, Test, Counts} <- cases()] ++
                    [fun reasons/0])
     after disarm(Fast)
     end.
@@ -220,9 +150,9 @@ cases() ->
 count(What, Test, Counts) ->
     {P, M} = spawn_opt(fun() -> _ = Test(), id(ok) end, [monitor, {min_heap_size, 233}]),
     receive {'DOWN', M, process, P, _} -> ok end,
-    case erltrace_nif:fastcalls({counts, 0}) of
+    case erltrace_nif:find(fast, {counts, 0}) of
         Counts -> ok;
-        Other -> {refused, io_lib:format("~s: ~w events instead of ~w", [What, Other, Counts])}
+        Other -> {refused, erltrace_find:text("~s: ~w events instead of ~w", [What, Other, Counts])}
     end.
 
 %% Where an exception is kept before it is handled; and what the VM's own are.
@@ -232,15 +162,15 @@ reasons() ->
              {try_clause, value}, {badfun, value}, {badarity, value}, {badmap, value},
              {function_clause, tag}, {if_clause, tag}, {badarg, tag}, {badarith, tag}, {undef, tag},
              {system_limit, tag}, {error_args, first}],
-    _ = in_process(fun() -> [kind(N, K) || {N, K} <- lists:zip(lists:seq(0, length(Kinds) - 1), Kinds)],
-                            ok end),
-    _ = erltrace_nif:fastcalls({counts, 0}),
-    erltrace_nif:fastcalls({reasons, 0}).
+    _ = erltrace_find:in_process(
+          fun() -> [kind(N, K) || {N, K} <- lists:zip(lists:seq(0, length(Kinds) - 1), Kinds)], ok end, []),
+    _ = erltrace_nif:find(fast, {counts, 0}),
+    erltrace_nif:find(fast, {reasons, 0}).
 
 kind(N, {Kind, Form}) ->
-    ok = erltrace_nif:fastcalls({kind, {N, Kind, Form}}),
+    ok = erltrace_nif:find(fast, {kind, {N, Kind, Form}}),
     catch_(raise, Kind),
-    erltrace_nif:fastcalls({kind, none}).
+    erltrace_nif:find(fast, {kind, none}).
 
 catch_(raise, How) ->
     try id(raise(How)) catch _:_ -> ok end.

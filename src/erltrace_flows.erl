@@ -2,7 +2,7 @@
 %% @private
 %% The node's sequential system tracer, for scripts that follow requests (c_src/beam/flow/flows.c).
 %% A node has one: if somebody else has set it, the script does not start. A process of this module
-%% holds it for the script and ends flows that are over. It ends with its handle, however that ends.
+%% holds it for the script and ends flows that are over.
 %%
 %% Where several nodes run the script, each tells the node in which a flow has begun when its own part
 %% of it is over (c_src/beam/flow/flow_nodes.c). After a node stood still such reports may wait to
@@ -21,8 +21,8 @@
 %% away: whoever has the tracer now would be told of them.
 -module(erltrace_flows).
 -behaviour(gen_server).
--export([start/3, stop/1]).
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+-export([start/4, stop/1]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
 
 -define(LABEL, erltrace_flow). % of our tokens
@@ -40,7 +40,8 @@
 -define(CHECK, 200).           % processes asked for their tokens, before others run
 -define(ASKED, 300).           % ms that processes have to answer, so that they lose their tokens
 
--record(st, {number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
+-record(st, {sup :: pid(), number :: pos_integer(), handle :: pid(), foreign = false :: boolean(),
+             claim :: ok | {taken, By :: term()} | undefined, % of the system tracer
              nodes = [] :: [node()],       % that run the script
              looks = 0 :: non_neg_integer(),
              looked :: integer() | undefined, % ms; undefined: a look was left out
@@ -48,31 +49,39 @@
              told = [] :: [tuple()]}).     % by those of them that take their tokens away already
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
--spec start(pos_integer(), pid(), erltrace_needs:needs()) ->
-          {ok, pid() | undefined} | {error, Tag :: binary(), Text :: binary()}.
-start(Number, Handle, Needs) ->
-    case erltrace_needs:has(flows, Needs) andalso layout() of
+-spec start(Sup :: pid(), pos_integer(), pid(), erltrace_needs:needs()) ->
+          {ok, pid() | undefined} | {error, Tag :: binary(), Text :: binary()} | gone.
+start(Sup, Number, Handle, Needs) ->
+    case erltrace_needs:has(flows, Needs) andalso erltrace_find:known(token) of
         false ->
             case erltrace_needs:has(too_many_flow_nodes, Needs) of
                 false -> {ok, undefined};
                 true ->
                     {error, <<"ET_FLOW">>, <<"requests can be followed through 127 nodes at most: name fewer of them">>}
             end;
-        ok -> start(Number, Handle);
-        unknown ->
+        ok -> start(Sup, Number, Handle);
+        {refused, _} ->
             {error, <<"ET_FLOW">>,
              <<"requests cannot be followed here: where this VM keeps the token of a process is not "
                "known">>}
     end.
 
-start(Number, Handle) ->
-    case gen_server:start(?MODULE, {Number, Handle}, []) of
-        {ok, Pid} -> {ok, Pid};
-        {error, {shutdown, {taken, By}}} ->
+start(Sup, Number, Handle) ->
+    case erltrace_handle_sup:start_helper(Sup, ?MODULE, {Number, Handle}) of
+        {ok, Pid} -> claimed(Pid);
+        {error, shutdown} -> gone
+    end.
+
+claimed(Pid) ->
+    try gen_server:call(Pid, claimed, infinity) of
+        ok -> {ok, Pid};
+        {taken, By} ->
             {error, <<"ET_FLOW">>,
              unicode:characters_to_binary(
                io_lib:format("requests cannot be followed: this needs the node's only sequential "
                              "system tracer, and ~ts has it", [name(By)]))}
+    catch
+        exit:_ -> gone % it was killed
     end.
 
 name({erltrace_nif, _}) -> "another script of erltrace";
@@ -96,21 +105,28 @@ stop(Pid) ->
     after 0 -> ok
     end.
 
--spec init({pos_integer(), pid()}) -> {ok, #st{}} | {stop, {shutdown, {taken, term()}}}.
-init({Number, Handle}) ->
+-spec init({Sup :: pid(), {pos_integer(), pid()}}) -> {ok, #st{}, {continue, claim}}.
+init({Sup, {Number, Handle}}) ->
     process_flag(sensitive, true),
-    process_flag(priority, high),
+    process_flag(trap_exit, true),
     erltrace_vm:leave_application(),
-    _ = erlang:monitor(process, Handle),
+    {ok, #st{sup = Sup, number = Number, handle = Handle}, {continue, claim}}.
+
+-spec handle_continue(claim, #st{}) -> {noreply, #st{}}.
+handle_continue(claim, #st{number = Number} = St) ->
     case erltrace_vm:locked(fun() -> claim(Number) end) of
         ok ->
             _ = (catch register(?MODULE, self())), % for the other nodes
-            St = agree(look(#st{number = Number, handle = Handle})),
-            {ok, look_again(St#st{looked = erlang:monotonic_time(millisecond)})};
-        {taken, By} -> {stop, {shutdown, {taken, By}}}
+            St1 = agree(look(St#st{claim = ok})),
+            {noreply, look_again(St1#st{looked = erlang:monotonic_time(millisecond)})};
+        {taken, By} ->
+            {noreply, St#st{claim = {taken, By}}}
     end.
 
--spec handle_call(term(), gen_server:from(), #st{}) -> {reply, ok, #st{}}.
+-spec handle_call(term(), gen_server:from(), #st{}) ->
+          {reply, term(), #st{}} | {stop, normal, term(), #st{}}.
+handle_call(claimed, _, #st{claim = {taken, By}} = St) ->
+    {stop, normal, {taken, By}, St};
 handle_call(_, _, St) ->
     {reply, ok, St}.
 
@@ -118,7 +134,9 @@ handle_call(_, _, St) ->
 handle_cast(_, St) ->
     {noreply, St}.
 
--spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, shutdown, #st{}}.
+handle_info({'EXIT', Sup, _}, #st{sup = Sup} = St) ->
+    {stop, shutdown, St};
 handle_info(look, #st{looked = Looked} = St) ->
     Now = erlang:monotonic_time(millisecond),
     case is_integer(Looked) andalso Now - Looked > ?EVERY + ?STILL of
@@ -138,12 +156,12 @@ handle_info({?MODULE, lost, Node, Nodes, Text}, #st{lost = false, nodes = Nodes}
 handle_info({?MODULE, reports, Reports}, #st{number = Number} = St) ->
     ok = erltrace_nif:flow_reports(Number, Reports),
     {noreply, St};
-handle_info({'DOWN', _, process, Handle, _}, #st{handle = Handle} = St) ->
-    {stop, normal, St};
 handle_info(_, St) ->
     {noreply, St}.
 
 -spec terminate(term(), #st{}) -> term().
+terminate(_, #st{claim = Claim}) when Claim =/= ok ->
+    ok;
 terminate(_, #st{number = Number} = St) ->
     #st{foreign = Foreign, nodes = Nodes, told = Told, lost = Lost} = try look(St) catch _:_ -> St end,
     _ = erltrace_nif:drain_flows(Number),
@@ -418,53 +436,3 @@ trace_on(Pids) ->
 
 is_ours(?LABEL) -> true;
 is_ours(Label) -> is_integer(Label) andalso Label bsr ?OURS =:= 1.
-
-%% Find out, once per node, where the VM keeps the token of a process (c_src/beam/vm/token.c).
-layout() ->
-    erltrace_vm:find_out(fun erltrace_nif:token_layout/1, fun check/1).
-
-check(ok) ->
-    erltrace_nif:token_layout(get) =:= undefined andalso begin
-        erltrace_nif:token_layout(start),
-        [look_at_token(Label) || Label <- [erltrace_1, erltrace_2, ?LABEL, erltrace_3]],
-        erltrace_nif:token_layout(check) =:= ok andalso not can_write() andalso
-            erltrace_nif:token_layout(refuse)
-    end;
-check(names) ->
-    erltrace_nif:token_layout(refuse).
-
-%% What is written into the token of a process is what the VM reads there, and sends on.
-can_write() ->
-    Labels = [1 bsl 58, 1 bsl 40 + 1],
-    Read = [begin
-                _ = seq_trace:set_token(label, ?LABEL),
-                ok = erltrace_nif:token_layout({write, Label}),
-                Own = seq_trace:get_token(label),
-                self() ! {?MODULE, Label},
-                _ = seq_trace:set_token([]),
-                receive {?MODULE, Label} -> ok end,
-                Sent = seq_trace:get_token(label),
-                _ = seq_trace:set_token([]),
-                {Own, Sent}
-            end || Label <- Labels],
-    Read =:= [{{label, Label}, {label, Label}} || Label <- Labels] andalso can_write_flags().
-
-%% The same of flags that the VM does not know.
-can_write_flags() ->
-    Flags = (1 bsl 57) bor (1 bsl 8),
-    _ = seq_trace:set_token(label, ?LABEL),
-    ok = erltrace_nif:token_layout({flags, Flags}),
-    Own = element(1, seq_trace:get_token()),
-    self() ! {?MODULE, flags},
-    _ = seq_trace:set_token([]),
-    receive {?MODULE, flags} -> ok end,
-    Sent = element(1, seq_trace:get_token()),
-    _ = seq_trace:set_token([]),
-    {Own, Sent} =:= {Flags, Flags}.
-
-look_at_token(Label) ->
-    _ = seq_trace:set_token([]),
-    ok = erltrace_nif:token_layout({sample, undefined}),
-    _ = seq_trace:set_token(label, Label),
-    ok = erltrace_nif:token_layout({sample, Label}),
-    _ = seq_trace:set_token([]).

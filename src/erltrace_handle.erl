@@ -1,13 +1,13 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc The process behind a handle: it compiles a script, arms what the script needs, monitors the
-%% owner, and takes everything back at the end. While the application runs it is a child of
-%% erltrace_sup; otherwise it has no parent.
+%% owner, and takes everything back at the end. erltrace_handle_sup is its supervisor, and that of the
+%% processes that it needs besides.
 %%
 %% A handle runs one script once:
 %%
 %%   open      options are set and scripts compiled, until `go'
-%%   running   probes are armed, until `stop', exit() in the script, or the watchdog
+%%   running   probes are armed, until `stop', exit() in the script, or the limiter
 %%   stopped   nothing is armed; what was gathered can be read; END runs when it is
 %%   done      END has run; its output is kept until it is read
 %%
@@ -15,7 +15,7 @@
 %% library (is_over/1), which the next check does at the latest.
 -module(erltrace_handle).
 -behaviour(gen_statem).
--export([start/1, start_link/1, call/2, close/1]).
+-export([start/1, call/2, close/1]).
 -export([init/1, callback_mode/0, handle_event/4, terminate/3, code_change/4, format_status/1]).
 
 -define(SNAPSHOTS, 100). % ms between two looks whether a script wants a snapshot
@@ -28,7 +28,8 @@
 -record(data, {nif :: reference() | closed,
                number :: pos_integer(),        % of the handle, in the library
                owner :: {pid(), reference()},  % and its monitor
-               watchdog :: {pid(), reference()},
+               sup :: pid(),
+               limiter :: pid() | undefined,  % the supervisor says who it is
                known = [] :: [module()],       % loaded when the first script was compiled; []: none was
                arming :: erltrace_arming:arming() | undefined, % from go on
                kept = [] :: [tuple()],         % the output of END, for consume and output
@@ -36,25 +37,16 @@
                calm = false :: boolean(),      % it is deployed: polls are rare
                aborted :: erltrace_compile:error() | undefined}).
 
--spec start(pid()) -> {ok, pid()} | {error, term()}.
+%% @doc Open a handle. All that belongs to it has ended when Sup has.
+-spec start(Owner :: pid()) -> {ok, pid(), Sup :: pid()} | {error, term()}.
 start(Owner) ->
     case code:ensure_loaded(erltrace_nif) of
         {module, _} ->
             erltrace_vm:load(),
-            case erltrace_sup:start_handle(Owner) of
-                none -> started(gen_statem:start(?MODULE, Owner, [{spawn_opt, [{priority, high}]}]));
-                Result -> started(Result)
-            end;
+            erltrace_handle_sup:start(Owner);
         {error, Reason} ->
             {error, {library, Reason}}
     end.
-
-started({error, {shutdown, Reason}}) -> {error, Reason};
-started(Result) -> Result.
-
--spec start_link(pid()) -> {ok, pid()} | {error, term()}.
-start_link(Owner) ->
-    gen_statem:start_link(?MODULE, Owner, []).
 
 -spec call(pid(), term()) -> term().
 call(Pid, Request) ->
@@ -64,8 +56,13 @@ call(Pid, Request) ->
 
 -spec close(pid()) -> ok.
 close(Pid) ->
-    _ = call(Pid, close),
-    ok.
+    case call(Pid, close) of
+        {closed, Sup} ->
+            Mon = erlang:monitor(process, Sup),
+            receive {'DOWN', Mon, process, Sup, _} -> ok end;
+        _ ->
+            ok
+    end.
 
 %% ---- the state machine -----------------------------------------------------------------------
 
@@ -73,24 +70,15 @@ close(Pid) ->
 callback_mode() ->
     [handle_event_function, state_enter].
 
-%% Sensitive: no script traces a process that works for it or for another script.
--spec init(pid()) -> {ok, state(), #data{}} | {stop, {shutdown, term()}}.
-init(Owner) ->
+-spec init({Sup :: pid(), {Owner :: pid(), reference(), pos_integer()}}) -> {ok, state(), #data{}}.
+init({Sup, {Owner, Nif, Number}}) ->
     process_flag(sensitive, true),
-    process_flag(priority, high),
     process_flag(trap_exit, true),
     erltrace_room:make(),
-    case erltrace_nif:open() of
-        {ok, Nif, Number} ->
-            erltrace_watchdog:is_harmless() andalso erltrace_nif:forbid(Nif),
-            erltrace_watchdog:is_payload() orelse erltrace_nif:no_payload(Nif),
-            {ok, open, #data{nif = Nif, number = Number,
-                             owner = {Owner, erlang:monitor(process, Owner)},
-                             watchdog = erltrace_watchdog:start(self(), Owner, Nif, Number)}};
-        Error ->
-            {error, Reason} = erltrace_compile:reply(Error),
-            {stop, {shutdown, Reason}}
-    end.
+    erltrace_limiter:is_harmless() andalso erltrace_nif:forbid(Nif),
+    erltrace_limiter:is_payload() orelse erltrace_nif:no_payload(Nif),
+    {ok, open, #data{nif = Nif, number = Number, sup = Sup,
+                     owner = {Owner, erlang:monitor(process, Owner)}}}.
 
 -spec handle_event(gen_statem:event_type() | enter, term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()) | gen_statem:state_enter_result(state()).
@@ -101,7 +89,7 @@ handle_event(enter, _, running, Data) ->
 handle_event(enter, _, _, _) ->
     {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, code, snapshots, sweep, rearm, counts]]};
 handle_event({call, From}, close, State, Data) ->
-    {stop_and_reply, normal, {reply, From, ok}, finish(State, Data)};
+    {stop_and_reply, normal, {reply, From, {closed, Data#data.sup}}, finish(State, Data)};
 handle_event({call, From}, Request, State, Data) ->
     try request(Request, State, Data) of
         {Reply, State1, Data1} -> {next_state, State1, Data1, {reply, From, Reply}}
@@ -110,6 +98,8 @@ handle_event({call, From}, Request, State, Data) ->
     end;
 handle_event(info, {'DOWN', Mon, process, _, _}, _, #data{owner = {_, Mon}}) ->
     stop;
+handle_event(info, {'EXIT', Sup, _}, _, #data{sup = Sup}) ->
+    {stop, shutdown};
 handle_event(Type, Content, State, Data) ->
     case is_ours(Data) of
         true -> event(Type, Content, State, Data);
@@ -155,23 +145,20 @@ is_ours(#data{nif = Nif}) ->
 is_over(#data{nif = Nif}) ->
     erltrace_nif:status(Nif) =/= running.
 
-%% The end, however it comes; once. A subscriber gets what there is, the output of END included.
+%% The end, however it comes; once. A subscriber gets what there is, the output of END included. Should
+%% this fail, the limiter does the rest.
 finish(_, #data{nif = closed} = Data) ->
     Data;
-finish(State, #data{nif = Nif, watchdog = Watchdog} = Data) ->
-    try
-        Data1 = disarm(Data),
-        case State of
+finish(State, #data{nif = Nif} = Data) ->
+    Data1 = disarm(Data),
+    _ = case State of
             _ when Data#data.sub =:= undefined -> ok;
             _ when State =:= running; State =:= stopped ->
                 _ = erltrace_nif:stop(Nif),
                 send(State, Data1);
             _ -> ok
-        end
-    after
-        _ = is_ours(Data) andalso erltrace_nif:close(Nif),
-        erltrace_watchdog:stop(Watchdog)
-    end,
+        end,
+    _ = is_ours(Data) andalso erltrace_nif:close(Nif),
     Data#data{nif = closed}.
 
 %% ---- requests --------------------------------------------------------------------------------
@@ -183,9 +170,9 @@ request({target, OsPid}, State, Data) ->
     {erltrace_nif:set_target(Data#data.nif, OsPid), State, Data};
 request({owner, Owner}, State, #data{owner = {_, Mon}} = Data) ->
     erlang:demonitor(Mon, [flush]),
-    erltrace_watchdog:stop(Data#data.watchdog),
     Data1 = Data#data{owner = {Owner, erlang:monitor(process, Owner)}},
-    {ok, State, new_watchdog(State, Data1)};
+    tell_owner(Data1),
+    {ok, State, Data1};
 request(position, State, Data) ->
     {erltrace_nif:place(Data#data.nif), State, Data};
 request(code, State, Data) ->
@@ -315,19 +302,19 @@ about(#data{nif = Nif, arming = Arming}) ->
 %% Of a script that samples: what interrupts the schedulers, and how many there are.
 samples(Nif) ->
     case erltrace_nif:samples(Nif) of
-        true -> erltrace_nif:sampling(about);
+        true -> erltrace_nif:find(sampling, about);
         _ -> undefined
     end.
 
 %% ---- starting and ending ---------------------------------------------------------------------
 
-go(#data{nif = Nif, number = Number, owner = {Owner, _}, known = Known} = Data) ->
+go(#data{nif = Nif, number = Number, owner = {Owner, _}, known = Known, sup = Sup} = Data) ->
     _ = erltrace_nif:set_node(Nif, node()),
     _ = erltrace_nif:samples(Nif) =:= true andalso erltrace_sampling:available(),
     case erltrace_compile:reply(erltrace_nif:go(Nif)) of
         ok ->
             begin_ticks(Data),
-            case erltrace_arming:arm(Nif, Number, Owner, Known) of
+            case erltrace_arming:arm(Nif, Number, Owner, Known, Sup) of
                 {ok, Arming} ->
                     watch(Data),
                     follow_loads(Arming, Data),
@@ -397,7 +384,7 @@ event({timeout, sweep}, _, running, #data{nif = Nif}) ->
 event({timeout, code}, _, running, Data) ->
     erltrace_code:poll(),
     {keep_state_and_data, code_timer(Data)};
-event(info, loaded, running, Data) -> % erltrace_loads
+event(info, loaded, running, Data) -> % erltrace_new_modules
     {keep_state, rearm(running, Data)};
 event({timeout, rearm}, _, running, Data) ->
     Data1 = rearm(running, Data),
@@ -405,10 +392,13 @@ event({timeout, rearm}, _, running, Data) ->
 event({timeout, counts}, _, running, Data) ->
     {State1, #data{arming = Arming} = Data1} = gather(background, running, Data),
     {next_state, State1, Data1, counts_timer(Arming, Data1)};
-event(info, {watchdog, Dog, What}, State, #data{watchdog = {Dog, _}} = Data) ->
+event(info, {limiter, Limiter}, State, Data) -> % the first, or the next one if that was killed
+    Data1 = Data#data{limiter = Limiter},
+    tell_owner(Data1),
+    _ = State =:= running andalso watch(Data1),
+    {keep_state, Data1};
+event(info, {limiter, Limiter, What}, State, #data{limiter = Limiter} = Data) ->
     ended(What, State, Data);
-event(info, {'DOWN', Mon, process, _, _}, State, #data{watchdog = {_, Mon}} = Data) ->
-    {keep_state, new_watchdog(State, Data)}; % it was killed: another one
 event(info, {erltrace_flows, lost, Text}, _, #data{nif = Nif}) ->
     _ = erltrace_nif:warn(Nif, Text),
     keep_state_and_data;
@@ -437,7 +427,7 @@ calm(Every, #data{calm = true}) when is_integer(Every) -> max(?CALM, Every);
 calm(Every, _) -> Every.
 
 beat(Name, infinity) -> {{timeout, Name}, infinity, []};
-beat(Name, Every) -> {{timeout, Name}, erltrace_beat:next(Every), [], {abs, true}}.
+beat(Name, Every) -> {{timeout, Name}, erltrace_timer:next(Every), [], {abs, true}}.
 
 %% A script that records and writes snapshots itself does so whether somebody reads or not. What it
 %% says besides is kept, the latest of it.
@@ -484,7 +474,7 @@ rearm(running, #data{arming = Arming} = Data) ->
 rearm(_, Data) ->
     Data.
 
-%% The watchdog says that the script has ended by itself or must end. What was gathered stays.
+%% The limiter says that the script has ended by itself or must end. What was gathered stays.
 ended(done, State, Data) ->
     {next_state, stopped(State), disarm(Data)};
 ended({aborted, Text}, State, #data{nif = Nif} = Data) ->
@@ -493,18 +483,16 @@ ended({aborted, Text}, State, #data{nif = Nif} = Data) ->
     Error = {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, Text}},
     {next_state, stopped(State), Data1#data{aborted = Error}}.
 
-new_watchdog(State, #data{owner = {Owner, _}} = Data) ->
-    New = erltrace_watchdog:start(self(), Owner, Data#data.nif, Data#data.number),
-    Data1 = Data#data{watchdog = New},
-    State =:= running andalso watch(Data1),
-    Data1.
+tell_owner(#data{limiter = undefined}) -> ok;
+tell_owner(#data{limiter = Limiter, owner = {Owner, _}}) -> erltrace_limiter:owner(Limiter, Owner).
 
-watch(#data{watchdog = Watchdog, calm = Calm}) ->
-    erltrace_watchdog:watch(Watchdog, case Calm of true -> ?CALM; false -> 0 end).
+watch(#data{limiter = undefined}) -> ok; % when it comes
+watch(#data{limiter = Limiter, calm = Calm}) ->
+    erltrace_limiter:watch(Limiter, case Calm of true -> ?CALM; false -> 0 end).
 
 %% Where polls are rare, one process looks for new modules for all.
 follow_loads(Arming, #data{calm = true}) ->
-    erltrace_arming:rearm_interval(Arming) =:= infinity orelse erltrace_loads:follow(self());
+    erltrace_arming:rearm_interval(Arming) =:= infinity orelse erltrace_new_modules:follow(self());
 follow_loads(_, _) ->
     ok.
 

@@ -8,7 +8,7 @@
 %% The number of series of a metric is bounded: when it is reached, further keys are added to a series
 %% whose keys are all `other', and counted.
 %%
-%% The table is owned by erltrace_app_sup, and so outlives this process. Whoever asks for the metrics
+%% The table is owned by erltrace_sup, and so outlives this process. Whoever asks for the metrics
 %% reads it, and waits for nobody. The handle of a script adds its ticks itself (save/2), all of a tick by
 %% one insert: nothing is lost with a message to a process that is killed, and nothing is added twice. Series
 %% and #grown{} have one writer, the handle; the next one of the script begins when it has ended (writers/2).
@@ -38,9 +38,15 @@
 -define(PART, 10).         % seconds: percentile() is of the last minute, in parts ...
 -define(PARTS, 6).         % ... that go one by one
 
--type shape() :: {Function :: atom(), Type :: counter | gauge | summary | histogram, Name :: binary(),
-                  Help :: binary(), Decimals :: 0..9, Keys :: non_neg_integer(),
-                  Labels :: [binary()], Percents :: [float()], Samples :: [binary()]}.
+-type shape() :: #{function := atom(),
+                   type := counter | gauge | summary | histogram,
+                   name := binary(),
+                   help := binary(),
+                   decimals := 0..9,
+                   keys := non_neg_integer(), % how many
+                   labels := [binary()],
+                   percents := [float()],     % of percentile()
+                   samples := [binary()]}.    % the names of all that it has
 -type part() :: {Aggregation :: binary(), Keys :: [term()], Value :: term()}.
 -type labels() :: binary(). % as they are printed, without braces
 -type sample() :: {labels(), number()}
@@ -91,12 +97,12 @@ settings(Settings) ->
     gen_server:call(?MODULE, {settings, Settings}, infinity).
 
 %% @doc Of all scripts: it outlives the processes too.
--spec set(What :: atom(), term()) -> ok.
+-spec set(What :: atom() | {started, atom()}, term()) -> ok.
 set(What, Value) ->
     true = ets:insert(?TABLE, {{setting, What}, Value}),
     ok.
 
--spec setting(What :: atom(), Default :: term()) -> term().
+-spec setting(What :: atom() | {started, atom()}, Default :: term()) -> term().
 setting(What, Default) ->
     row({setting, What}, Default, #{}).
 
@@ -254,9 +260,9 @@ format_status(#{state := #st{subs = Subs}} = Status) ->
 %% kept too, hidden until that one goes.
 set_metric(Script, Aggregation, undefined) ->
     no_metric(Script, Aggregation, <<"this aggregating function has no metric">>);
-set_metric(Script, Aggregation, Shape) ->
+set_metric(Script, Aggregation, #{samples := Samples} = Shape) ->
     Id = {Script, Aggregation},
-    case [S || S <- element(9, Shape), lists:member(S, own_samples())] of
+    case [S || S <- Samples, lists:member(S, own_samples())] of
         [] ->
             M = case find(Id) of
                     #metric{shape = Old} = Known ->
@@ -309,26 +315,30 @@ left_out(Script, Aggregation, Why) ->
 bare(<<"_">>) -> <<>>;
 bare(Name) -> Name.
 
-same({F, T, _, _, D, K, L, _, _}, {F, T, _, _, D, K, L, _, _}) -> true;
-same(_, _) -> false.
+%% Do their values add up?
+same(Old, New) ->
+    Alike = [function, type, decimals, keys, labels],
+    maps:with(Alike, Old) =:= maps:with(Alike, New).
 
 clear({Script, Aggregation} = Id) ->
     ets:delete(?TABLE, {grown, Script, Aggregation}),
     ets:match_delete(?TABLE, {{series, Id, '_'}, '_'}).
 
 %% No two may have a sample of one name: Prometheus would take neither.
-conflict(Id, Shape) ->
-    Samples = element(9, Shape),
+conflict(Id, #{name := Own, samples := Samples}) ->
     Others = [{Name, Script, Aggregation} ||
-                 {{metric, Script, Aggregation}, #metric{shape = {_, _, Name, _, _, _, _, _, Other}, hidden = false}} <-
+                 {{metric, Script, Aggregation},
+                  #metric{shape = #{name := Name, samples := Other}, hidden = false}} <-
                      ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
                  {Script, Aggregation} =/= Id, Samples -- Other =/= Samples],
     case Others of
-        [] -> false;
-        [{Name, Script, Aggregation} | _] when Name =:= element(3, Shape) ->
-            {true, <<"@", (bare(Aggregation))/binary, " in ", Script/binary, ".d has the same name, ", Name/binary>>};
+        [] ->
+            false;
+        [{Own, Script, Aggregation} | _] ->
+            {true, <<"@", (bare(Aggregation))/binary, " in ", Script/binary,
+                     ".d has the same name, ", Own/binary>>};
         [{Name, Script, Aggregation} | _] ->
-            {true, <<(element(3, Shape))/binary, " has samples of the same names as ", Name/binary, ", of @",
+            {true, <<Own/binary, " has samples of the same names as ", Name/binary, ", of @",
                      (bare(Aggregation))/binary, " in ", Script/binary, ".d">>}
     end.
 
@@ -430,7 +440,7 @@ add_part(Script, {Aggregation, Keys, Value}, Max, Rows) ->
         #metric{shape = Shape} -> add(Id, Keys, Value, Shape, Max, Rows)
     end.
 
-add({Script, Aggregation} = Id, Keys, Value, {Function, _, _, _, _, _, Names, _, _}, Max, Rows) ->
+add({Script, Aggregation} = Id, Keys, Value, #{function := Function, labels := Names}, Max, Rows) ->
     Growth = {grown, Script, Aggregation},
     #grown{series = N, to_other = Others} = Grown = row(Growth, #grown{}, Rows),
     Key = {series, Id, labels(Names, Keys)},
@@ -559,7 +569,8 @@ families() ->
                {_, _, _, [_ | _]} = Family <- [family(Script, Aggregation, M)]] ++
         about_scripts() ++ [labels_dropped(Metrics) | about_alerts()].
 
-family(Script, Aggregation, #metric{shape = {Function, Type0, Name, Help, Decimals, _, _, _, _} = Shape}) ->
+family(Script, Aggregation, #metric{shape = Shape}) ->
+    #{function := Function, type := Type0, name := Name, help := Help, decimals := Decimals} = Shape,
     Series = ets:match(?TABLE, {{series, {Script, Aggregation}, '$1'}, '$2'}),
     #grown{goes_down = GoesDown} = Grown = row({grown, Script, Aggregation}, #grown{}, #{}), % all of these, or more
     Type = case GoesDown of true -> gauge; false -> Type0 end,
@@ -571,7 +582,7 @@ full_name(counter, Name) -> <<Name/binary, "_total">>;
 full_name(_, Name) -> Name.
 
 sample(avg, Labels, {Sum, Count}, {Unit, _, _}) -> {Labels, Count, Unit(Sum)};
-sample(percentile, Labels, {Count, Parts}, {Unit, {_, _, _, _, _, _, _, Percents, _}, _}) ->
+sample(percentile, Labels, {Count, Parts}, {Unit, #{percents := Percents}, _}) ->
     All = lists:foldl(fun({_, R}, Sum) -> maps:fold(fun(V, N, S) -> maps:update_with(V, fun(O) -> O + N end, N, S) end,
                                                     Sum, R)
                       end, #{}, recent(part_now(), Parts)),
@@ -679,10 +690,10 @@ telemetry(Script, #{aggregations := Parts}) ->
 telemetry_part(Script, {Aggregation, Keys, Value}) ->
     case find({Script, Aggregation}) of
         undefined -> ok;
-        #metric{shape = {Function, Type, Name, _, Decimals, _, Labels, _, _}} ->
+        #metric{shape = #{function := Function} = Shape} ->
+            About = maps:with([function, name, type, decimals, labels], Shape),
             execute([erltrace, metric], measured(Function, Value),
-                    #{script => Script, aggregation => Aggregation, function => Function, name => Name,
-                      type => Type, decimals => Decimals, keys => Keys, labels => Labels})
+                    About#{script => Script, aggregation => Aggregation, keys => Keys})
     end.
 
 measured(avg, {Sum, Count}) -> #{sum => Sum, count => Count};

@@ -8,27 +8,43 @@
 %% Where processes are not traced, events find the registered name in the process itself
 %% (c_src/beam/vm/own_name.c). Those that are spawned while the script runs are asked what they are
 %% called once they have fired.
+%%
+%% Processes are asked by a process of this module, a gen_server, whose memory goes with it: before
+%% OTP 27 they answer with their whole dictionaries. It starts before tracing begins and is sensitive, so
+%% scripts do not see it. Who is asked runs for a moment, which scripts would see: so only those are asked
+%% again that were not there the first time. (A label that is set in between is seen when it is set
+%% again.) If a process does not answer, the script starts without its name, and those of the rest come
+%% later.
 -module(erltrace_names).
--export([fill/2, renew/2, layout/0]).
--export_type([names/0]).
+-behaviour(gen_server).
+-export([fill/3, renew/2]).
+-export([answer/3]). % for erltrace_wanted
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, code_change/3,
+         format_status/1]).
+-export_type([names/0, keys/0]).
 
 -define(BATCH, 100). % processes asked at a time
 -define(WAIT, 3000). % ms; a process that does not answer must not hold up the script
 -define(MOST, 60000). % ms between both rounds
--define(EVERY, 100). % ms, where processes are asked while the script runs
 
 -record(names, {registered = [] :: [{atom(), pid() | port() | undefined}],
-                asker :: {pid(), reference()} | undefined}).
+                asker :: pid() | undefined}).
 -opaque names() :: #names{}.
+-type keys() :: [atom() | {dictionary, atom()}]. % of process_info/2
+
+-record(st, {nif :: reference(),
+             keys :: keys(),
+             before = [] :: [pid()]}). % which were asked
 
 %% @doc Before tracing begins.
--spec fill(reference(), erltrace_needs:needs()) -> names().
-fill(Nif, Needs) ->
+-spec fill(reference(), erltrace_needs:needs(), Sup :: pid()) -> names().
+fill(Nif, Needs, Sup) ->
     Keys = keys(not erltrace_needs:has(no_labels, Needs)),
-    erltrace_needs:has(ask_names, Needs) andalso start_asking(Nif, Keys),
+    WhileItRuns = erltrace_needs:has(ask_names, Needs),
+    _ = WhileItRuns andalso erltrace_handle_sup:start_helper(Sup, erltrace_wanted, {Nif, Keys}),
     Names = #names{registered = [add_name(Nif, N) || erltrace_needs:has(names, Needs), N <- registered()],
-                   asker = case erltrace_needs:has(proc_names, Needs) orelse erltrace_needs:has(ask_names, Needs) of
-                               true -> start_asker(Nif, Keys);
+                   asker = case WhileItRuns orelse erltrace_needs:has(proc_names, Needs) of
+                               true -> start_asker(Sup, Nif, Keys);
                                false -> undefined
                            end},
     _ = erltrace_nif:named(Nif), % samples have been waiting for it
@@ -53,26 +69,20 @@ renew_registered(Nif, Names) ->
 
 %% ---- what processes are called ---------------------------------------------------------------
 
-%% Processes are asked by a process of its own, whose memory goes with it: before OTP 27 they answer
-%% with their whole dictionaries. It starts before tracing begins and is sensitive, so scripts do not
-%% see it. Who is asked runs for a moment, which scripts would see: so only those are asked again that
-%% were not there the first time. (A label that is set in between is seen when it is set again.) If a
-%% process does not answer, the script starts without its name, and those of the rest come later.
-start_asker(Nif, Keys) ->
-    Parent = self(),
-    {Asker, Mon} = spawn_monitor(fun() -> asker(Nif, Keys, Parent) end),
-    receive {Asker, asked} -> ok;
-            {'DOWN', Mon, process, Asker, _} -> ok
-    after ?WAIT -> ok
-    end,
-    {Asker, Mon}.
+start_asker(Sup, Nif, Keys) ->
+    case erltrace_handle_sup:start_helper(Sup, ?MODULE, {Nif, Keys}) of
+        {ok, Asker} -> wait_for(asked, Asker), Asker;
+        {error, shutdown} -> undefined
+    end.
 
-ask_again({Asker, Mon}) ->
-    Asker ! again,
-    receive {'DOWN', Mon, process, Asker, _} -> ok
-    after ?WAIT -> ok
-    end,
-    erlang:demonitor(Mon, [flush]).
+ask_again(Asker) ->
+    wait_for(again, Asker).
+
+%% Not for long; if it was killed, for nothing.
+wait_for(What, Asker) ->
+    try gen_server:call(Asker, What, ?WAIT)
+    catch exit:_ -> ok
+    end.
 
 %% Labels: they are to be shown.
 keys(Labels) ->
@@ -81,22 +91,50 @@ keys(Labels) ->
         false -> [initial_call, dictionary]
     end.
 
-asker(Nif, Keys, Parent) ->
+-spec init({Sup :: pid(), {reference(), keys()}}) -> {ok, #st{}, {continue, ask}}.
+init({_, {Nif, Keys}}) ->
     process_flag(sensitive, true),
-    Mon = erlang:monitor(process, Parent),
+    {ok, #st{nif = Nif, keys = Keys}, {continue, ask}}.
+
+%% There may be very many, and the node has other work.
+-spec handle_continue(ask, #st{}) -> {noreply, #st{}}.
+handle_continue(ask, #st{nif = Nif, keys = Keys} = St) ->
+    process_flag(priority, normal),
     Before = processes(),
     ask(Nif, Keys, Before),
-    Parent ! {self(), asked},
-    receive
-        again ->
-            Now = processes(),
-            erltrace_nif:fill_names(Nif, Before -- Now), % they have ended
-            ask(Nif, Keys, Now -- Before);
-        {'DOWN', Mon, process, Parent, _} ->
-            ok
-    after ?MOST -> % it could not be armed
-            ok
-    end.
+    {noreply, St#st{before = Before}}.
+
+-spec handle_call(term(), gen_server:from(), #st{}) ->
+          {reply, term(), #st{}, timeout()} | {stop, normal, ok, #st{}}.
+handle_call(asked, _, St) ->
+    {reply, ok, St, ?MOST};
+handle_call(again, _, #st{nif = Nif, keys = Keys, before = Before} = St) ->
+    Now = processes(),
+    erltrace_nif:fill_names(Nif, Before -- Now), % they have ended
+    ask(Nif, Keys, Now -- Before),
+    {stop, normal, ok, St};
+handle_call(_, _, St) ->
+    {reply, {error, unknown}, St, ?MOST}.
+
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
+handle_cast(_, St) ->
+    {noreply, St}.
+
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+handle_info(timeout, St) -> % it could not be armed
+    {stop, normal, St};
+handle_info(_, St) ->
+    {noreply, St}.
+
+-spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
+code_change(_, St, _) ->
+    {ok, St}.
+
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
+format_status(#{state := #st{before = Before}} = Status) ->
+    Status#{state := #{asked => length(Before)}};
+format_status(Status) ->
+    Status.
 
 ask(_, _, []) ->
     ok;
@@ -112,6 +150,8 @@ ask(Nif, Keys, Pids) ->
             ok % it is closed
     end.
 
+%% @doc For fill_names/2: what process_info/2 has answered to these keys.
+-spec answer(pid(), Token :: term(), [tuple()] | undefined) -> pid() | tuple().
 answer(Pid, _, undefined) -> % it has ended
     Pid;
 answer(Pid, Token, [{_, Initial}, {dictionary, Dict}]) ->
@@ -125,60 +165,3 @@ answer(Pid, Token, [{_, Initial}, {_, Call}, {_, Label}]) ->
 call({M, F, A}, _) when is_atom(M), is_atom(F) -> {M, F, A};
 call(_, Initial) -> Initial.
 
-%% ---- processes that are not traced -----------------------------------------------------------
-
-%% Ends with the script, or with the handle's process. The library limits how many are asked at a
-%% time (BEAM_WANTED).
-start_asking(Nif, Keys) ->
-    Parent = self(),
-    spawn(fun() ->
-                  process_flag(sensitive, true),
-                  asking(Nif, erlang:monitor(process, Parent), Keys)
-          end).
-
-asking(Nif, Mon, Keys) ->
-    case wanted(Nif) of
-        Wanted when is_list(Wanted) ->
-            _ = Wanted =/= [] andalso
-                erltrace_nif:fill_names(Nif, [answer(P, T, process_info(P, Keys)) ||
-                                                 {P, T} <- Wanted]),
-            receive {'DOWN', Mon, process, _, _} -> ok
-            after ?EVERY -> asking(Nif, Mon, Keys)
-            end;
-        _ ->
-            ok
-    end.
-
-wanted(Nif) ->
-    try erltrace_nif:wanted_names(Nif)
-    catch error:badarg -> done % another library has been loaded
-    end.
-
-%% @doc Find out, once per node, where the VM keeps the name of a process
-%% (c_src/beam/vm/own_name.c).
--spec layout() -> ok | unknown.
-layout() ->
-    erltrace_vm:find_out(fun erltrace_nif:name_layout/1, fun check/1).
-
-check(ok) ->
-    erltrace_nif:name_layout(get) =:= undefined andalso begin
-        erltrace_nif:name_layout(start),
-        %% The lock is a name: another process is looked at.
-        {P, M} = spawn_monitor(fun look_at_names/0),
-        receive {'DOWN', M, process, P, _} -> erltrace_nif:name_layout(check) end
-    end;
-check(names) ->
-    erltrace_nif:name_layout(refuse).
-
-look_at_names() ->
-    process_flag(sensitive, true),
-    Names = [erltrace_name_1, erltrace_name_2, erltrace_name_1, erltrace_name_3],
-    [look_at_name(sample, Name) || Name <- Names],
-    true = erltrace_nif:name_layout(words),
-    [look_at_name(look, Name) || Name <- Names].
-
-look_at_name(What, Name) ->
-    ok = erltrace_nif:name_layout({sample, undefined}),
-    true = register(Name, self()),
-    ok = erltrace_nif:name_layout({What, Name}),
-    true = unregister(Name).

@@ -10,9 +10,9 @@
 %% Once loaded, the library stays mapped in the VM, and dlopen() returns a mapped library of the
 %% same name: after an upgrade in place that would be the old one. So the path identifies the file
 %% without renaming it: a hash of its inode and time is spelt as "/" and "/." in the path. If the
-%% command has brought this module, erltrace_keeper knows which library to load.
+%% command has brought this module, erltrace_loader knows which library to load.
 init() ->
-    Path = try ets:lookup_element(erltrace_keeper, library, 2)
+    Path = try ets:lookup_element(erltrace_loader, library, 2)
            catch
                error:badarg ->
                    case application:get_env(erltrace, library) of
@@ -259,19 +259,6 @@ place(_) -> erlang:nif_error(not_loaded).
 -spec code(nif()) -> binary() | failure().
 code(Nif) -> run(code, [Nif]).
 
--spec layout(atom() | non_neg_integer() | {mail | non_neg_integer(), non_neg_integer()}) -> term().
-layout(_) -> erlang:nif_error(not_loaded).
-
--spec fastcalls(term()) -> ok | undefined | non_neg_integer() | [non_neg_integer()] | binary() |
-          {refused, iodata()}.
-fastcalls(_) -> erlang:nif_error(not_loaded).
-
-%% profile-N inside the node: the steps of the check, and of the self-test; is it needed?
--spec sampling(atom() | {atom(), term()}) ->
-          ok | boolean() | undefined | [tuple()] | map() | {refused, binary()} |
-          {binary(), non_neg_integer()}.
-sampling(_) -> erlang:nif_error(not_loaded).
-
 %% What may have to wait.
 -spec sampling_wait(test_start) -> ok | {refused, binary()}.
 sampling_wait(Step) -> run(sampling_wait, [Step]).
@@ -399,31 +386,20 @@ wanted_names(_) -> erlang:nif_error(not_loaded).
 -spec named(nif()) -> ok | failure().
 named(_) -> erlang:nif_error(not_loaded).
 
-%% Where the VM keeps the registered name of a process: the steps of the check.
--spec name_layout(atom() | {sample | look, Name :: atom()}) -> ok | unknown | undefined | boolean().
-name_layout(_) -> erlang:nif_error(not_loaded).
-
 %% @doc Of a process that is traced with the state `top_words' (erltrace_waits): `start' before it is
 %% scheduled, `get' afterwards: pids and atoms among the newest words of its stack, the newest
 %% first.
 -spec top_words(start | get) -> ok | [pid() | atom()].
 top_words(_) -> erlang:nif_error(not_loaded).
 
-%% @doc Where the VM has the numbers that proc_words/1 reads: are they known? Else erltrace_words finds them.
--spec find_words(undefined | ProcessLimit :: pos_integer(), Samples :: [tuple()]) -> boolean() | undefined.
-find_words(_, _) -> erlang:nif_error(not_loaded).
+%% @doc Where the VM keeps a fact (c_src/beam/vm/find.h): the steps of its search, which erltrace_find drives.
+-spec find(erltrace_find:fact(), atom() | {atom(), term()}) -> term().
+find(_, _) -> erlang:nif_error(not_loaded).
 
 %% @doc Of those of these processes that there are: length of the mailbox, reductions, words of heaps, and of
 %% binaries that these refer to, whether it monitors anything. They need not answer.
 -spec proc_words([pid()]) -> [erltrace_words:look()].
 proc_words(_) -> erlang:nif_error(not_loaded).
-
-%% @doc Steps of the check that erltrace_run_state makes.
--spec run_state(start | none | yields | waits | find | get) -> ok | boolean() | undefined.
-run_state(_) -> erlang:nif_error(not_loaded).
-%% Where the VM keeps the sequential trace token of a process: the steps of the check.
--spec token_layout(atom() | {sample, Label :: atom()} | {write | flags, non_neg_integer()}) -> ok | unknown | undefined.
-token_layout(_) -> erlang:nif_error(not_loaded).
 
 %% Flows that are over end; foreign: there are tokens that are not ours. Nodes: those that run the script. Reports: parts of flows of other nodes that are over.
 -spec end_flows(Number :: non_neg_integer()) ->

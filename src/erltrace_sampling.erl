@@ -1,17 +1,14 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc profile-N inside the node (c_src/beam/sample/sampler.h): is it possible? Before the first
-%% script that samples, once for each library in a node, available/0 has the library find out where
-%% the VM keeps what a signal handler needs (c_src/beam/sample/sampler_find.c), on every scheduler;
-%% then samples of a process of this module are taken, in Erlang code, a BIF, a NIF and a dirty NIF,
-%% whose stacks must be right. If anything is not as known, the answer is why, and scripts that
-%% sample do not start.
+%% script that samples, once for each library in a node, erltrace_find has what a signal handler needs
+%% searched for (c_src/beam/sample/sampler_find.c), on every scheduler; then samples of a process of
+%% this module are taken, in Erlang code, a BIF, a NIF and a dirty NIF, whose stacks must be right. If
+%% anything is not as known, the answer is why, and scripts that sample do not start.
 -module(erltrace_sampling).
 -export([available/0]).
--export([find/0, self_test/0]). % for tests
+-export([observe/0, self_test/0]). % for erltrace_find
 -export([test_1/1, test_2/1, test_3/1]). % whose stacks are tested
-
--type answer() :: ok | {refused, Why :: binary()}.
 
 -type kind() :: erlang | bif | nif | dirty.
 
@@ -20,11 +17,15 @@
 -define(WAIT, 120000). % ms for these: then it is not known, and the next script tries again
 
 %% @doc Can samples be taken in this node?
--spec available() -> answer().
+-spec available() -> erltrace_find:answer().
 available() ->
     case forbidden() of
-        <<>> -> known(erltrace_nif:sampling(get));
-        Why -> refuse(Why)
+        <<>> ->
+            Known = erltrace_find:known(sampling),
+            _ = Known =:= ok andalso erltrace_code:prepare(), % samples come before the script is armed
+            Known;
+        Why ->
+            erltrace_find:refuse(sampling, Why)
     end.
 
 forbidden() ->
@@ -35,133 +36,72 @@ forbidden() ->
         _ -> <<>>
     end.
 
-%% A busy node must not hold it up: it takes some dozen milliseconds.
-known(undefined) ->
-    {P, M} = erltrace_vm:apart(fun() ->
-                                       erltrace_vm:leave_application(),
-                                       first_look()
-                               end, [{priority, high}]),
-    receive
-        {'DOWN', M, process, P, {result, Answer}} -> Answer;
-        {'DOWN', M, process, P, Why} ->
-            refuse(io_lib:format("the test ended with ~0P", [Why, 20]))
-    end;
-known(ok) ->
-    _ = code(), % samples come before the script is armed
-    ok;
-known(Refused) ->
-    Refused.
-
-%% One at a time: the name is a lock.
-first_look() ->
-    try register(?MODULE, self()) of
-        true ->
-            case erltrace_nif:sampling(get) of
-                undefined -> look();
-                Known -> Known
-            end
-    catch
-        error:badarg ->
-            M = monitor(process, ?MODULE),
-            receive {'DOWN', M, process, _, _} -> ok end,
-            first_look()
-    end.
-
-look() ->
-    Layout = erltrace_vm:layout(),
-    _ = erltrace_names:layout(),
-    case erltrace_vm:with_flags(
-           all_ok([fun() -> layout(Layout) end, fun code/0, fun find/0, fun self_test/0])) of
-        ok -> erltrace_nif:sampling(passed);
-        {busy, Why} -> _ = erltrace_nif:sampling({busy, Why}), {refused, Why};
-        {refused, Why} -> refuse(Why)
-    end.
-
-refuse(Why) ->
-    _ = erltrace_nif:sampling({refuse, Why}),
-    {refused, iolist_to_binary(Why)}.
+%% @doc What the library observes, as c_src/beam/sample/sampler_find.c says. Without names samples have
+%% none.
+-spec observe() -> erltrace_find:outcome().
+observe() ->
+    _ = erltrace_find:known(name),
+    erltrace_find:all_ok([fun code/0] ++
+               [fun() -> on_scheduler(N) end || N <- lists:seq(1, erlang:system_info(schedulers_online))] ++
+               [fun dirty/0,
+                fun() -> in_process(fun sensitive/0, []) end,
+                fun() -> erltrace_nif:find(sampling, {export, fun lists:map/2}) end]).
 
 code() ->
     case erltrace_code:prepare() of
-        known -> ok;
-        {refused, Why} -> {refused, iolist_to_binary(["the loaded code is not known: ", Why])}
+        ok -> ok;
+        {refused, Why} -> {refused, ["the loaded code is not known: ", Why]}
     end.
-
-layout(ok) -> ok;
-layout(names) -> {refused, <<"the layout of processes is not known">>}.
-
-all_ok([]) ->
-    ok;
-all_ok([Step | Steps]) ->
-    case Step() of
-        ok -> all_ok(Steps);
-        Refused -> Refused
-    end.
-
-%% @doc Look for everything, as c_src/beam/sample/sampler_find.c says.
--spec find() -> answer().
-find() ->
-    ok = erltrace_nif:sampling(start),
-    all_ok([fun() -> on_scheduler(N) end ||
-               N <- lists:seq(1, erlang:system_info(schedulers_online))] ++
-               [fun dirty/0,
-                fun() -> in_process(fun sensitive/0, []) end,
-                fun() -> erltrace_nif:sampling({export, fun lists:map/2}) end,
-                fun() -> erltrace_nif:sampling(code) end]).
 
 %% The option is not documented, and the type of spawn_opt/2 leaves it out.
 on_scheduler(N) ->
     in_process(fun look_here/0, [list_to_tuple([scheduler, N])]).
 
-in_process(Fun, Options) ->
-    {P, M} = erltrace_vm:apart(Fun, [{priority, high} | Options]),
-    receive
-        {'DOWN', M, process, P, {result, R}} -> R;
-        {'DOWN', M, process, P, Why} -> {refused, iolist_to_binary(io_lib:format("~0P", [Why, 20]))}
-    end.
+in_process(Fun, Options) -> erltrace_find:in_process(Fun, [{priority, high} | Options]).
 
 %% All dirty schedulers may be taken for ever: then samples do not tell what these run.
 dirty() ->
-    {P, M} = erltrace_vm:apart(fun() -> erltrace_nif:sampling_dirty(dirty) end, [{priority, high}]),
+    {P, M} = spawn_opt(erltrace_find, result, [fun() -> erltrace_nif:sampling_dirty(dirty) end],
+                       [monitor, {priority, high}]),
     receive
         {'DOWN', M, process, P, {result, R}} -> R;
-        {'DOWN', M, process, P, Why} -> {refused, iolist_to_binary(io_lib:format("~0P", [Why, 20]))}
+        {'DOWN', M, process, P, Why} -> {refused, erltrace_find:text("~0P", [Why, 20])}
     after ?DIRTY ->
         exit(P, kill),
         receive {'DOWN', M, process, P, _} -> ok end
     end.
 
 look_here() ->
-    erltrace_nif:sampling({scheduler, erlang:system_info(scheduler_id)}).
+    erltrace_nif:find(sampling, {scheduler, erlang:system_info(scheduler_id)}).
 
 sensitive() ->
-    all_ok([fun() -> erltrace_nif:sampling({sensitive, 0}) end,
-            fun() ->
-                    _ = process_flag(sensitive, true),
-                    erltrace_nif:sampling({sensitive, 1})
-            end]).
+    erltrace_find:all_ok([fun() -> erltrace_nif:find(sampling, {sensitive, 0}) end,
+                          fun() ->
+                                  _ = process_flag(sensitive, true),
+                                  erltrace_nif:find(sampling, {sensitive, 1})
+                          end]).
 
 %% ---- the self-test ---------------------------------------------------------------------------
 
 %% @doc Samples of stacks that are known.
--spec self_test() -> answer() | {busy, Why :: binary()}.
+-spec self_test() -> erltrace_find:outcome().
 self_test() ->
     case erltrace_nif:sampling_wait(test_start) of
         ok ->
-            try all_ok([fun() -> test(Kind) end || Kind <- kinds()])
-            after erltrace_nif:sampling(test_stop)
+            try erltrace_find:all_ok([fun() -> test(Kind) end || Kind <- kinds()])
+            after erltrace_nif:find(sampling, test_stop)
             end;
         {refused, Why} -> % signals and timers may be free later
-            {busy, Why}
+            {try_again, Why}
     end.
 
 kinds() ->
-    [erlang, bif, nif | [dirty || erltrace_nif:sampling(dirty_known)]].
+    [erlang, bif, nif | [dirty || erltrace_nif:find(sampling, dirty_known)]].
 
 %% The process counts its rounds, each of which takes about the same CPU time: however busy the machine
 %% is, so many of them must have been sampled so often.
 test(Kind) ->
-    _ = erltrace_nif:sampling(test_read),
+    _ = erltrace_nif:find(sampling, test_read),
     Rounds = counters:new(2, []), % the second: it is to end
     {P, M} = spawn_opt(fun() -> test_1({Kind, Rounds}) end, [monitor, {priority, high}]),
     Result = collect(Kind, P, Rounds, {0, []}, erlang:monotonic_time(millisecond) + ?WAIT),
@@ -171,19 +111,19 @@ test(Kind) ->
 collect(Kind, Pid, Rounds, {Right, Wrong}, Until) ->
     receive after 5 -> ok end,
     All = counters:get(Rounds, 1) >= rounds(Kind), % before the samples are read
-    Samples = [{State, Frames} || {State, P, _, _, Frames} <- erltrace_nif:sampling(test_read), P =:= Pid],
+    Samples = [{State, Frames} || {State, P, _, _, Frames} <- erltrace_nif:find(sampling, test_read), P =:= Pid],
     {Good, Bad} = lists:partition(fun(S) -> is_right(Kind, S) end,
                                   [S || S <- Samples, is_about(Kind, S)]),
     Sum = {Right + length(Good), Bad ++ Wrong},
     case judge(Sum, All, erlang:monotonic_time(millisecond) > Until) of
         go_on -> collect(Kind, Pid, Rounds, Sum, Until);
         ok -> ok;
-        few -> {busy, text("only ~b samples of ~s came in ~b rounds", [element(1, Sum), Kind, rounds(Kind)])};
+        few -> {try_again, erltrace_find:text("only ~b samples of ~s came in ~b rounds", [element(1, Sum), Kind, rounds(Kind)])};
         wrong ->
-            {refused, text("~b samples of ~s are right, ~b are wrong, such as ~0tP",
+            {refused, erltrace_find:text("~b samples of ~s are right, ~b are wrong, such as ~0tP",
                            [element(1, Sum), Kind, length(element(2, Sum)), hd(element(2, Sum)), 60])};
         late ->
-            {busy, text("the machine is too busy: ~b rounds of ~b took ~b s",
+            {try_again, erltrace_find:text("the machine is too busy: ~b rounds of ~b took ~b s",
                         [counters:get(Rounds, 1), rounds(Kind), ?WAIT div 1000])}
     end.
 
@@ -209,7 +149,7 @@ is_right(Kind, {_, Frames}) ->
 
 newest(erlang) -> none;
 newest(bif) -> <<"lists:member/2">>;
-newest(nif) -> <<"erltrace_nif:sampling/1">>;
+newest(nif) -> <<"erltrace_nif:find/2">>;
 newest(dirty) -> <<"erltrace_nif:sampling_dirty/1">>.
 
 has_chain(Frames) ->
@@ -246,7 +186,7 @@ test_2(Kind) -> X = test_3(Kind), {X}.
 -spec test_3(kind()) -> {term()}.
 test_3(erlang) -> X = count(20000, 1), {X};
 test_3(bif) -> X = lists:member(none, list()), {X};
-test_3(nif) -> X = erltrace_nif:sampling({burn, 500}), erlang:bump_reductions(2000), {X};
+test_3(nif) -> X = erltrace_nif:find(sampling, {burn, 500}), erlang:bump_reductions(2000), {X};
 test_3(dirty) -> X = erltrace_nif:sampling_dirty({burn, 20000}), {X}.
 
 count(0, X) -> X;
@@ -257,6 +197,3 @@ list() ->
         undefined -> L = lists:seq(1, 50000), _ = put(list, L), L;
         L -> L
     end.
-
-text(Format, Args) ->
-    iolist_to_binary(io_lib:format(Format, Args)).

@@ -159,7 +159,7 @@ arm(#data{spec = Spec, ran = Ran} = Data) ->
 
 start(#{name := Name} = Spec, Ran) ->
     case erltrace_handle:start(self()) of
-        {ok, H} ->
+        {ok, H, _} ->
             try
                 ok = erltrace_metrics:writers(Name, [self(), H]),
                 Loaded = erlang:loaded(),
@@ -289,7 +289,7 @@ told(#{name := Name} = Spec) ->
 same(Spec) ->
     erlang:md5(term_to_binary(maps:with([source, file, budget, args, options], Spec))).
 
-%% Descriptions that match nothing: a module is not loaded yet, and erltrace_loads tells the handle when it is,
+%% Descriptions that match nothing: a module is not loaded yet, and erltrace_new_modules tells the handle when it is,
 %% or a name is misspelt. The script runs without them.
 unmatched(H) ->
     case erltrace_handle:call(H, unmatched) of
@@ -336,7 +336,7 @@ paid(How, Ns, #data{budget = Budget} = Data) ->
     Data#data{budget = Budget1}.
 
 look_again(State, #data{budget = Budget}) ->
-    [{state_timeout, erltrace_beat:next(erltrace_budget:next(State, Budget)), look, {abs, true}}].
+    [{state_timeout, erltrace_timer:next(erltrace_budget:next(State, Budget)), look, {abs, true}}].
 
 look(State, #data{spec = #{name := Name, level := Level}, budget = Budget} = Data) ->
     {Cost, Data1} = spent(Data),

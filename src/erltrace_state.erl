@@ -25,9 +25,9 @@
 %% collection of a long list hold up a scheduler.
 -module(erltrace_state).
 -behaviour(gen_server).
--export([start/2, stop/1, key/2, about/1]).
+-export([start/3, stop/1, key/2, about/1]).
 -export([lister/3]). % spawned
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
 -export_type([walker/0, about/0]).
 
@@ -86,8 +86,8 @@
                 at = 0 :: non_neg_integer(),      % the next chunk
                 n = 0 :: non_neg_integer()}).     % of so many
 
--record(st, {number :: pos_integer(),
-             parent :: reference(),
+-record(st, {sup :: pid(),
+             number :: pos_integer(),
              groups :: [#group{}],
              budget :: float(),                   % of one scheduler's time
              slice :: pos_integer(),              % ns
@@ -104,10 +104,9 @@
                    cost := float(), longest := non_neg_integer()}.
 -opaque walker() :: {pid(), counters:counters_ref(), Began :: integer()}.
 
-%% @doc For the handle of this number, by the process that owns it. undefined: the script has no probe
-%% of the provider.
--spec start(pos_integer(), erltrace_needs:needs()) -> walker() | undefined.
-start(Number, Needs) ->
+%% @doc For the handle of this number. undefined: the script has no probe of the provider.
+-spec start(Sup :: pid(), pos_integer(), erltrace_needs:needs()) -> walker() | undefined.
+start(Sup, Number, Needs) ->
     case [N || {state, _, _, _, _, _} = N <- Needs] of
         [] ->
             undefined;
@@ -115,9 +114,14 @@ start(Number, Needs) ->
             Percent = erltrace_needs:value(state_budget, Needs),
             Counters = counters:new(9, []),
             NoLabels = erltrace_needs:has(no_labels, Needs),
-            {ok, Pid} = gen_server:start(?MODULE, {Number, self(), Probes, Percent, Counters, NoLabels}, []),
-            {Pid, Counters, now_ns()}
+            Args = {Number, Probes, Percent, Counters, NoLabels},
+            case erltrace_handle_sup:start_helper(Sup, ?MODULE, Args) of
+                {ok, Pid} -> {Pid, Counters, now_ns()};
+                {error, shutdown} -> undefined
+            end
     end.
+
+-type args() :: {pos_integer(), [tuple()], pos_integer(), counters:counters_ref(), NoLabels :: boolean()}.
 
 %% @doc When this returns it asks nobody any more.
 -spec stop(walker() | undefined) -> ok.
@@ -152,12 +156,14 @@ about({_, C, Began}) ->
 
 %% ---- the process -----------------------------------------------------------------------------
 
--spec init({pos_integer(), pid(), [tuple()], pos_integer(), counters:counters_ref(), NoLabels :: boolean()}) ->
-          {ok, #st{}}.
-init({Number, Parent, All, Percent, Counters, NoLabels}) ->
+-spec init({Sup :: pid(), args()}) -> {ok, {starting, pid()}, {continue, args()}}.
+init({Sup, Args}) ->
     process_flag(sensitive, true),
     process_flag(trap_exit, true),
-    process_flag(priority, high),
+    {ok, {starting, Sup}, {continue, Args}}.
+
+-spec handle_continue(args(), {starting, pid()}) -> {noreply, #st{}}.
+handle_continue({Number, All, Percent, Counters, NoLabels}, {starting, Sup}) ->
     erltrace_askers:open(),
     _ = NoLabels andalso erltrace_things:hide_labels(),
     {Keys, Probes} = lists:partition(fun({state, _, Kind, _, _, _}) -> Kind =:= key end, All),
@@ -165,12 +171,12 @@ init({Number, Parent, All, Percent, Counters, NoLabels}) ->
     Periods = lists:usort([P || {state, _, _, P, _, _} <- Probes]),
     Budget = Percent / 100 * erlang:system_info(schedulers_online),
     self() ! slice,
-    {ok, #st{number = Number, parent = erlang:monitor(process, Parent), counters = Counters,
-             groups = [group(P, [T || {state, _, _, Q, _, _} = T <- Probes, Q =:= P]) || P <- Periods],
-             budget = Budget, slice = min(?SLICE_MAX, max(?SLICE_MIN, round(Budget * ?PAUSE))),
-             keys = [N || {state, N, _, _, _, _} <- Keys],
-             held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
-             until = now_ns() - ?BURST, paused = node_stamp()}}.
+    {noreply, #st{sup = Sup, number = Number, counters = Counters,
+                  groups = [group(P, [T || {state, _, _, Q, _, _} = T <- Probes, Q =:= P]) || P <- Periods],
+                  budget = Budget, slice = min(?SLICE_MAX, max(?SLICE_MIN, round(Budget * ?PAUSE))),
+                  keys = [N || {state, N, _, _, _, _} <- Keys],
+                  held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
+                  until = now_ns() - ?BURST, paused = node_stamp()}}.
 
 group(Period, Probes) ->
     #group{period = Period, due = now_ns(), chunks = ets:new(erltrace_state, [public]),
@@ -183,7 +189,7 @@ group(Period, Probes) ->
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
--spec handle_cast(stop | {key, tuple()}, #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+-spec handle_cast(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_cast(stop, St) ->
     {stop, normal, St};
 handle_cast({key, {Byte, Rows, Columns}}, #st{number = Number, groups = Groups, keys = Keys} = St) ->
@@ -191,17 +197,19 @@ handle_cast({key, {Byte, Rows, Columns}}, #st{number = Number, groups = Groups, 
     next(case Byte of
              0 -> St;
              _ -> St#st{groups = [at_once(G, now_ns()) || G <- Groups]}
-         end).
+         end);
+handle_cast(_, St) ->
+    {noreply, St}.
 
 %% Whoever presses a key wants to see the answer now: a round begins, if none is under way.
 at_once(#group{todo = [], due = Due} = G, Now) when is_integer(Due) -> G#group{due = Now};
 at_once(G, _) -> G.
 
--spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal | shutdown, #st{}}.
+handle_info({'EXIT', Sup, _}, #st{sup = Sup} = St) ->
+    {stop, shutdown, St};
 handle_info(slice, St) ->
     slice(St#st{timer = undefined});
-handle_info({'DOWN', M, process, _, _}, #st{parent = M} = St) ->
-    {stop, normal, St};
 handle_info({'DOWN', M, process, _, Why}, #st{groups = Groups} = St) ->
     {Cost, N, Chunks} = case Why of
                             {listed, C, L} ->

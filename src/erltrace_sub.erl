@@ -54,7 +54,7 @@ valid(_, _) -> false.
 -spec new(pid(), opts()) -> sub().
 new(To, #{interval := Interval, window := Window, output := Output, aggregations := Aggs} = Opts) ->
     Ref = erlang:alias(),
-    Next = erltrace_beat:next(Interval),
+    Next = erltrace_timer:next(Interval),
     #sub{ref = Ref, to = To, mon = erlang:monitor(process, To), interval = Interval,
          window = Window, output = Output, aggregations = Aggs, save = maps:get(save, Opts, undefined),
          next = Next, timer = timer(Next, Ref)}.

@@ -18,6 +18,21 @@
 -type kind() :: process | wait | table | port | socket | scheduler | memory | node.
 -type thing() :: term().
 
+%% What is kept of a process, a row of the table.
+-record(kept, {pid :: pid(),
+               pass :: pos_integer(),            % when it was written
+               first :: integer(),               % ns: when it was seen for the first time
+               reductions :: integer(),
+               mailbox :: non_neg_integer(),
+               memory :: non_neg_integer(),
+               rests :: boolean(),               % it was waiting
+               dear :: [term()]}).               % answers
+
+%% What is known of a process: rows are made of it.
+-record(answer, {pid :: pid(),
+                 old :: #kept{} | first | new | undefined, % what was kept of it
+                 values :: tuple()}).            % in the order of the items
+
 %% What a process is asked for, and what of that its answer is made of.
 -record(asking, {items :: [term()],              % of process_info/2
                  cheap :: non_neg_integer(),     % so many of them are handed on as they are
@@ -30,26 +45,16 @@
                dear = [] :: [term()],            % for which a process has to run
                all :: #asking{} | undefined,     % both: what a process is asked for the first time
                again :: #asking{} | undefined,   % and later
-               reductions = 0 :: non_neg_integer(), % where the answer is in the tuple for makers
+               reductions = 0 :: non_neg_integer(), % where the value is in an #answer{}; 0: nowhere
                mailbox = 0 :: non_neg_integer(),
                status = 0 :: non_neg_integer(),
                memory = 0 :: non_neg_integer(),
-               makers = [] :: [fun((tuple()) -> term())],
+               makers = [] :: [fun((#answer{}) -> term())] | [fun((tuple()) -> term())],
                keeps = false :: boolean(),       % something until the next round
                sparse = false :: boolean(),      % only of those with messages: a process that is not known has had none
                words = false :: boolean(),       % the library reads the items in the VM
                gate = none :: #plan{} | none}).  % what is asked first, to see who is asked for all
 -opaque plan() :: #plan{}.
-
-%% What is kept of a process, a row of the table.
--record(kept, {pid :: pid(),
-               pass :: pos_integer(),            % when it was written
-               first :: integer(),               % ns: when it was seen for the first time
-               reductions :: integer(),
-               mailbox :: non_neg_integer(),
-               memory :: non_neg_integer(),
-               rests :: boolean(),               % it was waiting
-               dear :: [term()]}).               % answers
 
 %% The places of those that have most; the others are last.
 -record(ranks, {memory = #{} :: #{pid() => pos_integer()},
@@ -113,7 +118,7 @@ plan(process, Members) ->
           reductions = find(reductions, Items), mailbox = find(message_queue_len, Items),
           status = find(status, Items), memory = find(memory, Items ++ Dear),
           makers = [maker(M, Items ++ Dear) || M <- Members],
-          words = Items -- [message_queue_len, reductions] =:= [] andalso erltrace_words:find(),
+          words = Items -- [message_queue_len, reductions] =:= [] andalso erltrace_find:is_known(numbers),
           keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED),
           sparse = Dear =:= [] andalso [M || M <- Members, lists:member(M, ?COMPARED)] =:= [mailbox_growth]};
 plan(socket, Members) ->
@@ -121,7 +126,7 @@ plan(socket, Members) ->
     #plan{kind = socket, members = Members, items = Stats, dear = [ends || is_asked(Members, [local, remote])],
           makers = [inet_maker(M) || M <- Members]};
 plan(wait, Members) ->
-    #plan{kind = wait, members = Members, dear = [plan(process, [function])], words = erltrace_words:find()};
+    #plan{kind = wait, members = Members, dear = [plan(process, [function])], words = erltrace_find:is_known(numbers)};
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
 
@@ -173,17 +178,17 @@ again(Dear) ->
         false -> Dear -- [?INITIAL]
     end.
 
-%% Of the tuple {Pid, Kept, Answer ...}, the answers in the order of the items.
-maker(pid, _) -> fun(T) -> element(1, T) end;
+%% Functions of an #answer{} to these items.
+maker(pid, _) -> fun(#answer{pid = Pid}) -> Pid end;
 maker(age, _) -> fun age/1;
-maker(memory_rank, _) -> fun(T) -> place(element(1, T), #ranks.memory) end;
-maker(binary_rank, _) -> fun(T) -> place(element(1, T), #ranks.binary) end;
+maker(memory_rank, _) -> fun(#answer{pid = Pid}) -> place(Pid, fun(#ranks{memory = M}) -> M end) end;
+maker(binary_rank, _) -> fun(#answer{pid = Pid}) -> place(Pid, fun(#ranks{binary = B}) -> B end) end;
 maker(name, Items) -> name_maker(Items);
 maker(registered, Items) ->
     fun_of(registered_name, Items, fun([]) -> <<>>; (Name) -> Name end);
-maker(new_reductions, Items) -> growth_maker(reductions, #kept.reductions, Items);
-maker(mailbox_growth, Items) -> growth_maker(message_queue_len, #kept.mailbox, Items);
-maker(memory_growth, Items) -> growth_maker(memory, #kept.memory, Items);
+maker(new_reductions, Items) -> growth_maker(reductions, fun(#kept{reductions = N}) -> N end, Items);
+maker(mailbox_growth, Items) -> growth_maker(message_queue_len, fun(#kept{mailbox = N}) -> N end, Items);
+maker(memory_growth, Items) -> growth_maker(memory, fun(#kept{memory = N}) -> N end, Items);
 maker(binaries, Items) -> fun_of(binary, Items, fun({N, _}) -> N end);
 maker(binary_bytes, Items) -> fun_of(binary, Items, fun({_, Bytes}) -> Bytes end);
 maker(suspended, Items) -> fun_of(status, Items, fun(S) -> one(S =:= suspended) end);
@@ -192,8 +197,7 @@ maker(offheap, Items) -> fun_of(message_queue_data, Items, fun(D) -> one(D =:= o
 maker(parent, Items) -> fun_of(parent, Items, fun(undefined) -> <<>>; (P) -> P end);
 maker(M, Items) ->
     [Item] = items(M),
-    I = position(Item, Items),
-    fun(T) -> element(I, T) end.
+    value(position(Item, Items)).
 
 within(Stack) ->
     case [{M, F, A} || {M, F, A, _} <- Stack, M =/= erlang, M =/= erts_internal] of
@@ -203,10 +207,13 @@ within(Stack) ->
 
 fun_of(Item, Items, Fun) ->
     I = position(Item, Items),
-    fun(T) -> Fun(element(I, T)) end.
+    fun(#answer{values = Values}) -> Fun(element(I, Values)) end.
+
+value(I) ->
+    fun(#answer{values = Values}) -> element(I, Values) end.
 
 position(Item, Items) ->
-    position(Item, Items, 3).
+    position(Item, Items, 1).
 
 position(Item, [Item | _], I) -> I;
 position(Item, [_ | Items], I) -> position(Item, Items, I + 1).
@@ -247,7 +254,7 @@ wants_ranks(_) -> false.
 %% cannot read that, or it is not wanted, all are the first.
 -spec rank(Wanted :: boolean()) -> ranked().
 rank(true) ->
-    case erltrace_words:find() of
+    case erltrace_find:is_known(numbers) of
         true -> {{0, 0, []}, {0, 0, []}};
         false -> none
     end;
@@ -272,7 +279,8 @@ add(Value, _, {Least, _, _} = Most) when Value =< Least ->
     Most;
 add(Value, Pid, {_, N, List}) when N >= 2 * ?RANKS ->
     First = lists:sublist(lists:reverse(lists:sort([{Value, Pid} | List])), ?RANKS),
-    {element(1, lists:last(First)), ?RANKS, First};
+    {Least, _} = lists:last(First),
+    {Least, ?RANKS, First};
 add(Value, Pid, {Least, N, List}) ->
     {Least, N + 1, [{Value, Pid} | List]}.
 
@@ -288,7 +296,7 @@ set_ranks(Ranks) ->
 
 place(Pid, Which) ->
     #ranks{last = Last} = Ranks = get(ranks),
-    maps:get(Pid, element(Which, Ranks), Last).
+    maps:get(Pid, Which(Ranks), Last).
 
 %% Those of the module socket, if anybody uses it.
 sockets() ->
@@ -304,7 +312,7 @@ hold(scheduler) ->
     _ = erlang:system_flag(scheduler_wall_time, true), % as long as this process lives
     [microstate_accounting || not erlang:system_flag(microstate_accounting, true)];
 hold(wait) ->
-    _ = erltrace_vm:layout(), % where stacks are
+    _ = erltrace_find:known(stack), % where stacks are
     [];
 hold(_) ->
     [].
@@ -320,10 +328,10 @@ release(Held) ->
 %% many processes did not answer in time?
 -spec rows([thing()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) ->
           {[tuple()], Silent :: non_neg_integer()}.
-rows(Pids, #plan{kind = process, dear = []} = Plan, Kept) ->
-    {Ts, Silent} = cheap(Pids, Plan, Kept),
-    Plan#plan.keeps andalso ets:insert(element(1, Kept), [to_keep(T, 0, [], Plan, Kept) || T <- Ts]),
-    {[made(Plan#plan.makers, T) || T <- Ts], Silent};
+rows(Pids, #plan{kind = process, dear = []} = Plan, {Tab, _} = Kept) ->
+    {As, Silent} = cheap(Pids, Plan, Kept),
+    Plan#plan.keeps andalso ets:insert(Tab, [to_keep(A, 0, [], Plan, Kept) || A <- As]),
+    {[made(Plan#plan.makers, A) || A <- As], Silent};
 rows(Pids, #plan{kind = process} = Plan, Kept) ->
     {Rest, Ran} = lists:partition(fun({_, Old}) -> is_record(Old, kept) andalso Old#kept.rests end,
                                   [{P, kept(P, Kept)} || P <- Pids]),
@@ -359,32 +367,33 @@ one_row(Thing, #plan{kind = Kind, members = Members} = Plan, Kept) ->
 -spec gate([thing()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()},
            fun(([tuple()]) -> [pid()] | false)) ->
           {non_neg_integer(), [thing()], Silent :: non_neg_integer()} | false.
-gate(Pids, #plan{gate = #plan{makers = Makers} = Gate}, Kept, Fun) ->
-    {Ts, Silent} = cheap(Pids, Gate, Kept),
-    case Fun([made(Makers, T) || T <- Ts]) of
+gate(Pids, #plan{gate = #plan{makers = Makers} = Gate}, {Tab, _} = Kept, Fun) ->
+    {As, Silent} = cheap(Pids, Gate, Kept),
+    case Fun([made(Makers, A) || A <- As]) of
         false ->
             false;
         True ->
             Gate#plan.keeps andalso
-                ets:insert(element(1, Kept), others(Ts, lists:reverse(True), Gate, Kept)),
-            {length(Ts), True, Silent}
+                ets:insert(Tab, others(As, lists:reverse(True), Gate, Kept)),
+            {length(As), True, Silent}
     end;
 gate(Things, _, _, _) ->
     {length(Things), Things, 0}.
 
-%% What costs little, as tuples for makers.
+%% What costs little.
 cheap(Pids, #plan{words = true, items = Items, keeps = Keeps}, Kept) ->
-    {[list_to_tuple([P, old(Keeps, P, Kept) | words(Items, Mailbox, Reductions)]) ||
+    {[#answer{pid = P, old = old(Keeps, P, Kept), values = words(Items, Mailbox, Reductions)} ||
          {P, Mailbox, Reductions, _, _, _} <- erltrace_words:look(Pids)], 0};
 cheap(Pids, #plan{items = Items, keeps = Keeps}, Kept) ->
     Answers = looks(Pids, Items),
-    {[list_to_tuple([Pid, old(Keeps, Pid, Kept) | values(Info)]) || {Pid, Info} <- Answers, is_list(Info)],
+    {[#answer{pid = P, old = old(Keeps, P, Kept), values = list_to_tuple(values(Info))} ||
+         {P, Info} <- Answers, is_list(Info)],
      silent(Answers)}.
 
-words([], _, _) -> [];
-words([message_queue_len], Mailbox, _) -> [Mailbox];
-words([reductions], _, Reductions) -> [Reductions];
-words([message_queue_len, reductions], Mailbox, Reductions) -> [Mailbox, Reductions].
+words([], _, _) -> {};
+words([message_queue_len], Mailbox, _) -> {Mailbox};
+words([reductions], _, Reductions) -> {Reductions};
+words([message_queue_len, reductions], Mailbox, Reductions) -> {Mailbox, Reductions}.
 
 looks(Pids, Items) ->
     erltrace_askers:ask(Pids, {erlang, process_info, Items}, ?LOOKS).
@@ -397,20 +406,21 @@ old(true, _, {_, 1}) -> first;
 old(true, Pid, Kept) -> kept(Pid, Kept).
 
 %% What is to be kept of those that are not asked for more, if something is new.
-others([T | Ts], [Pid | True], Gate, Kept) when element(1, T) =:= Pid ->
-    others(Ts, True, Gate, Kept);
-others([T | Ts], True, #plan{reductions = R, mailbox = M} = Gate, Kept) ->
-    case element(2, T) of
-        #kept{reductions = Reds, mailbox = N} = Old when R =:= 0 orelse element(R, T) =:= Reds,
-                                                         M =:= 0 orelse element(M, T) =:= N ->
+others([#answer{pid = Pid} | As], [Pid | True], Gate, Kept) ->
+    others(As, True, Gate, Kept);
+others([#answer{old = Old, values = Values} = A | As], True, Gate, Kept) ->
+    #plan{reductions = R, mailbox = M} = Gate,
+    case Old of
+        #kept{reductions = Reds, mailbox = N} when R =:= 0 orelse element(R, Values) =:= Reds,
+                                                   M =:= 0 orelse element(M, Values) =:= N ->
             refresh(Old, Kept),
-            others(Ts, True, Gate, Kept);
+            others(As, True, Gate, Kept);
         #kept{dear = Dear} ->
-            [to_keep(T, 0, Dear, Gate, Kept) | others(Ts, True, Gate, Kept)];
-        _ when Gate#plan.sparse, element(M, T) =:= 0 ->
-            others(Ts, True, Gate, Kept);
+            [to_keep(A, 0, Dear, Gate, Kept) | others(As, True, Gate, Kept)];
+        _ when Gate#plan.sparse, element(M, Values) =:= 0 ->
+            others(As, True, Gate, Kept);
         _ ->
-            [to_keep(T, 0, [], Gate, Kept) | others(Ts, True, Gate, Kept)]
+            [to_keep(A, 0, [], Gate, Kept) | others(As, True, Gate, Kept)]
     end;
 others([], [], _, _) ->
     [].
@@ -443,8 +453,8 @@ forget(Tab, Kind, Pass) ->
 values(Info) ->
     [V || {_, V} <- Info].
 
-made(Makers, T) ->
-    list_to_tuple([element(1, T) | [Make(T) || Make <- Makers]]).
+made(Makers, #answer{pid = Pid} = A) ->
+    list_to_tuple([Pid | [Make(A) || Make <- Makers]]).
 
 %% A process that was waiting, and has run no more since, nor got a message, is as it was: all that
 %% happens to a process, be it a link or a garbage collection that another one asks for, is a signal
@@ -452,14 +462,15 @@ made(Makers, T) ->
 perhaps_same(Rest, #plan{reductions = R, mailbox = M} = Plan, Kept) ->
     Olds = maps:from_list(Rest),
     Answers = looks([P || {P, _} <- Rest], Plan#plan.items),
-    Ts = [list_to_tuple([P, Old | values(Info) ++ Old#kept.dear]) ||
+    As = [#answer{pid = P, old = Old, values = list_to_tuple(values(Info) ++ Old#kept.dear)} ||
              {P, Info} <- Answers, is_list(Info), Old <- [map_get(P, Olds)]],
-    {Same, Changed} = lists:partition(fun(T) ->
-                                              #kept{reductions = Reds, mailbox = N} = element(2, T),
-                                              element(R, T) =:= Reds andalso element(M, T) =:= N
-                                      end, Ts),
-    [refresh(element(2, T), Kept) || T <- Same],
-    {[made(Plan#plan.makers, T) || T <- Same], [{element(1, T), element(2, T)} || T <- Changed],
+    IsSame = fun(#answer{old = #kept{reductions = Reds, mailbox = N}, values = Values}) ->
+                     element(R, Values) =:= Reds andalso element(M, Values) =:= N
+             end,
+    {Same, Changed} = lists:partition(IsSame, As),
+    [refresh(Old, Kept) || #answer{old = Old} <- Same],
+    {[made(Plan#plan.makers, A) || A <- Same],
+     [{P, Old} || #answer{pid = P, old = Old} <- Changed],
      silent(Answers)}.
 
 %% Processes that have to run to answer. One that has answered before is not asked for all again.
@@ -472,21 +483,23 @@ ask(Processes, Plan, Kept) ->
 
 ask([], _, _, _) ->
     {[], 0};
-ask(Processes, Asking, Plan, Kept) ->
+ask(Processes, Asking, Plan, {Tab, _} = Kept) ->
     Olds = maps:from_list(Processes),
     Answers = erltrace_askers:ask([P || {P, _} <- Processes], {?MODULE, answer, Asking}, ?ASKS),
-    Ts = [answered(P, map_get(P, Olds), Answer) || {P, Answer} <- Answers, is_tuple(Answer)],
-    Keep = [to_keep(T, 1, Dear, Plan, Kept) || {T, Dear} <- Ts], % the answer takes a reduction
-    true = ets:insert(element(1, Kept), Keep),
+    Answered = [answered(P, map_get(P, Olds), Answer) || {P, Answer} <- Answers, is_tuple(Answer)],
+    Keep = [to_keep(A, 1, Dear, Plan, Kept) || {A, Dear} <- Answered], % the answer takes a reduction
+    true = ets:insert(Tab, Keep),
     Silent = [P || {P, silent} <- Answers],
-    {[made(Plan#plan.makers, T) || T <- [T || {T, _} <- Ts] ++ unasked(Silent, Olds, Plan)], length(Silent)}.
+    As = [A || {A, _} <- Answered] ++ unasked(Silent, Olds, Plan),
+    {[made(Plan#plan.makers, A) || A <- As], length(Silent)}.
 
 %% Of processes that do not answer: what the library reads, what they have said before, who they are.
 unasked([], _, _) ->
     [];
 unasked(Silent, Olds, #plan{items = Items, dear = Dear}) ->
-    Looks = case erltrace_words:find() of true -> erltrace_words:look(Silent); false -> [] end,
-    [list_to_tuple([P, Old | [unasked(I, Look) || I <- Items]] ++ unasked_dear(Dear, Old, Look)) ||
+    Looks = case erltrace_find:is_known(numbers) of true -> erltrace_words:look(Silent); false -> [] end,
+    [#answer{pid = P, old = Old,
+             values = list_to_tuple([unasked(I, Look) || I <- Items] ++ unasked_dear(Dear, Old, Look))} ||
         {P, _, _, _, _, _} = Look <- Looks, Old <- [map_get(P, Olds)]].
 
 unasked_dear(_, #kept{dear = [_ | _] = Known}, _) -> Known;
@@ -514,7 +527,7 @@ answered(Pid, Old, {Cheap, New}) ->
                    [case N of known -> K; _ -> N end || {N, K} <- lists:zip(New, Known)];
                _ -> New
            end,
-    {list_to_tuple([Pid, Old | Cheap ++ Dear]), Dear}.
+    {#answer{pid = Pid, old = Old, values = list_to_tuple(Cheap ++ Dear)}, Dear}.
 
 %% @doc A process's answer, digested: a helper of erltrace_askers asks. What costs as much as the process has
 %% on its heap, or has in its dictionary, is not asked of one with a large heap.
@@ -580,15 +593,15 @@ kept(Pid, {Tab, Pass}) ->
 
 %% What the plan does not ask for stays unknown. After an answer (Took: reductions) it is as it says; a
 %% plan without dear items has none.
-to_keep(T, Took, Dear, #plan{status = S} = Plan, {_, Pass}) ->
-    First = case element(2, T) of
+to_keep(#answer{pid = Pid, old = Old, values = Values}, Took, Dear, Plan, {_, Pass}) ->
+    First = case Old of
                 #kept{first = F} -> F;
                 _ -> erlang:monotonic_time(nanosecond)
             end,
-    #kept{pid = element(1, T), pass = Pass, first = First,
-          reductions = at(Plan#plan.reductions, T) + Took,
-          mailbox = at(Plan#plan.mailbox, T), memory = at(Plan#plan.memory, T),
-          rests = Took > 0 andalso element(S, T) =:= waiting, dear = Dear}.
+    #kept{pid = Pid, pass = Pass, first = First,
+          reductions = at(Plan#plan.reductions, Values) + Took,
+          mailbox = at(Plan#plan.mailbox, Values), memory = at(Plan#plan.memory, Values),
+          rests = Took > 0 andalso element(Plan#plan.status, Values) =:= waiting, dear = Dear}.
 
 refresh(#kept{pid = Pid, pass = Written}, {Tab, Pass}) when Pass - Written >= ?FRESH ->
     ets:update_element(Tab, Pid, {#kept.pass, Pass});
@@ -596,23 +609,17 @@ refresh(_, _) ->
     true.
 
 at(0, _) -> 0;
-at(I, T) -> element(I, T).
+at(I, Values) -> element(I, Values).
 
-age(T) ->
-    case element(2, T) of
-        #kept{first = First} -> erlang:monotonic_time(nanosecond) - First;
-        _ -> 0
-    end.
+age(#answer{old = #kept{first = First}}) -> erlang:monotonic_time(nanosecond) - First;
+age(_) -> 0.
 
 %% In the first round nothing is new; afterwards, all of what a new process has.
 growth_maker(Item, Which, Items) ->
     I = position(Item, Items),
-    fun(T) ->
-            case element(2, T) of
-                first -> 0;
-                new -> element(I, T);
-                Old -> element(I, T) - element(Which, Old)
-            end
+    fun(#answer{old = first}) -> 0;
+       (#answer{old = new, values = Values}) -> element(I, Values);
+       (#answer{old = Old, values = Values}) -> element(I, Values) - Which(Old)
     end.
 
 %% ---- what processes are called ---------------------------------------------------------------
@@ -623,7 +630,9 @@ name_maker(Items) ->
     I = position(initial_call, Items),
     C = position(?INITIAL, Items),
     L = find(?LABEL, Items),
-    fun(T) -> called(element(1, T), element(R, T), label(L, T), element(C, T), element(I, T)) end.
+    fun(#answer{pid = Pid, values = Values}) ->
+            called(Pid, element(R, Values), label(L, Values), element(C, Values), element(I, Values))
+    end.
 
 %% @doc This process is to show no labels (payload=off).
 -spec hide_labels() -> ok.
@@ -636,7 +645,7 @@ has_labels() ->
     erltrace_vm:has_sessions() andalso get(no_labels) =/= true. % OTP 27 and later
 
 label(0, _) -> undefined;
-label(I, T) -> element(I, T).
+label(I, Values) -> element(I, Values).
 
 called(_, Name, _, _, _) when is_atom(Name) -> Name;
 called(Pid, [], undefined, Call, Initial) -> call(Call, Initial, Pid);

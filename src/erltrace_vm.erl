@@ -15,16 +15,12 @@
 %% them in one call can crash a node whose dirty schedulers are busy.
 -module(erltrace_vm).
 -export([load/0, arm/3, disarm/1, forget/1, rearm/2, follow/1, is_selective/1, is_traced/2, skipped/1, left/1, about/1,
-         layout/0, leave_application/0]).
+         leave_application/0]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
--export([find_out/2]). % for erltrace_flows, erltrace_names
--export([with_flags/1]). % for erltrace_fastcalls, erltrace_sampling
--export([locked_apart/1]). % for erltrace_code, erltrace_run_state
--export([apart/2, result/1]). % for erltrace_code, erltrace_fastcalls, erltrace_sampling
+-export([trace_search/2]). % for erltrace_find
 -export([gc_session/1, gc_trace/2, attempt/3]). % for erltrace_gc
 -export([end_session/1, sessions/0]). % for erltrace_rearm
 -export([change_of/2]). % for erltrace_askers
--export([layout_body/1, layout_tail/1, layout_raise/1]). % traced by the layout check
 -export_type([armed/0]).
 
 -define(APP, erltrace).
@@ -331,21 +327,6 @@ alive(Number) ->
     catch error:_ -> false % the library is not loaded
     end.
 
-%% @doc A step of the library that tells where the VM keeps something, by a check that is made once per
-%% node, in a process of its own: what goes wrong there is a refusal.
--spec find_out(fun((get | refuse) -> term()), fun((term()) -> term())) -> term().
-find_out(Layout, Check) ->
-    case Layout(get) of
-        undefined ->
-            Known = layout(), % takes the lock
-            case locked_apart(fun() -> Check(Known) end) of
-                normal -> Layout(get);
-                _ -> Layout(refuse)
-            end;
-        Found ->
-            Found
-    end.
-
 %% @doc A lock, which is a registered name: it is free again when its holder ends, in whatever way.
 -spec locked(fun(() -> Result)) -> Result.
 locked(Fun) ->
@@ -353,27 +334,6 @@ locked(Fun) ->
     try Fun()
     after unlock(Lock)
     end.
-
-%% @doc The same in a process of its own, which survives if this one is killed. Returns why it ended.
--spec locked_apart(fun(() -> term())) -> Reason :: term().
-locked_apart(Fun) ->
-    {P, M} = spawn_opt(fun() ->
-                               leave_application(),
-                               process_flag(sensitive, true),
-                               locked(Fun)
-                       end, [monitor, {priority, high}]),
-    receive {'DOWN', M, process, P, Reason} -> Reason end.
-
-%% @doc Evaluate it in a process of its own, which survives if this one is killed. That ends with
-%% `{result, Result}'; the caller receives its 'DOWN'.
--spec apart(fun(() -> term()), [term()]) -> {pid(), reference()}.
-apart(Fun, Options) ->
-    spawn_opt(?MODULE, result, [Fun], [monitor | Options]).
-
-%% @private
--spec result(fun(() -> term())) -> no_return().
-result(Fun) ->
-    exit({result, Fun()}).
 
 lock() ->
     try register(?LOCK, self())
@@ -622,7 +582,7 @@ change_batches(Pids, Change) ->
     change_batch(Batch, Change) ++ change_batches(Rest, Change).
 
 change_batch(Pids, {Old, New} = Change) ->
-    erltrace_keeper:turn(),
+    erltrace_loader:turn(),
     Answers = erltrace_askers:ask(Pids, {?MODULE, change_of, Change}, ?BATCH div ?HELPERS),
     [case Answer of
          silent -> change_one(Pid, Old, New); % in a NIF, say: it must answer
@@ -636,7 +596,7 @@ change_of(Pid, {Old, New}) ->
 
 %% Ask for the tracer first: trying and failing would be logged by the node.
 change_one(Who, Old, New) ->
-    erltrace_keeper:turn(),
+    erltrace_loader:turn(),
     try change_one(Who, Old, New, tracer_of(Who))
     catch error:badarg -> ok % it has just ended
     end.
@@ -724,136 +684,28 @@ gc_trace(Session, Pids) ->
 %% @doc The process, port or function may have gone meanwhile.
 -spec attempt(module(), atom(), [term()]) -> term().
 attempt(M, F, Args) ->
-    erltrace_keeper:turn(),
+    erltrace_loader:turn(),
     try apply(M, F, Args)
     catch error:badarg -> 0
     end.
 
-%% ---- the layout check ------------------------------------------------------------------------
+%% ---- for searches (erltrace_find) ------------------------------------------------------------
 
-%% @doc A flag of the emulator may be why nothing is as known.
--spec with_flags(ok | {busy, Why} | {refused, Why}) -> ok | {busy, Why} | {refused, binary()} when Why :: iodata().
-with_flags({refused, Why}) ->
-    Args = case file:read_file("/proc/self/cmdline") of
-               {ok, Line} -> binary:split(Line, <<0>>, [global]);
-               {error, _} -> []
-           end,
-    Given = [[" +J", Flag, " ", Value] || {<<"-J", Flag/binary>>, Value} <- pairs(Args),
-                                          Flag =:= <<"Pperf">> orelse Flag =:= <<"Msingle">>,
-                                          Value =/= <<"false">>],
-    {refused, iolist_to_binary([Why, [[" (the node was started with", Given, ")"] || Given =/= []]])};
-with_flags(Other) ->
-    Other.
-
-pairs([A, B | Rest]) -> [{A, B} | pairs([B | Rest])];
-pairs(_) -> [].
-
-%% @doc Find out, once per node, where the VM keeps the stack pointer (c_src/beam/vm/layout.c).
--spec layout() -> ok | names.
-layout() ->
-    case erltrace_nif:layout(get) of
-        undefined ->
-            case locked_apart(fun first_check/0) of
-                normal -> erltrace_nif:layout(get);
-                _ -> erltrace_nif:layout(names)
-            end;
-        Known ->
-            Known
-    end.
-
-first_check() ->
-    erltrace_nif:layout(get) =:= undefined andalso begin
-        erltrace_nif:layout(start),
-        check()
-    end.
-
-check() ->
-    case lists:member(false, erltrace_app:setting(vm_internals)) of
-        true -> erltrace_nif:layout(names);
-        false -> check_samples()
-    end.
-
-check_samples() ->
-    {P, M} = spawn_monitor(fun() -> samples(3) end),
-    receive {'DOWN', M, process, P, _} -> ok end,
-    case erltrace_nif:layout(words) of
-        true -> events();
-        false -> erltrace_nif:layout(names)
-    end.
-
-%% At each depth the stack is larger, and more messages are in the queue.
-samples(0) ->
-    0;
-samples(N) ->
-    [self() ! N || _ <- lists:seq(1, 7 + N)],
-    [{_, Size}, {_, Queue}] = process_info(self(), [stack_size, message_queue_len]),
-    ok = erltrace_nif:layout({Size, Queue}),
-    1 + samples(N - 1).
-
-events() ->
-    {P, M} = spawn_opt(fun() ->
-                               receive go -> ok end,
-                               4 = 1 + ?MODULE:layout_body(3),
-                               0 = id(?MODULE:layout_tail(3)),
-                               [raises(Why) || Why <- [throw, error, exit, raise]],
-                               receives(),
-                               [take_mail(N) || N <- [3, 7, 12]]
-                       end, [monitor, {min_heap_size, 10000}]),
+%% @doc Trace this process, and its calls of these functions, for the search for its stack. What is
+%% returned ends it.
+-spec trace_search(pid(), [mfa()]) -> fun(() -> term()).
+trace_search(P, Fns) ->
     Flags = [call, arity, return_to, 'receive'],
-    Fns = [{?MODULE, F, 1} || F <- [layout_body, layout_tail, layout_raise]],
-    Off = case has_sessions() of
-              true ->
-                  S = session(layout, erltrace_patterns:from_needs(
-                                        [{local, M1, F1, A1} || {M1, F1, A1} <- Fns]), [], [], all),
-                  erltrace_nif:layout(session_number(S)),
-                  apply(trace, process, [S, P, true, Flags]),
-                  fun() -> end_session(S) end;
-              false ->
-                  [erlang:trace_pattern(Fn, true, [local]) || Fn <- Fns],
-                  attempt(erlang, trace, [P, false, [all]]), % others may trace new processes
-                  attempt(erlang, trace, [P, true, [{tracer, erltrace_nif, layout} | Flags]]),
-                  fun() -> [erlang:trace_pattern(Fn, false, [local]) || Fn <- Fns] end
-          end,
-    P ! go,
-    receive {'DOWN', M, process, P, _} -> ok end,
-    _ = Off(),
-    erltrace_nif:layout(check).
-
-%% Messages and timeouts, with and without messages in the queue.
-receives() ->
-    [receive none -> ok after Ms -> ok end || Ms <- [0, 1, 0]],
-    [self() ! M || M <- [first, second]],
-    receive second -> ok end,
-    [receive none -> ok after Ms -> ok end || Ms <- [0, 1, 0]],
-    [begin self() ! M, receive M -> ok end end || M <- [third, first, first]],
-    receive first -> ok end. % the last one
-
-%% N messages arrive while the process does not take any in. From OTP 27 on the VM does that too when
-%% a traced process has been scheduled out several times, and at any garbage collection: so this one
-%% has a time slice for it and a large heap.
-take_mail(N) ->
-    erlang:yield(),
-    [self() ! {mail, I} || I <- lists:seq(1, N)],
-    ok = erltrace_nif:layout({mail, N}),
-    [receive {mail, I} -> ok end || I <- lists:seq(1, N)].
-
-%% A call that an exception ends, and one that returns.
-raises(Why) ->
-    try ?MODULE:layout_raise(Why) catch _:_ -> ok end,
-    1 = 1 + ?MODULE:layout_body(0).
-
-id(X) -> X.
-
--spec layout_body(non_neg_integer()) -> non_neg_integer().
-layout_body(0) -> 0;
-layout_body(N) -> 1 + layout_body(N - 1).
-
--spec layout_tail(non_neg_integer()) -> 0.
-layout_tail(0) -> 0;
-layout_tail(N) -> layout_tail(N - 1).
-
--spec layout_raise(throw | error | exit | raise) -> no_return().
-layout_raise(throw) -> throw(layout);
-layout_raise(error) -> error(layout);
-layout_raise(exit) -> exit(layout);
-layout_raise(raise) -> erlang:raise(throw, layout, []).
+    case has_sessions() of
+        true ->
+            S = session(layout, erltrace_patterns:from_needs([{local, M, F, A} || {M, F, A} <- Fns]),
+                        [], [], all),
+            ok = erltrace_nif:find(stack, {session, session_number(S)}),
+            apply(trace, process, [S, P, true, Flags]),
+            fun() -> end_session(S) end;
+        false ->
+            [erlang:trace_pattern(Fn, true, [local]) || Fn <- Fns],
+            attempt(erlang, trace, [P, false, [all]]), % others may trace new processes
+            attempt(erlang, trace, [P, true, [{tracer, erltrace_nif, layout} | Flags]]),
+            fun() -> [erlang:trace_pattern(Fn, false, [local]) || Fn <- Fns] end
+    end.

@@ -7,7 +7,10 @@
 %% has cost lately: on a busy machine the rest is waiting for a processor. Processes of erltrace are
 %% not among them.
 -module(erltrace_wall).
--export([start/3, stop/1]).
+-behaviour(gen_server).
+-export([start/4, stop/1]).
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, code_change/3,
+         format_status/1]).
 -export([few/3]). % for tests
 
 -define(MOST, 200).       % processes asked at a time
@@ -17,28 +20,23 @@
 
 -record(wall, {number :: pos_integer(),
                period :: pos_integer(),             % ns
-               monitor :: reference(),
                pids = {} :: tuple(),
-               listed :: integer(),                 % when, and how long that is good
+               listed = 0 :: integer(),             % when, and how long that is good
                good = 0 :: non_neg_integer(),
                few = 10 :: pos_integer(),           % processes to ask
                costs = [] :: [pos_integer()],       % ns for one, the last times
-               own :: #{pid() => true},             % erltrace's processes around this handle
-               last :: integer()}).
+               own = #{} :: #{pid() => true},       % erltrace's processes around this handle
+               last = 0 :: integer()}).
 
-%% @doc For the handle of this number, which the calling process owns.
--spec start(pos_integer(), pid(), erltrace_needs:needs()) -> pid() | undefined.
-start(Number, Parent, Needs) ->
+%% @doc For the handle of this number; Handle is its process.
+-spec start(Sup :: pid(), pos_integer(), Handle :: pid(), erltrace_needs:needs()) -> pid() | undefined.
+start(Sup, Number, Handle, Needs) ->
     case erltrace_needs:value(wall, Needs) of
         Period when is_integer(Period) ->
-            spawn(fun() ->
-                          process_flag(sensitive, true),
-                          process_flag(priority, high),
-                          Now = now_ns(),
-                          ask(#wall{number = Number, period = Period, last = Now, listed = Now,
-                                    own = own(Parent),
-                                    monitor = erlang:monitor(process, Parent)})
-                  end);
+            case erltrace_handle_sup:start_helper(Sup, ?MODULE, {Number, Period, Handle}) of
+                {ok, Pid} -> Pid;
+                {error, shutdown} -> undefined
+            end;
         undefined ->
             undefined
     end.
@@ -49,25 +47,60 @@ stop(undefined) ->
     ok;
 stop(Pid) ->
     M = erlang:monitor(process, Pid),
-    exit(Pid, kill),
+    exit(Pid, shutdown),
     receive {'DOWN', M, process, Pid, _} -> ok end.
 
-ask(#wall{period = Period, last = Last, monitor = M} = W) ->
+-spec init({Sup :: pid(), {pos_integer(), Period :: pos_integer(), Handle :: pid()}}) ->
+          {ok, #wall{}, {continue, {own, pid()}}}.
+init({_, {Number, Period, Handle}}) ->
+    process_flag(sensitive, true),
+    {ok, #wall{number = Number, period = Period}, {continue, {own, Handle}}}.
+
+-spec handle_continue({own, pid()}, #wall{}) -> {noreply, #wall{}}.
+handle_continue({own, Handle}, W) ->
+    Now = now_ns(),
+    {noreply, ask_later(W#wall{last = Now, listed = Now, own = own(Handle)})}.
+
+-spec handle_call(term(), gen_server:from(), #wall{}) -> {reply, {error, unknown}, #wall{}}.
+handle_call(_, _, W) ->
+    {reply, {error, unknown}, W}.
+
+-spec handle_cast(term(), #wall{}) -> {noreply, #wall{}}.
+handle_cast(_, W) ->
+    {noreply, W}.
+
+-spec handle_info(term(), #wall{}) -> {noreply, #wall{}} | {stop, normal, #wall{}}.
+handle_info(ask, W) ->
+    ask(list(W));
+handle_info(_, W) ->
+    {noreply, W}.
+
+-spec code_change(term(), #wall{}, term()) -> {ok, #wall{}}.
+code_change(_, W, _) ->
+    {ok, W}.
+
+-spec format_status(gen_server:format_status()) -> gen_server:format_status().
+format_status(#{state := #wall{} = W} = Status) ->
+    Status#{state := #{number => W#wall.number, period => W#wall.period, asks => W#wall.few}};
+format_status(Status) ->
+    Status.
+
+ask_later(#wall{period = Period, last = Last} = W) ->
     Wait = max(0, Last + Period - now_ns()),
-    receive {'DOWN', M, process, _, _} -> ok
-    after (Wait + 999999) div 1000000 ->
-            W1 = list(W),
-            Now = now_ns(),
-            Samples = samples(W1),
-            Cost = now_ns() - Now,
-            case erltrace_nif:wall(W1#wall.number, Now - Last, Samples) of
-                true ->
-                    Costs = costs(Cost, length(Samples), W1#wall.costs),
-                    Costs =:= [] orelse
-                        erltrace_nif:took(W1#wall.number, lists:min(Costs) * length(Samples)),
-                    ask(W1#wall{last = Now, costs = Costs, few = few(Period, W1#wall.few, Costs)});
-                false -> ok
-            end
+    _ = erlang:send_after((Wait + 999999) div 1000000, self(), ask),
+    W.
+
+ask(#wall{number = Number, period = Period, last = Last} = W) ->
+    Now = now_ns(),
+    Samples = samples(W),
+    Cost = now_ns() - Now,
+    case erltrace_nif:wall(Number, Now - Last, Samples) of
+        true ->
+            Costs = costs(Cost, length(Samples), W#wall.costs),
+            Costs =:= [] orelse erltrace_nif:took(Number, lists:min(Costs) * length(Samples)),
+            {noreply, ask_later(W#wall{last = Now, costs = Costs, few = few(Period, W#wall.few, Costs)})};
+        false ->
+            {stop, normal, W}
     end.
 
 %% A large node's processes are listed now and then only.
@@ -99,7 +132,7 @@ frame({M, F, A, _}) ->
     {M, F, A}.
 
 %% A process of ours that waits is often in code of OTP alone. All are sensitive: they have a behaviour's
-%% dictionary, and do not show it. They are around the handle: its own, the command's, the watchdog.
+%% dictionary, and do not show it. They are around the handle: its own, its supervisor's, the command's.
 own(Handle) ->
     Near = lists:usort([Handle | lists:append([related(P) || P <- [Handle | related(Handle)]])]),
     maps:from_keys([P || P <- Near,

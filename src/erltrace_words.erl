@@ -1,10 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc Numbers of processes that the library reads in the VM, without asking them
-%% (c_src/beam/state/proc_words.c): has it find out, once per node, where they are, by processes of
-%% ours that wait with known numbers.
+%% (c_src/beam/state/proc_words.c), and the search for them: processes of ours that wait with known
+%% numbers.
 -module(erltrace_words).
--export([find/0, look/1]).
+-export([observe/0, look/1]).
 -export([taker/2]). % spawned
 -export_type([look/0]).
 
@@ -15,36 +15,33 @@
 -type look() :: {pid(), Mailbox :: non_neg_integer(), Reductions :: non_neg_integer(),
                  Heap :: non_neg_integer(), Binaries :: non_neg_integer(), HasMonitors :: boolean()}.
 
-%% @doc Can they be read in this node?
--spec find() -> boolean().
-find() ->
-    case erltrace_nif:find_words(undefined, []) of
-        undefined ->
-            _ = erltrace_vm:locked_apart(fun look_for/0),
-            erltrace_nif:find_words(undefined, []) =:= true;
-        IsKnown ->
-            IsKnown
-    end.
-
 %% @doc Of those of these processes that there are, in some order.
 -spec look([pid()]) -> [look()].
 look(Pids) ->
     erltrace_nif:proc_words(Pids).
 
-%% All of them at the same time: in a busy node each answer is a turn of somebody else away.
-look_for() ->
-    process_flag(priority, high),
+%% @doc All of them at the same time: in a busy node each answer is a turn of somebody else away.
+%% They live until the library has read them: that is when it concludes.
+-spec observe() -> concluded | {refused | try_again, binary()}.
+observe() ->
     Me = self(),
     Samples = [sample(N) || N <- lists:seq(1, ?SAMPLES)],
     Takers = [spawn_opt(?MODULE, taker, [S, Me], [link, {priority, high}]) || S <- Samples],
     Found = [receive {T, Numbers} -> Numbers end || T <- Takers],
-    Known = case lists:member(none, Found) of
-                true -> undefined; % next time
-                false -> erltrace_nif:find_words(erlang:system_info(process_limit), Found)
-            end,
+    Outcome = case lists:member(none, Found) of
+                  true ->
+                      {try_again, <<"the node is too busy">>};
+                  false ->
+                      ok = erltrace_nif:find(numbers, {limit, erlang:system_info(process_limit)}),
+                      [ok = erltrace_nif:find(numbers, {observe, N}) || N <- Found],
+                      case erltrace_nif:find(numbers, conclude) of
+                          ok -> concluded;
+                          Refused -> Refused
+                      end
+              end,
     [begin unlink(T), exit(T, kill) end || T <- Takers],
     [exit(P, kill) || {P, _, _, _} <- Samples],
-    Known.
+    Outcome.
 
 -type sample() :: {pid(), Inner :: pos_integer(), Outer :: pos_integer(), Monitors :: 0..1}.
 

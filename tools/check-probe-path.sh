@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Nothing on the probe path inside a node allocates, locks or calls the system: the call graph of
-# priv/erltrace.so, from the functions that the VM's tracing calls (and dtrace:p), down to what is
-# called outside of the library. Anything outside that is not in the list below is an error, with
-# the way that leads there. (test/tree/probe_path.sh looks at the engine alone, by sections.)
+# priv/erltrace.so, from the entry points of tools/probe-path.tab, down to what is called outside of
+# the library. Anything outside that is not in that table is an error, with the way that leads there.
+# (test/tree/probe_path.sh checks the same by the marks in the sources, before anything is linked.)
 #
 #   tools/check-probe-path.sh [LIBRARY]     priv/erltrace.so
 #
@@ -15,45 +15,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 lib=${1:-priv/erltrace.so}
 
-roots='nif_enabled nif_trace nif_user_enabled nif_user_trace'
-# what the core's hooks call (beam/fast/fast_calls.c)
-roots="$roots on_entry on_return on_raised"
-# a thread of the VM that is seen for the first time (beam/nif/nif.c)
-roots="$roots thread_begins"
-# the signal handler of samples, which may interrupt anything (beam/sample/sampler_handler.c)
-roots="$roots sampler_on_signal"
-roots="$roots $(sed -n 's/^RT(\([a-z0-9_]*\),.*/rt_\1/p' c_src/prog/rt.def)"
-
-# plain computing
-allowed='memcpy memmove memset memcmp bcmp memchr memmem strnlen strlen strcmp strncmp'
-allowed="$allowed __memcpy_chk __memmove_chk __memset_chk __stack_chk_fail __errno_location"
-# the vDSO and the thread's rseq area; CLOCK_THREAD_CPUTIME_ID only outside of Erlang processes
-allowed="$allowed clock_gettime sched_getcpu"
-# once in a thread's life: its number and the note for its end (engine/slot.c)
-allowed="$allowed gettid pthread_setspecific pthread_sigmask sigismember"
-# threads that block SIGSEGV read memory this way, and all of them while a handler of somebody else's
-# is over ours (engine/safe.c); raise() and stop(), which a node refuses
-allowed="$allowed process_vm_readv getpid syscall"
-# a word of the thread's: the handler of samples asks for the scheduler's
-allowed="$allowed pthread_getspecific"
-# terms are looked at, never copied. enif_make_uint: small numbers, which are no memory
-allowed="$allowed enif_get_tuple enif_get_list_cell enif_get_list_length enif_get_map_value"
-allowed="$allowed enif_get_map_size enif_get_uint enif_get_int enif_get_int64 enif_get_uint64"
-allowed="$allowed enif_get_atom enif_get_atom_length enif_get_local_pid enif_get_double"
-allowed="$allowed enif_get_long enif_get_ulong enif_get_string enif_get_local_port"
-allowed="$allowed enif_is_atom enif_is_pid enif_is_port enif_is_binary enif_is_number enif_is_map"
-allowed="$allowed enif_is_list enif_is_tuple enif_is_ref enif_is_fun enif_is_empty_list"
-allowed="$allowed enif_is_identical enif_inspect_binary enif_term_type enif_hash enif_self"
-allowed="$allowed enif_make_uint enif_make_pid enif_compare enif_term_size enif_thread_type"
-# of small maps, on the C stack
-allowed="$allowed enif_map_iterator_create enif_map_iterator_get_pair enif_map_iterator_next"
-allowed="$allowed enif_map_iterator_destroy"
-# numbers with a fraction, into a buffer of the caller's (beam/term/term_print.c)
-allowed="$allowed snprintf __snprintf_chk strtod strchr strspn strcspn strcpy"
-# copies a few numbers (a driver is loaded)
-allowed="$allowed enif_system_info"
-# %T: pids, atoms and the like into a buffer of the caller's
-allowed="$allowed enif_snprintf"
+in_table() { # kind of line
+	awk -v kind="$1" '$1 == kind { for (i = 2; i <= NF; i++) printf " %s", $i }' tools/probe-path.tab
+}
+roots="$(in_table root) $(sed -n 's/^RT(\([a-z0-9_]*\),.*/rt_\1/p' c_src/prog/rt.def | tr '\n' ' ')"
+allowed=$(in_table call)
 
 # Functions are known by their addresses: several files have a static one of the same name.
 objdump -d --no-show-raw-insn "$lib" | awk '

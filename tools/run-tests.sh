@@ -61,6 +61,7 @@ checked() { # command...
 		echo '0 passed, 1 failed'
 	fi
 }
+export -f checked
 
 # Those that another lane runs.
 elsewhere=()
@@ -175,6 +176,16 @@ modules() {
 	done
 }
 
+# Types. The first time this makes the table of OTP's types, which takes a minute.
+types() {
+	[[ dialyzer == *${ONLY-}* ]] || return
+	if ! command -v dialyzer >/dev/null; then
+		echo 'dialyzer: not here: left out'
+		return
+	fi
+	run dialyzer bash -c 'checked "$@"' checked make -s dialyzer
+}
+
 # These, and what takes a shell: the command against nodes, what is installed, projects that depend
 # on this one.
 erlang() {
@@ -184,12 +195,9 @@ erlang() {
 		run probe-path tools/check-probe-path.sh "${PRIV:-priv}/erltrace.so"
 	[[ beam_threads == *${ONLY-}* && -x $BUILD/test/beam/beam_threads ]] &&
 		run beam_threads "$BUILD/test/beam/beam_threads"
-	export -f checked
 	modules
 	[[ edoc == *${ONLY-}* ]] && run edoc bash -c 'checked "$@"' checked make -s edoc
-	# The table of OTP's types takes a minute: make dialyzer makes it.
-	[[ dialyzer == *${ONLY-}* && -e $BUILD/otp.plt ]] && run dialyzer \
-		bash -c 'checked "$@"' checked make -s dialyzer
+	types
 	for t in test/node/*.sh; do
 		name=$(name_of "$t")
 		[[ $name == *${ONLY-}* ]] || continue
@@ -222,13 +230,14 @@ second_lane() {
 }
 
 # Those of the third: they wait most of the time.
-patient=(deploy_attack_tests deploy_tests slots_tests flow_tests erltrace_SUITE node/{release,faults,trio,taken,nothing})
+patient=(dialyzer deploy_attack_tests deploy_tests slots_tests flow_tests erltrace_SUITE node/{release,faults,trio,taken,nothing})
 third_lane() {
 	local name
 	has_erlang >/dev/null || return
 	for name in "${patient[@]}"; do
 		case $name in
 		*/*) run "$name" bash "test/$name.sh" ;;
+		dialyzer) types ;;
 		*) module "$name" ;;
 		esac
 	done

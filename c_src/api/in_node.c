@@ -2,6 +2,7 @@
 /* What the side inside a node needs of a handle besides the public calls. */
 #include <string.h>
 
+#include "compiler.h"
 #include "handle.h"
 #include "in_node.h"
 #include "stream/writer.h"
@@ -31,7 +32,7 @@ void api_no_payload(erltrace_t *h)
 	h->opts.no_payload = true;
 }
 
-uint64_t api_option(const erltrace_t *h, enum et_opt opt)
+PROBE_PATH uint64_t api_option(const erltrace_t *h, enum et_opt opt)
 {
 	return h->opts.val[opt];
 }

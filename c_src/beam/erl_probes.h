@@ -49,13 +49,13 @@ enum beam_route {
 	ROUTE_PORT_RECEIVE, /* 'receive', on ports */
 	ROUTE_PORT_RUNNING, /* running_ports */
 	ROUTE_DRIVERS,	    /* calls of erl_ddll:try_load and try_unload */
-	ROUTE_BUSY_PORT,    /* the system monitor's messages: erltrace_monitor */
+	ROUTE_BUSY_PORT,    /* the system monitor's messages: erltrace_sysmon */
 	ROUTE_BUSY_DIST_PORT,
 	ROUTE_LONG_GC,
 	ROUTE_LONG_SCHEDULE,
 	ROUTE_LARGE_HEAP,
 	ROUTE_LONG_QUEUE,
-	ROUTE_NODES,	    /* net_kernel's messages: erltrace_monitor */
+	ROUTE_NODES,	    /* net_kernel's messages: erltrace_sysmon */
 	ROUTE_FLOW,	    /* the sequential system tracer: erltrace_flows */
 	ROUTE_USER,	    /* calls of our own NIF, and of dyntrace's */
 	ROUTE_LOCAL,	    /* call, pattern [local] */

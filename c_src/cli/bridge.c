@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command's bridge to Erlang nodes (include/erltrace.h): for a script that runs in the kernel
- * it lists probes of nodes, and holds scripts there that hand events over. It talks to the agents
- * in the nodes as node_run.c does, but prints nothing: what nodes say is news for the library.
+ * it lists probes of nodes, and holds scripts there that hand events over. It is a client of theirs as
+ * the command is, but prints nothing: what nodes say is news for the library.
  *
  * Connections belong to a thread of their own. It enters the network of a container where that is
  * needed, and gives the agents their signs of life while the command is busy. The library's thread
@@ -10,7 +10,7 @@
  * thread runs until it is disarmed or no node is left. All its waiting has a bound.
  *
  */
-#include "targets.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,9 +21,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "client/client.h"
 #include "node/agent.h"
 #include "node/process.h"
 #include "nodes.h"
+#include "period.h"
 
 enum {
 	PATIENCE_MS = 60000, /* for a node that is slow to answer */
@@ -40,9 +42,14 @@ struct message {
 };
 
 struct cli_bridge {
-	struct nodes ns;    /* first: handlers are given this */
-	struct cli request; /* ns.c: what is asked of nodes, as by a command line of its own */
-	struct cli *c;	    /* the command */
+	struct client cl; /* first: handlers are given this */
+	struct cli *c;	  /* the command */
+	struct request request;
+	const char **nodes; /* of the request, as are these */
+	pid_t *pids;
+	int *pidfds; /* of these */
+	struct request_pair *settings;
+	char **names; /* of these */
 	pthread_t thread;
 	/* the thread's in list and arm, while the other one waits */
 	const erltrace_arming_t *arming;
@@ -60,9 +67,9 @@ struct cli_bridge {
 	int wake; /* arm: an eventfd that says that stopping has been set; list: 0 */
 };
 
-static struct cli_bridge *bridge_of(struct nodes *ns)
+static struct cli_bridge *bridge_of(struct client *cl)
 {
-	return (struct cli_bridge *)ns;
+	return (struct cli_bridge *)cl;
 }
 
 /* ---- what is asked ----------------------------------------------------------------------- */
@@ -72,50 +79,76 @@ static bool is_number(const char *s)
 	return s[0] != '\0' && s[strspn(s, "0123456789")] == '\0';
 }
 
-/* A command line that names these nodes. */
-static int begin(struct cli_bridge *b, const char *const *nodes, enum cli_mode mode)
+/* "30s"; 0: never. */
+static int silence_ms(const struct cli *c)
 {
-	struct cli *l = &b->request;
+	char value[64] = "30s";
+	uint64_t ms;
+
+	erltrace_getopt(c->h, "silence", value, sizeof(value), NULL);
+	ms = et_period(value) / 1000000;
+	return ms < 1000000000 ? (int)ms : 0;
+}
+
+/* A request that names these nodes. */
+static int begin(struct cli_bridge *b, const char *const *nodes, bool list)
+{
+	struct request *r = &b->request;
 	int n = 0;
 
 	while (nodes[n] != NULL)
 		n++;
-	*l = (struct cli){
-		.h = b->c->h, .cookie_file = b->c->cookie_file, .quiet = true, .mode = mode};
-	l->nodes = calloc((size_t)n + 1, sizeof(*l->nodes));
-	l->procs = calloc((size_t)n + 1, sizeof(*l->procs));
-	if (l->nodes == NULL || l->procs == NULL)
+	*r = (struct request){
+		.cookie_file = b->c->cookie_file, .list = list, .silence_ms = silence_ms(b->c)};
+	b->cl = (struct client){.wake = b->wake};
+	b->nodes = calloc((size_t)n + 1, sizeof(*b->nodes));
+	b->pids = calloc((size_t)n + 1, sizeof(*b->pids));
+	b->pidfds = calloc((size_t)n + 1, sizeof(*b->pidfds));
+	if (b->nodes == NULL || b->pids == NULL || b->pidfds == NULL)
 		return et_err(&b->error, ET_NOMEM, "out of memory");
 	for (int i = 0; i < n; i++) {
 		pid_t pid = is_number(nodes[i]) ? atoi(nodes[i]) : 0;
 
+		if (pid == 0 && strcmp(nodes[i], "*") != 0)
+			b->nodes[r->nnodes++] = nodes[i];
 		if (pid == 0)
-			l->nodes[l->nnodes++] = nodes[i];
-		else
-			l->procs[l->nprocs++] = (struct cli_process){.pid = pid,
-				.go = -1,
-				.failed = -1,
-				.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
-				.live = true};
+			continue;
+		b->pidfds[r->npids] = (int)syscall(SYS_pidfd_open, pid, 0);
+		b->pids[r->npids++] = pid;
 	}
-	b->ns = (struct nodes){.c = l, .failure = &b->error, .wake = b->wake, .exit_code = -1};
+	r->nodes = b->nodes;
+	r->pids = b->pids;
 	return 0;
 }
 
 static void end(struct cli_bridge *b)
 {
-	struct cli *l = &b->request;
-
-	for (int i = 0; i < l->nprocs; i++)
-		if (l->procs[i].pidfd >= 0)
-			close(l->procs[i].pidfd);
-	for (int i = 0; i < l->nsettings; i++)
-		free(l->settings[i].name);
-	free(l->nodes);
-	free(l->procs);
-	free(l->settings);
-	memset(l, 0, sizeof(*l));
+	for (int i = 0; i < b->request.npids; i++)
+		if (b->pidfds[i] >= 0)
+			close(b->pidfds[i]);
+	for (int i = 0; i < b->request.nsettings; i++)
+		free(b->names[i]);
+	free(b->nodes);
+	free(b->pids);
+	free(b->pidfds);
+	free(b->settings);
+	free(b->names);
+	b->nodes = NULL;
+	b->pids = NULL;
+	b->pidfds = NULL;
+	b->settings = NULL;
+	b->names = NULL;
+	b->request = (struct request){.nodes = NULL};
 	et_err_clear(&b->error);
+}
+
+/* What the client has failed at, unless something else has failed before. */
+static void keep_failure(struct cli_bridge *b)
+{
+	const struct et_error *e = &b->cl.error;
+
+	if (e->tag[0] != '\0')
+		et_err_as(&b->error, e, "%s: %s", b->cl.doing, e->text);
 }
 
 static int fail(struct cli_bridge *b, erltrace_error_t *err)
@@ -143,24 +176,24 @@ static int start_thread(struct cli_bridge *b, void *(*run)(void *))
 /* Its process as this machine numbers it: -p has named one in a container by that number. */
 static pid_t pid_of(const struct cli_bridge *b, const struct nd *nd)
 {
-	for (int i = 0; i < b->request.nprocs; i++)
-		if (nd_own_pid(b->request.procs[i].pid) == nd->ospid)
-			return b->request.procs[i].pid;
+	for (int i = 0; i < b->request.npids; i++)
+		if (nd_own_pid(b->pids[i]) == nd->ospid)
+			return b->pids[i];
 	return (pid_t)nd->ospid;
 }
 
 static int find_nodes(struct cli_bridge *b)
 {
-	int status = node_find(&b->ns);
+	int rc = client_find(&b->cl, &b->request);
 
-	for (int i = 0; i < b->ns.n; i++)
-		b->ns.v[i].pid = pid_of(b, b->ns.v[i].nd);
-	return status;
+	for (int i = 0; i < b->cl.n; i++)
+		b->cl.v[i].pid = pid_of(b, b->cl.v[i].nd);
+	return rc;
 }
 
-static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void on_done(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
-	(void)ns, (void)x, (void)at;
+	(void)cl, (void)x, (void)at;
 	t->state = DONE;
 	nd_agent_gone(t->nd);
 }
@@ -168,18 +201,18 @@ static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 /* One that does not answer is not waited for: it ends all when it sees the connection end. */
 static void leave(struct cli_bridge *b)
 {
-	for (int i = 0; i < b->ns.n; i++)
-		if (b->ns.v[i].state != DONE)
-			b->ns.v[i].nd->came = false;
-	node_leave(&b->ns);
+	for (int i = 0; i < b->cl.n; i++)
+		if (b->cl.v[i].state != DONE)
+			b->cl.v[i].nd->came = false;
+	client_leave(&b->cl);
 }
 
 static void no_answer(struct cli_bridge *b)
 {
-	for (int i = 0; i < b->ns.n; i++)
-		if (b->ns.v[i].state != DONE)
+	for (int i = 0; i < b->cl.n; i++)
+		if (b->cl.v[i].state != DONE)
 			et_err(&b->error, ET_NODE, "the node %s does not answer",
-				b->ns.v[i].nd->name);
+				b->cl.v[i].nd->name);
 }
 
 /* ---- listing ------------------------------------------------------------------------------ */
@@ -194,46 +227,46 @@ static int keep_row(void *arg, const erltrace_probe_info_t *p)
 	return 0;
 }
 
-static void list_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void list_rows(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
-	struct cli_bridge *b = bridge_of(ns);
+	struct cli_bridge *b = bridge_of(cl);
 
 	b->listed = t;
-	b->until = node_ms() + PATIENCE_MS;
-	node_get_rows(x, at, keep_row, b);
-	node_tell(t, "more");
+	b->until = client_ms() + PATIENCE_MS;
+	client_get_rows(x, at, keep_row, b);
+	client_tell(t, "more");
 }
 
 /* That it has no such probe is no failure. */
-static void list_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void list_failed(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
 	erltrace_error_t err;
 	long script = -1;
 
 	(void)t;
-	if (node_get_failure(x, at, &script, &err) == 0 && script < 0)
-		et_err_as(&bridge_of(ns)->error, &err, "%s", err.text);
+	if (client_get_failure(x, at, &script, &err) == 0 && script < 0)
+		et_err_as(&bridge_of(cl)->error, &err, "%s", err.text);
 }
 
-static void list_gone(struct nodes *ns, struct target *t, struct et_error *e)
+static void list_gone(struct client *cl, struct target *t, struct et_error *e)
 {
 	t->state = DONE;
-	et_err_as(&bridge_of(ns)->error, e, "%s", e->text);
+	et_err_as(&bridge_of(cl)->error, e, "%s", e->text);
 }
 
 static void *list_thread(void *arg)
 {
-	static const struct node_handler handlers[] = {
+	static const struct client_handler handlers[] = {
 		{"rows", list_rows}, {"failed", list_failed}, {"done", on_done}, {NULL, NULL}};
 	struct cli_bridge *b = arg;
 
-	b->ns.handlers = handlers;
-	b->ns.gone = list_gone;
-	b->until = node_ms() + PATIENCE_MS;
-	if (find_nodes(b) != CLI_OK || node_start_all(&b->ns) != CLI_OK)
-		et_err(&b->error, ET_NOMEM, "out of memory"); /* if nobody has said why */
-	while (b->error.tag[0] == '\0' && !node_all_done(&b->ns, NULL) && node_ms() < b->until)
-		node_receive(&b->ns, 1000);
+	b->cl.handlers = handlers;
+	b->cl.gone = list_gone;
+	b->until = client_ms() + PATIENCE_MS;
+	if (find_nodes(b) < 0 || client_start_all(&b->cl, &b->request) < 0)
+		keep_failure(b);
+	while (b->error.tag[0] == '\0' && !client_all_done(&b->cl, NULL) && client_ms() < b->until)
+		client_receive(&b->cl, 1000);
 	no_answer(b);
 	leave(b);
 	return NULL;
@@ -260,15 +293,14 @@ static int b_list(void *arg, const char *const *nodes, const char *desc, erltrac
 	void *cb_arg, erltrace_error_t *err)
 {
 	struct cli_bridge *b = arg;
-	struct cli_desc d = {.text = (char *)(uintptr_t)desc};
-	struct cli_script s = {.flag = 'n', .arg = desc, .descs = &d, .ndescs = 1};
+	const struct request_script s = {.name = desc, .text = desc};
 	char *rows = NULL;
 	size_t len = 0;
 	int rc;
 
 	b->wake = 0;
 	b->rows = open_memstream(&rows, &len);
-	rc = b->rows != NULL ? begin(b, nodes, MODE_LIST)
+	rc = b->rows != NULL ? begin(b, nodes, true)
 			     : et_err(&b->error, ET_NOMEM, "out of memory");
 	b->request.scripts = &s;
 	b->request.nscripts = 1;
@@ -315,7 +347,7 @@ __attribute__((format(printf, 3, 4))) static void say(
 
 	if (m == NULL)
 		return;
-	if (t != NULL && b->ns.n > 1)
+	if (t != NULL && b->cl.n > 1)
 		len = (size_t)snprintf(m->text, sizeof(m->text), "%s: ", t->nd->name);
 	va_start(ap, fmt);
 	vsnprintf(m->text + len, sizeof(m->text) - len, fmt, ap);
@@ -361,44 +393,56 @@ static bool is_arming(const struct cli_bridge *b)
 	return b->phase == ARMING;
 }
 
-static void arm_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void arm_matched(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
-	(void)ns, (void)x, (void)at;
+	(void)cl, (void)x, (void)at;
 	t->state = COMPILED;
 }
 
 static void on_item(
-	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
+	struct client *cl, struct target *t, const char *kind, const char *text, long len)
 {
 	if (strcmp(kind, "err") == 0 || strcmp(kind, "drop") == 0)
-		say(bridge_of(ns), t, "%.*s", (int)len, text); /* up to a NUL */
+		say(bridge_of(cl), t, "%.*s", (int)len, text); /* up to a NUL */
 }
 
 /* The first one is of BEGIN, and comes when all is armed. */
-static void arm_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void arm_batch(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
-	node_get_items(ns, t, x, at, on_item);
-	t->began_at = node_ms();
-	node_tell(t, "more");
+	client_get_items(cl, t, x, at, on_item);
+	t->began_at = client_ms();
+	client_tell(t, "more");
 }
 
-static void arm_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void arm_failed(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
-	struct cli_bridge *b = bridge_of(ns);
+	struct cli_bridge *b = bridge_of(cl);
 	erltrace_error_t err;
 	char stood[256];
 	long script = -1;
 
-	if (node_get_failure(x, at, &script, &err) < 0)
+	if (client_get_failure(x, at, &script, &err) < 0)
 		return;
-	ns->ending = true;
+	cl->ending = true;
 	if (is_arming(b)) {
 		et_err_as(&b->error, &err, "%s", err.text);
 		return;
 	}
 	say(b, t, "processing aborted: %s", err.text);
-	if (et_err_is(&err, ET_SILENCE) && node_stood(ns, stood, sizeof(stood)))
+	if (et_err_is(&err, ET_SILENCE) && client_stood(cl, stood, sizeof(stood)))
 		say(b, NULL, "%s", stood);
+}
+
+/* All of them. */
+static bool processes_ended(const struct cli_bridge *b)
+{
+	for (int i = 0; i < b->request.npids; i++) {
+		struct pollfd p = {.fd = b->pidfds[i], .events = POLLIN};
+
+		if (p.fd >= 0 && poll(&p, 1, 0) == 0)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -406,26 +450,26 @@ static void arm_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, i
  */
 static bool is_expected(struct cli_bridge *b, const struct target *t)
 {
-	int64_t since = node_ms();
+	int64_t since = client_ms();
 	int i = 0;
 
-	while (i < b->request.nprocs && b->request.procs[i].pid != t->pid)
+	while (i < b->request.npids && b->pids[i] != t->pid)
 		i++;
-	if (i == b->request.nprocs)
+	if (i == b->request.npids)
 		return false;
-	while (!cli_procs_ended(&b->request)) {
-		if (node_ms() - since > (is_stopping(b) ? STOPPING_MS : PROCESS_MS))
+	while (!processes_ended(b)) {
+		if (client_ms() - since > (is_stopping(b) ? STOPPING_MS : PROCESS_MS))
 			return false;
-		node_beat(&b->ns);
+		client_beat(&b->cl);
 		poll(NULL, 0, 5);
 	}
 	wait_stopping(b, TURN_MS);
 	return true;
 }
 
-static void arm_gone(struct nodes *ns, struct target *t, struct et_error *e)
+static void arm_gone(struct client *cl, struct target *t, struct et_error *e)
 {
-	struct cli_bridge *b = bridge_of(ns);
+	struct cli_bridge *b = bridge_of(cl);
 
 	t->state = DONE;
 	if (is_arming(b))
@@ -445,8 +489,9 @@ static const char *script_of(const struct cli_bridge *b, pid_t pid)
 /* A node that has no script has nothing to do. */
 static int start_in(struct cli_bridge *b, struct target *t)
 {
-	struct cli_script s[] = {{.flag = 'n', .arg = "BEGIN { printf(\"armed\\n\"); }"},
-		{.flag = 's', .arg = "events.d", .text = (char *)(uintptr_t)script_of(b, t->pid)}};
+	const struct request_script s[] = {
+		{.name = "armed", .text = "BEGIN { printf(\"armed\\n\"); }"},
+		{.file = true, .name = "events.d", .text = script_of(b, t->pid)}};
 	struct et_error e = {.tag = ""};
 	ei_x_buff spec;
 	int rc;
@@ -455,13 +500,16 @@ static int start_in(struct cli_bridge *b, struct target *t)
 		return 0;
 	b->request.scripts = s;
 	b->request.nscripts = 2;
+	b->request.target = b->request.npids == 0 ? 0 : b->cl.n == 1 ? t->nd->ospid : b->pids[0];
 	ei_x_new(&spec);
-	rc = node_put_spec(&spec, &b->ns);
-	if (rc == 0 && (rc = node_start(t, &spec, &e)) < 0)
-		node_fail(&b->ns, &e, "failed to trace a node");
-	if (rc == 0)
+	client_put_request(&spec, &b->cl, &b->request);
+	rc = client_start(t, &spec, &e);
+	if (rc < 0)
+		et_err_as(&b->error, &e, "failed to trace a node: %s", e.text);
+	else
 		t->state = STARTED;
 	ei_x_free(&spec);
+	b->request.scripts = NULL;
 	b->request.nscripts = 0;
 	return rc;
 }
@@ -472,9 +520,9 @@ static int all_there(struct cli_bridge *b)
 	for (unsigned i = 0; i < b->arming->nscripts; i++) {
 		int k = 0;
 
-		while (k < b->ns.n && b->ns.v[k].pid != b->arming->scripts[i].pid)
+		while (k < b->cl.n && b->cl.v[k].pid != b->arming->scripts[i].pid)
 			k++;
-		if (k == b->ns.n)
+		if (k == b->cl.n)
 			return et_err(&b->error, ET_NODE,
 				"process %d is none of the nodes any more",
 				b->arming->scripts[i].pid);
@@ -483,39 +531,41 @@ static int all_there(struct cli_bridge *b)
 }
 
 /* Are there still some that are before a state, or have not sent anything? */
-static bool are_before(const struct nodes *ns, enum state state)
+static bool are_before(const struct client *cl, enum state state)
 {
-	for (int i = 0; i < ns->n; i++)
-		if (ns->v[i].state < state || (ns->v[i].state == RUNNING && ns->v[i].began_at == 0))
+	for (int i = 0; i < cl->n; i++)
+		if (cl->v[i].state < state || (cl->v[i].state == RUNNING && cl->v[i].began_at == 0))
 			return true;
 	return false;
 }
 
 static int await(struct cli_bridge *b, enum state state)
 {
-	int64_t until = node_ms() + PATIENCE_MS;
+	int64_t until = client_ms() + PATIENCE_MS;
 
-	while (are_before(&b->ns, state) && b->error.tag[0] == '\0' && node_ms() < until)
-		node_receive(&b->ns, 1000);
-	if (are_before(&b->ns, state))
+	while (are_before(&b->cl, state) && b->error.tag[0] == '\0' && client_ms() < until)
+		client_receive(&b->cl, 1000);
+	if (are_before(&b->cl, state))
 		no_answer(b);
 	return b->error.tag[0] == '\0' ? 0 : -1;
 }
 
 static int arm_nodes(struct cli_bridge *b)
 {
-	int status = find_nodes(b);
+	int rc = find_nodes(b);
 
-	for (int i = 0; i < b->ns.n; i++)
-		b->ns.v[i].state = DONE; /* until it is started nobody is there to tell */
-	if (status != CLI_OK || all_there(b) < 0)
+	for (int i = 0; i < b->cl.n; i++)
+		b->cl.v[i].state = DONE; /* until it is started nobody is there to tell */
+	if (rc < 0)
+		keep_failure(b);
+	if (rc < 0 || all_there(b) < 0)
 		return -1;
-	for (int i = 0; i < b->ns.n; i++)
-		if (start_in(b, &b->ns.v[i]) < 0)
+	for (int i = 0; i < b->cl.n; i++)
+		if (start_in(b, &b->cl.v[i]) < 0)
 			return -1;
 	if (await(b, COMPILED) < 0)
 		return -1;
-	node_tell_all(&b->ns, RUNNING, "go");
+	client_tell_all(&b->cl, RUNNING, "go");
 	return await(b, RUNNING);
 }
 
@@ -530,36 +580,36 @@ static void set_phase(struct cli_bridge *b, int phase)
 /* Their agents end the scripts, and say what is to be said at the end. */
 static void stop_nodes(struct cli_bridge *b)
 {
-	int64_t until = node_ms() + STOP_MS;
+	int64_t until = client_ms() + STOP_MS;
 
-	b->ns.wake = 0;
-	node_tell_all(&b->ns, STOPPING, "stop");
-	while (!node_all_done(&b->ns, NULL) && node_ms() < until)
-		node_receive(&b->ns, 100);
-	for (int i = 0; i < b->ns.n && !is_arming(b); i++)
-		if (b->ns.v[i].state != DONE)
+	b->cl.wake = 0;
+	client_tell_all(&b->cl, STOPPING, "stop");
+	while (!client_all_done(&b->cl, NULL) && client_ms() < until)
+		client_receive(&b->cl, 100);
+	for (int i = 0; i < b->cl.n && !is_arming(b); i++)
+		if (b->cl.v[i].state != DONE)
 			say(b, NULL,
 				"the node %s has not ended its part of the script: it will when it "
 				"sees that this command has gone",
-				b->ns.v[i].nd->name);
+				b->cl.v[i].nd->name);
 }
 
 static void *arm_thread(void *arg)
 {
-	static const struct node_handler handlers[] = {{"matched", arm_matched},
+	static const struct client_handler handlers[] = {{"matched", arm_matched},
 		{"batch", arm_batch}, {"failed", arm_failed}, {"done", on_done}, {NULL, NULL}};
 	struct cli_bridge *b = arg;
 	int rc;
 
-	b->ns.handlers = handlers;
-	b->ns.gone = arm_gone;
+	b->cl.handlers = handlers;
+	b->cl.gone = arm_gone;
 	rc = arm_nodes(b);
 	if (rc < 0) { /* if nobody has said why */
 		et_err(&b->error, ET_NOMEM, "out of memory");
 	} else {
 		set_phase(b, ARMED);
-		while (!is_stopping(b) && !b->ns.ending && !node_all_done(&b->ns, NULL))
-			node_receive(&b->ns, 1000);
+		while (!is_stopping(b) && !b->cl.ending && !client_all_done(&b->cl, NULL))
+			client_receive(&b->cl, 1000);
 	}
 	stop_nodes(b);
 	leave(b);
@@ -570,24 +620,26 @@ static void *arm_thread(void *arg)
 /* "watchdog=30" */
 static int add_options(struct cli_bridge *b, const char *const *options)
 {
-	struct cli *l = &b->request;
+	struct request *r = &b->request;
 	int n = 0;
 
 	while (options[n] != NULL)
 		n++;
-	l->settings = calloc((size_t)n + 1, sizeof(*l->settings));
-	for (int i = 0; l->settings != NULL && i < n; i++) {
+	b->settings = calloc((size_t)n + 1, sizeof(*b->settings));
+	b->names = calloc((size_t)n + 1, sizeof(*b->names));
+	for (int i = 0; b->settings != NULL && b->names != NULL && i < n; i++) {
 		const char *value = strchr(options[i], '=');
+		size_t len = value != NULL ? (size_t)(value - options[i]) : strlen(options[i]);
 
-		l->settings[i].flag = 'x';
-		l->settings[i].name = strndup(options[i],
-			value != NULL ? (size_t)(value - options[i]) : strlen(options[i]));
-		l->settings[i].value = value != NULL ? value + 1 : NULL;
-		if (l->settings[i].name == NULL)
+		b->names[i] = strndup(options[i], len);
+		if (b->names[i] == NULL)
 			break;
-		l->nsettings++;
+		b->settings[i].name = b->names[i];
+		b->settings[i].value = value != NULL ? value + 1 : NULL;
+		r->nsettings++;
 	}
-	return l->nsettings == n ? 0 : et_err(&b->error, ET_NOMEM, "out of memory");
+	r->settings = b->settings;
+	return r->nsettings == n ? 0 : et_err(&b->error, ET_NOMEM, "out of memory");
 }
 
 /* The thread says how it goes; one that has failed has ended. */
@@ -611,7 +663,7 @@ static int b_arm(void *arg, const erltrace_arming_t *a, erltrace_error_t *err)
 	b->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (b->wake < 0)
 		et_err(&b->error, ET_NODE, "no eventfd: %s", strerror(errno));
-	else if (begin(b, a->nodes, MODE_RUN) == 0 && add_options(b, a->options) == 0 &&
+	else if (begin(b, a->nodes, false) == 0 && add_options(b, a->options) == 0 &&
 		 start_thread(b, arm_thread) == 0)
 		await_arming(b);
 	if (b->error.tag[0] == '\0')

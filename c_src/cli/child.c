@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "entry_stop.h"
+#include "proc_file.h"
 
 /* ---- a command's words ------------------------------------------------------------------ */
 
@@ -168,26 +169,10 @@ int cli_procs_start(struct cli *c)
 	return CLI_OK;
 }
 
-bool cli_proc_is_stopped(pid_t pid)
-{
-	char path[64], line[512];
-	const char *end;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (f == NULL || fgets(line, sizeof(line), f) == NULL)
-		line[0] = '\0';
-	if (f != NULL)
-		fclose(f);
-	end = strrchr(line, ')'); /* "pid (name) state ..." */
-	return end != NULL && (strncmp(end, ") T", 3) == 0 || strncmp(end, ") t", 3) == 0);
-}
-
 void cli_procs_warn_stopped(const struct cli *c)
 {
 	for (int i = 0; i < c->nprocs; i++)
-		if (c->procs[i].command == NULL && cli_proc_is_stopped(c->procs[i].pid))
+		if (c->procs[i].command == NULL && fi_is_stopped(c->procs[i].pid))
 			cli_say("process %d is stopped (SIGSTOP, or a debugger): nothing happens "
 				"in it "
 				"until kill -CONT %d lets it go on",

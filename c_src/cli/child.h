@@ -20,7 +20,6 @@ struct cli_process {
 
 int cli_procs_start(struct cli *c); /* fork and hold, or find; sets $target */
 void cli_procs_go(struct cli *c);
-bool cli_proc_is_stopped(pid_t pid);		  /* by SIGSTOP or a debugger */
 void cli_procs_warn_stopped(const struct cli *c); /* of -p: nothing will happen in these */
 bool cli_procs_ended(struct cli *c);		  /* there were some, and the last has ended */
 int cli_procs_failed(struct cli *c);		  /* CLI_ERROR: a command could not be run */

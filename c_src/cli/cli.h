@@ -2,8 +2,8 @@
 /*
  * The erltrace command: dtrace(1)'s options and behaviour on top of liberltrace.
  *
- *   main.c            arguments, handle, scripts, then run or list
- *   args.c            the command line -> struct cli; usage, help
+ *   main.c            the program; execute.c: handle, scripts, then run or list
+ *   args.c            the command line -> struct cli; usage, help; request.h: what is asked for
  *   message.c         messages on stderr
  *   output.c          where results go: stdout or -o, text or JSON; EPIPE and ENOSPC
  *   escape.c          text of others, escaped for terminals
@@ -15,9 +15,10 @@
  *   run.c             go, work, sleep; signals; the end
  *   list.c            -l
  *   child.c           -c and -p; entry_stop.c: a command stopped at its first instruction
- *   node_start.c      -N: scripts sent to Erlang nodes; node_find.c: to which;
- *   node_talk.c       ... messages there and back; node_run.c: their results printed;
- *   node_stream.c     ... what they gather, as streams; node_keys.c: keys pressed in the terminal
+ *   node_start.c      -N: a request to the client of nodes (../client); node_run.c: what comes back;
+ *   node_stream.c     ... what they gather, as streams; node_keys.c: keys pressed in the terminal;
+ *   node_command.c    ... the node that the command of -c becomes
+ *   server_run.c      a script that a server runs
  *   snapshots.c       snapshots of bufpolicy=ring
  *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
  *   flow_files.c      --follow, --perfetto, --otlp, --flows; flow_model.h: requests and the formats

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "utf8.h"
+
 enum { MAX_ROWS = 200, MAX_INDENT = 24, MAX_DEPTH = 100, MESSAGE = 60 };
 
 struct tree {
@@ -24,18 +26,6 @@ static const char *proc_name(const struct flow *f, int proc, const char *other)
 	if (proc < 0)
 		return other != NULL ? other : "?";
 	return f->procs[proc].name != NULL ? f->procs[proc].name : f->procs[proc].pid;
-}
-
-/* At most so many bytes, whole characters. */
-static int cut(const char *text, size_t most)
-{
-	size_t n = strlen(text);
-
-	if (n <= most)
-		return (int)n;
-	for (n = most; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;)
-		n--;
-	return (int)n;
 }
 
 static double us(uint64_t ns)
@@ -71,7 +61,7 @@ static void put_row(struct tree *t, const struct flow_hop *h, int depth)
 	if (away)
 		fprintf(out, " on %s", t->s->nodes[f->procs[h->to].node]);
 	if (h->number != 0 && !h->spawn)
-		fprintf(out, ": %.*s", cut(text, MESSAGE), text);
+		fprintf(out, ": %.*s", (int)utf8_cut(text, MESSAGE), text);
 	putc('\n', out);
 	t->rows++;
 }

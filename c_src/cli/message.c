@@ -19,6 +19,7 @@
 #include "escape.h"
 #include "output.h"
 #include "server_calls.h"
+#include "utf8.h"
 
 /* Messages of a server's thread are for the server. */
 static _Thread_local struct cli *served;
@@ -72,14 +73,18 @@ void cli_say(const char *fmt, ...)
 	va_end(ap);
 }
 
-void cli_notice(const struct cli *c, const char *fmt, ...)
+void cli_notice(struct cli *c, const char *fmt, ...)
 {
+	char text[1280];
 	va_list ap;
 
 	if (c->quiet)
 		return;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	if (served == NULL)
+		say(fmt, ap);
+	else if (vsnprintf(text, sizeof(text), fmt, ap) > 0 && c->json && c->calls == NULL)
+		cli_json_warning(c, text);
 	va_end(ap);
 }
 
@@ -88,7 +93,7 @@ static void caret(FILE *f, const erltrace_error_t *err)
 {
 	fprintf(f, "    %s\n    ", err->source);
 	for (int i = 0; i < err->column - 1 && err->source[i] != '\0'; i++)
-		if (((unsigned char)err->source[i] & 0xc0) != 0x80)
+		if (!utf8_is_tail(err->source[i]))
 			fputc(err->source[i] == '\t' ? '\t' : ' ', f);
 	fputs("^\n", f);
 }

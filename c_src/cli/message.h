@@ -11,8 +11,8 @@
 struct cli;
 
 void cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Unless -q is given. */
-void cli_notice(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Unless -q is given. A page has it among the results. */
+void cli_notice(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What failed, then the error; on a terminal with a caret. Returns CLI_ERROR. */
 int cli_fail(struct cli *c, const struct et_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

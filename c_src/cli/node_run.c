@@ -28,8 +28,9 @@
 /* ---- what comes back --------------------------------------------------------------------- */
 
 /* {N, ..}, one a script */
-static void on_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void on_matched(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
+	struct nodes *ns = nodes_of(cl);
 	int n = 0;
 	long count;
 
@@ -43,8 +44,9 @@ static void on_matched(struct nodes *ns, struct target *t, const ei_x_buff *x, i
 }
 
 /* -S */
-static void on_code(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void on_code(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
+	struct nodes *ns = nodes_of(cl);
 	const char *text;
 	long len;
 
@@ -79,13 +81,14 @@ static void tell_failure(struct nodes *ns, long script, const erltrace_error_t *
 	}
 }
 
-static void on_failed(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void on_failed(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
+	struct nodes *ns = nodes_of(cl);
 	erltrace_error_t err;
 	long script = -1;
 
 	t->failed = true;
-	if (node_get_failure(x, at, &script, &err) < 0)
+	if (client_get_failure(x, at, &script, &err) < 0)
 		return;
 	/* One node need not have what another has. */
 	if (et_err_is(&err, D_PDESC_ZERO) && t->state == STARTED) {
@@ -137,7 +140,7 @@ void node_system(struct nodes *ns, const char *text, size_t len)
 	if (rc != 0)
 		cli_say("system(): %s", strerror(rc));
 	while (rc == 0 && waitpid(pid, NULL, WNOHANG) == 0) {
-		node_beat(ns);
+		client_beat(&ns->client);
 		nanosleep(&pause, NULL);
 	}
 	free(command);
@@ -164,8 +167,10 @@ static void on_alert(struct cli *c, const char *text, long len)
 }
 
 static void print_item(
-	struct nodes *ns, struct target *t, const char *kind, const char *text, long len)
+	struct client *cl, struct target *t, const char *kind, const char *text, long len)
 {
+	struct nodes *ns = nodes_of(cl);
+
 	if (strcmp(kind, "stream") == 0) {
 		node_stream(ns, t, text, (size_t)len);
 	} else if (strcmp(kind, "alert") == 0 && ns->c->calls != NULL) {
@@ -189,21 +194,23 @@ static void print_item(
 
 static void print_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
 {
-	node_get_items(ns, t, x, at, print_item);
+	client_get_items(&ns->client, t, x, at, print_item);
 	cli_flush(ns->c);
 }
 
-static void on_batch(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void on_batch(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
+	struct nodes *ns = nodes_of(cl);
 	print_items(ns, t, x, at);
-	node_tell(t, "more");
+	client_tell(t, "more");
 }
 
 /* Which descriptions match nothing there, as they may with -Z. */
-static void on_unmatched(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void on_unmatched(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
-	struct run_unmatched *list = NULL;
-	size_t n = node_get_unmatched(x, at, &list);
+	struct nodes *ns = nodes_of(cl);
+	struct client_unmatched *list = NULL;
+	size_t n = client_get_unmatched(x, at, &list);
 
 	if (ns->c->calls != NULL)
 		calls_unmatched(ns->c, list, n);
@@ -213,14 +220,15 @@ static void on_unmatched(struct nodes *ns, struct target *t, const ei_x_buff *x,
 		free(list[i].text);
 	free(list);
 	cli_flush(ns->c);
-	node_tell(t, "more");
+	client_tell(t, "more");
 }
 
-static void on_rows(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void on_rows(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
-	ns->listed |= node_get_rows(x, at, cli_list_probe, ns->c);
+	struct nodes *ns = nodes_of(cl);
+	ns->listed |= client_get_rows(x, at, cli_list_probe, ns->c);
 	cli_flush(ns->c);
-	node_tell(t, "more");
+	client_tell(t, "more");
 }
 
 /* A script that has no exit() has no code of its own to end with. */
@@ -233,7 +241,7 @@ static void tell_stood(const struct nodes *ns)
 {
 	char text[256];
 
-	if (node_stood(ns, text, sizeof(text)))
+	if (client_stood(&ns->client, text, sizeof(text)))
 		cli_say("%s", text);
 }
 
@@ -254,8 +262,9 @@ static void tell_gone(const struct nodes *ns, const struct target *t, int64_t no
 		cli_say("aggregations as they were %.1f s before it ended:", seconds);
 }
 
-static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int at)
+static void on_done(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
+	struct nodes *ns = nodes_of(cl);
 	long code = -1;
 
 	ei_decode_long(x->buff, &at, &code);
@@ -267,13 +276,13 @@ static void on_done(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 	}
 	if (t->silent) {
 		tell_stood(ns);
-		tell_gone(ns, t, node_ms(), false);
+		tell_gone(ns, t, client_ms(), false);
 	}
 	node_stream_ends(ns, t);
 	nd_agent_gone(t->nd);
 }
 
-static const struct node_handler handlers[] = {
+static const struct client_handler handlers[] = {
 	{"batch", on_batch},
 	{"matched", on_matched},
 	{"failed", on_failed},
@@ -302,10 +311,11 @@ static bool is_expected(struct nodes *ns, const struct target *t)
 	return false;
 }
 
-static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
+static void went_away(struct client *cl, struct target *t, struct et_error *e)
 {
+	struct nodes *ns = nodes_of(cl);
 	bool was_running = t->state == RUNNING || t->state == STOPPING;
-	int64_t now = node_ms();
+	int64_t now = client_ms();
 	bool ended = is_expected(ns, t), expected = was_running && ended;
 
 	t->state = DONE;
@@ -318,7 +328,7 @@ static void went_away(struct nodes *ns, struct target *t, struct et_error *e)
 		ns->status = CLI_ERROR;
 	}
 	if (was_running) {
-		tell_gone(ns, t, now, !node_all_done(ns, t));
+		tell_gone(ns, t, now, !client_all_done(&ns->client, t));
 		node_stream_ends(ns, t);
 	}
 }
@@ -355,7 +365,7 @@ static void tell_matches(struct nodes *ns)
 static void wait_until_compiled(struct nodes *ns)
 {
 	while (compiling(ns) && ns->status == CLI_OK && !cli_interrupted(ns->c))
-		node_receive(ns, 1000);
+		client_receive(&ns->client, 1000);
 }
 
 static int compile(struct nodes *ns)
@@ -380,12 +390,12 @@ static int compile(struct nodes *ns)
 static void go(struct nodes *ns)
 {
 	if (node_stream_go(ns) != CLI_OK) {
-		node_tell_all(ns, STOPPING, "stop");
+		client_tell_all(&ns->client, STOPPING, "stop");
 		return;
 	}
 	for (int i = 0; i < ns->n; i++)
 		if (ns->v[i].state == RUNNING)
-			ns->v[i].began_at = node_ms();
+			ns->v[i].began_at = client_ms();
 	ns->c->gathers = true;
 	cli_procs_go(ns->c);
 }
@@ -408,7 +418,7 @@ static void tell_snapshot(struct nodes *ns)
 {
 	for (int i = 0; i < ns->n; i++)
 		if (ns->v[i].state == RUNNING)
-			node_tell(&ns->v[i], "snapshot");
+			client_tell(&ns->v[i], "snapshot");
 }
 
 static void run(struct nodes *ns)
@@ -419,27 +429,27 @@ static void run(struct nodes *ns)
 	if (!ns->c->compile_only && ns->status == CLI_OK)
 		go(ns);
 	else
-		node_tell_all(ns, STOPPING, "stop");
-	while (!node_all_done(ns, NULL)) {
+		client_tell_all(&ns->client, STOPPING, "stop");
+	while (!client_all_done(&ns->client, NULL)) {
 		if (ns->c->worker != NULL)
 			worker_sleep(ns->c->worker, 0); /* what woke us is seen below */
 		if (!stopped && (ns->ending || cli_ended(ns->c))) {
 			stopped = true;
-			since = node_ms();
+			since = client_ms();
 			if (cli_interrupted(ns->c) && !ns->c->json)
 				cli_write(ns->c, "\n", 1); /* away from the terminal's ^C */
-			node_tell_all(ns, STOPPING, "stop");
+			client_tell_all(&ns->client, STOPPING, "stop");
 		}
-		if (stopped && !waits && node_ms() - since > WAITS_MS) {
+		if (stopped && !waits && client_ms() - since > WAITS_MS) {
 			waits = true;
 			tell_waiting(ns);
 		}
 		if (cli_snapshot_asked(ns->c))
 			tell_snapshot(ns);
 		node_keys(ns);
-		cli_flows_look(ns->c, node_ms());
+		cli_flows_look(ns->c, client_ms());
 		node_stream_look(ns);
-		node_receive(ns, node_stream_wait(ns));
+		client_receive(&ns->client, node_stream_wait(ns));
 		cli_more_errors(ns->c, false);
 	}
 	node_keys_end();
@@ -449,8 +459,8 @@ static void run(struct nodes *ns)
 static void list(struct nodes *ns)
 {
 	cli_list_head(ns->c);
-	while (!node_all_done(ns, NULL) && !cli_ended(ns->c))
-		node_receive(ns, 1000);
+	while (!client_all_done(&ns->client, NULL) && !cli_ended(ns->c))
+		client_receive(&ns->client, 1000);
 	cli_list_end(ns->c);
 	if (ns->zero.tag[0] == '\0' || ns->listed)
 		ns->exit_code = -1; /* one node need not have what another has */

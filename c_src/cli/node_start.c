@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Erlang nodes: -N, -p of a node's process, a node that -c starts, or every local node when a
- * script names an erlang provider. The scripts are compiled and run inside the nodes by the agent
- * there (src/erltrace_agent.erl has the messages); here nodes are found and scripts are sent, in
- * node_run.c what comes back is printed. Whatever ends this process ends the tracing: the agent
- * watches the connection.
+ * script names an erlang provider. What the command line asks for becomes a request of the client
+ * (client/client.h); in node_run.c what comes back is printed. Whatever ends this process ends the
+ * tracing: the agents monitor the connection.
  */
 #include "targets.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "client/worker.h"
 #include "escape.h"
 #include "file.h"
-#include "node/agent.h"
-#include "node/decode.h"
 #include "nodes.h"
 #include "options.h"
+#include "output.h"
 #include "period.h"
 #include "placement.h"
 #include "script_library.h"
+#include "snapshots.h"
+#include "vm_usdt.h"
 
 /* The kernel sees this machine only: a process of another one would be taken for one of ours. */
 static int all_here(struct cli *c)
@@ -49,9 +48,69 @@ static int all_here(struct cli *c)
 	return CLI_OK;
 }
 
+static bool has_command(const struct cli *c)
+{
+	for (int i = 0; i < c->nprocs; i++)
+		if (c->procs[i].command != NULL)
+			return true;
+	return false;
+}
+
+/* What the client says beside errors. */
+static void on_say(struct client *cl, enum client_word word, const char *text)
+{
+	struct cli *c = nodes_of(cl)->c;
+
+	if (word == CLIENT_NOTICE)
+		cli_notice(c, "%s", text);
+	else if (word == CLIENT_WARNING || c->verbose)
+		cli_say("%s", text);
+}
+
+/* -p: what the process is not asked for works all the same. */
+static int not_found(struct nodes *ns)
+{
+	const struct cli *c = ns->c;
+	struct et_error told = {.tag = ""};
+
+	if (c->nnodes > 0 || c->nprocs == 0 || !cli_is_vm(c))
+		return cli_fail(ns->c, &ns->error, "%s", ns->doing);
+	et_err_as(&told, &ns->error,
+		"%s. What needs no answer from the node works as root: erltrace -p %d -s cpu, or "
+		"hogs, locks, syscalls",
+		ns->error.text, (int)c->procs[0].pid);
+	return cli_fail(ns->c, &told, "%s", ns->doing);
+}
+
+/* The request says which nodes. */
+static int find(struct nodes *ns, struct request *r)
+{
+	struct cli *c = ns->c;
+
+	*r = (struct request){.cluster = c->cluster, .cookie_file = c->cookie_file, .pids = ns->pids};
+	ns->say = on_say;
+	if (c->nnodes == 1 && strcmp(c->nodes[0], "*") == 0)
+		c->nnodes = 0; /* every local one */
+	r->nodes = c->nodes;
+	r->nnodes = c->nnodes;
+	if (c->nnodes == 0 && has_command(c))
+		return node_of_command(ns);
+	for (int i = 0; i < c->nprocs && i < NODES_PIDS; i++)
+		ns->pids[r->npids++] = c->procs[i].pid;
+	return client_find(&ns->client, r) < 0 ? not_found(ns) : CLI_OK;
+}
+
+static void leave(struct nodes *ns)
+{
+	for (int i = 0; i < ns->n; i++)
+		cli_snapshot_free(ns->v[i].snapshot);
+	client_leave(&ns->client);
+}
+
 int cli_node_of_command(struct cli *c)
 {
 	struct nodes ns = {.c = c, .exit_code = -1};
+	struct request r;
 	char pid[24];
 	int status;
 
@@ -59,31 +118,21 @@ int cli_node_of_command(struct cli *c)
 		return CLI_ERROR;
 	if (!c->awaits_node)
 		return CLI_OK;
-	status = node_find(&ns);
+	status = find(&ns, &r);
 	for (int i = 0; i < ns.n; i++) {
 		snprintf(pid, sizeof(pid), "%lld", (long long)ns.v[i].nd->ospid);
 		erltrace_setopt(c->h, "erlnode", pid, NULL);
 	}
-	node_leave(&ns);
+	leave(&ns);
 	return status;
 }
 
+bool cli_is_node(struct cli *c, int pid)
+{
+	return client_is_node(c->cookie_file, pid);
+}
+
 /* ---- the request ------------------------------------------------------------------------ */
-
-static void put_pair(ei_x_buff *x, const char *key)
-{
-	ei_x_encode_list_header(x, 1);
-	ei_x_encode_tuple_header(x, 2);
-	ei_x_encode_atom(x, key);
-}
-
-static void put_setting(ei_x_buff *x, const char *name, const char *value)
-{
-	ei_x_encode_list_header(x, 1);
-	ei_x_encode_tuple_header(x, 2);
-	nd_put_text(x, name);
-	nd_put_text(x, value != NULL ? value : "");
-}
 
 /* The preprocessor has run here. */
 static bool is_for_cpp(const char *name)
@@ -97,61 +146,44 @@ static bool is_for_cpp(const char *name)
 	return false;
 }
 
-/*
- * flowpeers: all nodes, so that requests can be followed from one to another, and a number that
- * only this run has.
- *
- */
-static void put_peers(ei_x_buff *x, struct nodes *ns)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f;
-
-	if (ns->n < 2 ||
-		(ns->run == 0 && getrandom(&ns->run, sizeof(ns->run), 0) != sizeof(ns->run)) ||
-		(f = open_memstream(&text, &len)) == NULL)
-		return;
-	fprintf(f, "%u", ns->run);
-	for (int i = 0; i < ns->n; i++)
-		fprintf(f, ",%s", ns->v[i].nd->name);
-	fclose(f);
-	put_setting(x, "flowpeers", text);
-	free(text);
-}
-
 /* Snapshots come here: the node need not know where they go. */
 static const char *sent_value(const char *name, const char *value)
 {
 	return strcmp(name, "snapshotdir") == 0 ? "-" : value;
 }
 
-/* The command's environment, which the node does not see, then its arguments. */
-static void put_settings(ei_x_buff *x, struct nodes *ns)
-{
-	const struct cli *c = ns->c;
-	struct et_env_option opt;
+struct settings {
+	struct request_pair *v;
+	int n;
+	char (*names)[sizeof(((struct et_env_option *)0)->name)]; /* of the environment's */
+};
 
-	put_pair(x, "settings");
-	put_peers(x, ns);
-	for (char **p = environ; p != NULL && *p != NULL; p++)
-		if (et_env_option(*p, &opt) && !is_for_cpp(opt.name))
-			put_setting(x, opt.name, sent_value(opt.name, opt.value));
-	for (int i = 0; i < c->nsettings; i++)
-		if (!is_for_cpp(c->settings[i].name))
-			put_setting(x, c->settings[i].name,
-				sent_value(c->settings[i].name, c->settings[i].value));
-	if (c->zero_matches || c->mode == MODE_LIST)
-		put_setting(x, "zdefs", NULL);
-	ei_x_encode_empty_list(x);
+static void add(struct settings *s, const char *name, const char *value)
+{
+	if (!is_for_cpp(name))
+		s->v[s->n++] = (struct request_pair){name, sent_value(name, value)};
 }
 
-static void put_flag(ei_x_buff *x, const char *key, bool on)
+/* The command's environment, which the node does not see, then its arguments. */
+static bool add_settings(struct settings *s, const struct cli *c)
 {
-	if (!on)
-		return;
-	put_pair(x, key);
-	ei_x_encode_atom(x, "true");
+	struct et_env_option opt;
+	size_t most = (size_t)c->nsettings + 1, k = 0;
+
+	for (char **p = environ; p != NULL && *p != NULL; p++)
+		most += et_env_option(*p, &opt);
+	s->v = calloc(most, sizeof(*s->v));
+	s->names = calloc(most, sizeof(*s->names));
+	if (s->v == NULL || s->names == NULL)
+		return false;
+	for (char **p = environ; p != NULL && *p != NULL; p++)
+		if (et_env_option(*p, &opt)) {
+			memcpy(s->names[k], opt.name, sizeof(opt.name));
+			add(s, s->names[k++], opt.value);
+		}
+	for (int i = 0; i < c->nsettings; i++)
+		add(s, c->settings[i].name, c->settings[i].value);
+	return true;
 }
 
 /* -l of -n and so on: the descriptions, one a line. */
@@ -189,48 +221,58 @@ static char *sent_text(struct cli *c, const struct cli_script *s)
 	return text;
 }
 
-/* {clause | file, Name, Text} */
-static int put_script(ei_x_buff *x, struct cli *c, const struct cli_script *s)
-{
-	char *text = sent_text(c, s);
+/* What a request is made of: it is valid as long as these. */
+struct made {
+	struct settings settings;
+	struct request_script *scripts;
+	struct request_pair *headers;
+	struct request request;
+};
 
-	if (text == NULL)
-		return -1;
-	ei_x_encode_list_header(x, 1);
-	ei_x_encode_tuple_header(x, 3);
-	ei_x_encode_atom(x, s->flag == 's' ? "file" : "clause");
-	nd_put_text(x, s->arg);
-	nd_put_text(x, text);
-	c->draws |= cli_script_draws(text);
-	free(text);
-	return 0;
+static void free_made(struct made *m)
+{
+	for (int i = 0; i < m->request.nscripts; i++)
+		free((char *)m->scripts[i].text);
+	for (int i = 0; i < m->request.nheaders; i++)
+		free((char *)m->headers[i].value);
+	free(m->settings.v);
+	free(m->settings.names);
+	free(m->scripts);
+	free(m->headers);
 }
 
-/* [{Name, Text}] */
-static int put_headers(ei_x_buff *x, const struct cli *c)
+static int make_scripts(struct made *m, struct cli *c)
+{
+	m->scripts = calloc((size_t)c->nscripts + 1, sizeof(*m->scripts));
+	for (int i = 0; i < c->nscripts; i++) {
+		const struct cli_script *s = &c->scripts[i];
+		char *text = m->scripts != NULL ? sent_text(c, s) : NULL;
+
+		if (text == NULL)
+			return CLI_ERROR;
+		c->draws |= cli_script_draws(text);
+		m->scripts[m->request.nscripts++] =
+			(struct request_script){.file = s->flag == 's', .name = s->arg, .text = text};
+	}
+	return CLI_OK;
+}
+
+static int make_headers(struct made *m, const struct cli *c)
 {
 	struct et_error e = {.tag = ""};
 	size_t len;
 
-	put_pair(x, "headers");
-	for (int i = 0; i < c->nheaders; i++) {
+	m->headers = calloc((size_t)c->nheaders + 1, sizeof(*m->headers));
+	for (int i = 0; i < c->nheaders && m->headers != NULL; i++) {
 		char *text = file_read_script(c->headers[i], 1 << 20, &len, &e);
 
 		if (text == NULL) {
 			cli_say("%s", e.text);
-			return -1;
+			return CLI_ERROR;
 		}
-		put_setting(x, c->headers[i], text);
-		free(text);
+		m->headers[m->request.nheaders++] = (struct request_pair){c->headers[i], text};
 	}
-	ei_x_encode_empty_list(x);
-	return 0;
-}
-
-static void put_number(ei_x_buff *x, const char *key, long long n)
-{
-	put_pair(x, key);
-	ei_x_encode_longlong(x, n);
+	return CLI_OK;
 }
 
 /* -xsilence, in ms: it comes back as text, "30s" or so; 0: never. */
@@ -244,137 +286,43 @@ static int silence_ms(struct cli *c)
 	return ms < 1000000000 ? (int)ms : 1000000000;
 }
 
-/* Of what is said to the agents: src/erltrace_agent.erl has the same number. */
-enum { PROTOCOL = 4 };
-
-/* What erltrace_agent:start/3 is to do, once for all nodes. */
-int node_put_spec(ei_x_buff *x, struct nodes *ns)
+static int make(struct made *m, struct nodes *ns, const struct request *which)
 {
 	struct cli *c = ns->c;
-	int silence = silence_ms(c);
+	struct request *r = &m->request;
 
-	if (silence == 0) /* never */
-		silence = 1000000000;
-	ns->beat_ms = silence / 4 < 1000 ? silence / 4 : 1000;
-	put_number(x, "protocol", PROTOCOL);
-	put_settings(x, ns);
-	put_flag(x, "json", c->json && c->calls == NULL);
-	put_flag(x, "data", c->calls != NULL);
-	put_flag(x, "list", c->mode == MODE_LIST);
-	put_flag(x, "zero", c->zero_matches);
-	put_flag(x, "terminal", c->terminal);
-	put_flag(x, "verbose", c->verbose > 0);
-	put_flag(x, "code", c->show_code || cli_option_on(c, "verbose"));
-	put_number(x, "silence", silence);
-	if (c->live_ms > 0)
-		put_number(x, "live", c->live_ms);
-	if (c->nprocs > 0) {
-		put_number(x, "target", ns->n == 1 ? ns->v[0].nd->ospid : c->procs[0].pid);
+	*r = *which;
+	r->list = c->mode == MODE_LIST;
+	r->json = c->json && c->calls == NULL;
+	r->data = c->calls != NULL;
+	r->terminal = c->terminal;
+	r->zero_matches = c->zero_matches;
+	r->verbose = c->verbose > 0;
+	r->code = c->show_code || cli_option_on(c, "verbose");
+	r->live_ms = c->live_ms;
+	r->silence_ms = silence_ms(c);
+	if (c->nprocs > 0)
+		r->target = ns->n == 1 ? ns->v[0].nd->ospid : c->procs[0].pid;
+	r->args = c->args;
+	r->nargs = c->nargs;
+	if (!add_settings(&m->settings, c)) {
+		cli_say("out of memory");
+		return CLI_ERROR;
 	}
-	put_pair(x, "args");
-	for (int i = 0; i < c->nargs; i++) {
-		ei_x_encode_list_header(x, 1);
-		nd_put_text(x, c->args[i]);
-	}
-	ei_x_encode_empty_list(x);
-	if (c->nheaders > 0 && put_headers(x, c) < 0)
-		return -1;
-	put_pair(x, "scripts");
-	for (int i = 0; i < c->nscripts; i++)
-		if (put_script(x, c, &c->scripts[i]) < 0)
-			return -1;
-	ei_x_encode_empty_list(x);
-	ei_x_encode_empty_list(x);
-	return 0;
-}
-
-/* It has another erltrace: its own, or one that another command has loaded. */
-static int other_version(const struct nd *n, struct et_error *e)
-{
-	if (n->came)
-		return et_err(e, ET_VERSION,
-			"another command, of another version, is tracing the node %s: trace it "
-			"with "
-			"the same, or wait for that to end",
-			n->name);
-	return et_err(e, ET_VERSION,
-		"the node %s has an erltrace of its own, of another version: use the command that "
-		"belongs to it",
-		n->name);
-}
-
-/* {ok, Pid} | {error, {protocol | unknown, What}} */
-static int start(struct target *t, const ei_x_buff *spec, struct et_error *e)
-{
-	ei_x_buff args = {0}, res = {0};
-	char word[16] = "", why[16] = "";
-	int rc;
-
-	ei_x_new(&args);
-	ei_x_new(&res);
-	ei_x_encode_list_header(&args, 3);
-	ei_x_encode_pid(&args, ei_self(&t->nd->ec));
-	ei_x_append(&args, &t->nd->connection);
-	ei_x_append(&args, spec);
-	ei_x_encode_empty_list(&args);
-	rc = nd_rpc(t->nd, "erltrace_agent", "start", &args, &res, e);
-	if (rc < 0 && et_err_is(e, ET_UNDEF)) { /* an agent without such a function */
-		et_err_clear(e);
-		rc = other_version(t->nd, e);
-	} else if (rc == 0 && (nd_get_tuple(&res, &res.index, 2) < 0 ||
-				      nd_get_atom(&res, &res.index, word, sizeof(word)) < 0 ||
-				      ei_decode_pid(res.buff, &res.index, &t->agent) < 0)) {
-		nd_get_tuple(&res, &res.index, 2);
-		nd_get_atom(&res, &res.index, why, sizeof(why));
-		rc = strcmp(why, "protocol") == 0
-			     ? other_version(t->nd, e)
-			     : et_err(e, ET_AGENT, "the agent of %s does not start: %s",
-				       t->nd->name, why);
-	}
-	ei_x_free(&args);
-	ei_x_free(&res);
-	return rc;
-}
-
-int node_start(struct target *t, const ei_x_buff *spec, struct et_error *e)
-{
-	return nd_agent(t->nd, e) < 0 ? -1 : start(t, spec, e);
-}
-
-static int start_all(struct nodes *ns, const ei_x_buff *spec)
-{
-	for (int i = 0; i < ns->n; i++) {
-		struct et_error e = {.tag = ""};
-
-		if (node_start(&ns->v[i], spec, &e) == 0)
-			continue;
-		if (ns->c->nnodes == 0 && ns->n > 1) { /* the user has not named it */
-			cli_notice(ns->c, "left out: %s", e.text);
-			nd_agent_gone(ns->v[i].nd);
-			nd_close(ns->v[i].nd);
-			memmove(&ns->v[i], &ns->v[i + 1],
-				(size_t)(--ns->n - i) * sizeof(*ns->v));
-			i--;
-			continue;
-		}
-		for (; i < ns->n; i++) /* no agent runs there */
-			ns->v[i].state = DONE;
-		if (et_err_is(&e, ET_GONE) && node_command_ends(ns->c))
-			node_too_short(&e);
-		return node_fail(ns, &e, "failed to trace a node");
-	}
+	r->settings = m->settings.v;
+	r->nsettings = m->settings.n;
+	if (make_headers(m, c) != CLI_OK || make_scripts(m, c) != CLI_OK)
+		return CLI_ERROR;
+	r->headers = m->headers;
+	r->scripts = m->scripts;
 	return CLI_OK;
 }
 
-int node_start_all(struct nodes *ns)
+static int not_started(struct nodes *ns)
 {
-	ei_x_buff spec;
-	int status;
-
-	ei_x_new(&spec);
-	status = node_put_spec(&spec, ns) < 0 ? -1 : start_all(ns, &spec);
-	ei_x_free(&spec);
-	return status;
+	if (et_err_is(&ns->error, ET_GONE) && node_command_ends(ns->c))
+		node_too_short(&ns->error);
+	return cli_fail(ns->c, &ns->error, "%s", ns->doing);
 }
 
 static int start_rest(struct nodes *ns, const ei_x_buff *spec)
@@ -385,8 +333,8 @@ static int start_rest(struct nodes *ns, const ei_x_buff *spec)
 
 		if (!t->zero || t->state != DONE)
 			continue;
-		if (node_start(t, spec, &e) < 0)
-			return node_fail(ns, &e, "failed to trace a node");
+		if (client_start(t, spec, &e) < 0)
+			return cli_fail(ns->c, &e, "failed to trace a node");
 		t->state = STARTED;
 		t->zero = t->failed = false;
 	}
@@ -395,27 +343,31 @@ static int start_rest(struct nodes *ns, const ei_x_buff *spec)
 
 int node_start_rest(struct nodes *ns)
 {
-	bool zero_matches = ns->c->zero_matches;
+	struct request r = *ns->request;
 	ei_x_buff spec;
 	int status;
 
-	ns->c->zero_matches = true;
+	r.zero_matches = true;
 	ei_x_new(&spec);
-	status = node_put_spec(&spec, ns) < 0 ? CLI_ERROR : start_rest(ns, &spec);
+	client_put_request(&spec, &ns->client, &r);
+	status = start_rest(ns, &spec);
 	ei_x_free(&spec);
-	ns->c->zero_matches = zero_matches;
 	return status;
 }
 
-static int with_nodes(struct nodes *ns)
+static int with_nodes(struct nodes *ns, const struct request *which)
 {
-	int status = node_start_all(ns);
+	struct made m = {.scripts = NULL};
+	int status = make(&m, ns, which);
 
-	if (status < 0)
-		return CLI_ERROR;
-	if (status != CLI_OK)
-		ns->status = status; /* those that were started are stopped */
-	return node_run(ns);
+	ns->request = &m.request;
+	if (status == CLI_OK) {
+		if (client_start_all(&ns->client, &m.request) < 0)
+			ns->status = not_started(ns); /* those that were started are stopped */
+		status = node_run(ns);
+	}
+	free_made(&m);
+	return status;
 }
 
 int cli_nodes(struct cli *c)
@@ -423,6 +375,7 @@ int cli_nodes(struct cli *c)
 	struct nodes ns = {.c = c,
 		.exit_code = -1,
 		.wake = c->worker != NULL ? worker_wake(c->worker) : 0};
+	struct request which;
 	int status;
 
 	if (c->mode != MODE_LIST && c->nscripts == 0)
@@ -432,11 +385,11 @@ int cli_nodes(struct cli *c)
 	ns.matched = malloc((size_t)(c->nscripts + 1) * sizeof(*ns.matched));
 	for (int i = 0; ns.matched != NULL && i < c->nscripts; i++)
 		ns.matched[i] = -1;
-	status = ns.matched == NULL ? CLI_ERROR : node_find(&ns);
+	status = ns.matched == NULL ? CLI_ERROR : find(&ns, &which);
 	c->unreached = c->either && status != CLI_OK;
 	if (status == CLI_OK)
-		status = with_nodes(&ns);
-	node_leave(&ns);
+		status = with_nodes(&ns, &which);
+	leave(&ns);
 	free(ns.matched);
 	return status;
 }

@@ -77,7 +77,7 @@ static int on_flow(void *arg, const erltrace_event_t *ev, const erltrace_record_
 	if (ns->c->flows == NULL || e.node == NULL)
 		return 0;
 	if (node_flow_event(ev, rec, &e) == 0) {
-		flows_add(cli_flows(ns->c), &e, node_ms());
+		flows_add(cli_flows(ns->c), &e, client_ms());
 		return 0;
 	}
 	cli_say("node %s: events of requests that it sent are lost: they cannot be read", e.node);
@@ -194,7 +194,7 @@ static void tick(struct nodes *ns, bool all)
 
 static void due(struct nodes *ns)
 {
-	int64_t now = node_ms();
+	int64_t now = client_ms();
 	erltrace_error_t err;
 
 	if (ns->read)
@@ -254,7 +254,7 @@ void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t l
 {
 	erltrace_error_t err = {0};
 
-	t->came_at = node_ms();
+	t->came_at = client_ms();
 	if (erltrace_feed(ns->reader, t->stream, bytes, len, &err) < 0)
 		fail(ns, &err);
 	work(ns);

@@ -350,7 +350,7 @@ void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what
 	co_json_error(&c->json_state, err, what);
 }
 
-void cli_json_unmatched(struct cli *c, const char *node, const struct run_unmatched *list, size_t n)
+void cli_json_unmatched(struct cli *c, const char *node, const struct client_unmatched *list, size_t n)
 {
 	const char **texts = calloc(n + 1, sizeof(*texts));
 
@@ -361,6 +361,13 @@ void cli_json_unmatched(struct cli *c, const char *node, const struct run_unmatc
 	if (texts != NULL)
 		co_json_unmatched(&c->json_state, node, texts, n);
 	free(texts);
+}
+
+void cli_json_warning(struct cli *c, const char *message)
+{
+	c->json_state.text = on_text;
+	c->json_state.arg = c;
+	co_json_warning(&c->json_state, message);
 }
 
 void cli_json_snapshot(struct cli *c, const char *why, const char *file, const char *error)

@@ -248,7 +248,7 @@ void calls_error(struct cli *c, const erltrace_error_t *err, const char *text)
 }
 
 /* Texts of a list are the list's own. */
-void calls_unmatched(struct cli *c, struct run_unmatched *list, size_t n)
+void calls_unmatched(struct cli *c, struct client_unmatched *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		char *text = clean(list[i].text, strlen(list[i].text));

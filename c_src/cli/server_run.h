@@ -10,15 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client/unmatched.h"
 #include "erltrace.h"
 
 struct worker;
-
-/* A description that matches no probe so far, and a sentence about why. */
-struct run_unmatched {
-	int line, column;
-	char *text;
-};
 
 /*
  * Results, handed on by the thread of the run while it holds the lock. The loop holds it too when it
@@ -44,7 +39,7 @@ struct run_calls {
 	 * nothing, and what it names may be loaded later.
 	 */
 	void (*error)(void *arg, const erltrace_error_t *err, const char *line, bool may_come);
-	void (*unmatched)(void *arg, const struct run_unmatched *list, size_t n); /* those of now */
+	void (*unmatched)(void *arg, const struct client_unmatched *list, size_t n); /* those of now */
 	/* file NULL: it was not written, and error says why. */
 	void (*snapshot)(void *arg, const char *why, const char *file, const char *error);
 	void (*said)(void *arg, const char *line); /* what else the command would say */

@@ -122,7 +122,7 @@ static char *clean_copy(const char *text, size_t len)
 			*to++ = ' ';
 		} else {
 			n = 1;
-			memcpy(to, "\xef\xbf\xbd", 3);
+			memcpy(to, UTF8_NONE_BYTES, 3);
 			to += 3;
 		}
 	}

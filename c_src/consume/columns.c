@@ -75,18 +75,9 @@ size_t text_columns(const void *text, size_t len)
 	size_t columns = 0;
 
 	for (size_t i = 0, n; i < len; i += n) {
-		uint32_t c = s[i];
-
 		n = utf8_valid(s + i, len - i);
-		if (n <= 1) {
-			n = 1;
-			columns++;
-			continue;
-		}
-		c &= 0x7f >> n;
-		for (size_t k = 1; k < n; k++)
-			c = c << 6 | (s[i + k] & 0x3f);
-		columns += columns_of(c);
+		columns += n <= 1 ? 1 : columns_of(utf8_decode(s + i, n));
+		n += n == 0;
 	}
 	return columns;
 }

@@ -82,26 +82,8 @@ void cb_spec(struct co_buf *b, const char *fmt, ...)
 void cb_utf8(struct co_buf *b, uint32_t c)
 {
 	char s[4];
-	size_t n = 0;
 
-	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	if (c < 0x80) {
-		s[n++] = (char)c;
-	} else if (c < 0x800) {
-		s[n++] = (char)(0xc0 | c >> 6);
-		s[n++] = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		s[n++] = (char)(0xe0 | c >> 12);
-		s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-		s[n++] = (char)(0x80 | (c & 0x3f));
-	} else {
-		s[n++] = (char)(0xf0 | c >> 18);
-		s[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-		s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-		s[n++] = (char)(0x80 | (c & 0x3f));
-	}
-	cb_put(b, s, n);
+	cb_put(b, s, utf8_encode(utf8_is_char(c) ? c : UTF8_NONE, s));
 }
 
 /*

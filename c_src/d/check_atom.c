@@ -7,6 +7,7 @@
  */
 #include "check.h"
 #include "erlang_words.h"
+#include "utf8.h"
 
 struct text {
 	char *buf;
@@ -20,65 +21,47 @@ static void put(struct text *t, const char *s, size_t n)
 	t->buf[t->len] = '\0';
 }
 
-/* The bytes of a letter of Latin-1 at s, as UTF-8; 0: it is none, or cannot be there in an atom. */
-static size_t atom_char(const char *s, bool first)
-{
-	const unsigned char *u = (const unsigned char *)s;
-
-	if (u[0] >= 'a' && u[0] <= 'z')
-		return 1;
-	if (u[0] == 0xc3 && u[1] >= 0x9f && u[1] <= 0xbf && u[1] != 0xb7)
-		return 2;
-	if (first)
-		return 0;
-	if ((u[0] >= 'A' && u[0] <= 'Z') || (u[0] >= '0' && u[0] <= '9') || u[0] == '_' ||
-		u[0] == '@')
-		return 1;
-	return u[0] == 0xc3 && u[1] >= 0x80 && u[1] <= 0x9e && u[1] != 0x97 ? 2 : 0;
-}
-
 /* Does Erlang write this atom without quotes? (It depends on the release for maybe and else.) */
 static bool is_bare(const char *s)
 {
-	const char *p = s;
-	size_t n;
+	size_t len = strlen(s), n;
+	uint32_t c;
 
-	while ((n = atom_char(p, p == s)) > 0)
-		p += n;
-	return *s != '\0' && *p == '\0' && !erlang_is_reserved(s) && strcmp(s, "maybe") != 0 &&
+	for (size_t i = 0; i < len; i += n) {
+		n = utf8_valid((const unsigned char *)s + i, len - i);
+		c = n > 0 ? utf8_decode(s + i, n) : 0;
+		if (i == 0 ? !erlang_is_small(c) : !erlang_is_inner(c))
+			return false;
+	}
+	return len > 0 && !erlang_is_reserved(s) && strcmp(s, "maybe") != 0 &&
 	       strcmp(s, "else") != 0;
 }
-
-/* Characters that a quoted atom has as an escape, and what is behind their backslash. */
-static const char raw[] = "\b\t\n\v\f\r\033\177'\\", escape[] = "btnvfred'\\";
 
 static void put_quoted(struct text *t, const char *s)
 {
 	put(t, "'", 1);
 	for (; *s != '\0'; s++) {
-		const char *p = strchr(raw, *s);
+		char escape = erlang_escape((unsigned char)*s, '\'');
 
-		if (p) {
-			put(t, "\\", 1);
-			put(t, &escape[p - raw], 1);
-		} else {
+		if (escape != '\0')
+			put(t, (const char[]){'\\', escape}, 2);
+		else
 			put(t, s, 1);
-		}
 	}
 	put(t, "'", 1);
 }
 
 /* The name in quotes at s, up to their end; NULL: there are none. */
-static const char *unquoted(struct d_comp *c, const char *s, char **name)
+static const char *unquoted(struct d_comp *comp, const char *s, char **name)
 {
-	struct text t = {.buf = arena_alloc(c->arena, strlen(s) + 1)};
+	struct text t = {.buf = arena_alloc(comp->arena, strlen(s) + 1)};
 
 	if (!t.buf || *s++ != '\'')
 		return NULL;
 	for (; *s != '\0' && *s != '\''; s++) {
-		const char *p = *s == '\\' && s[1] != '\0' ? strchr(escape, *++s) : NULL;
+		char c = *s == '\\' && s[1] != '\0' ? erlang_unescape(*++s) : '\0';
 
-		put(&t, p ? &raw[p - escape] : s, 1);
+		put(&t, c != '\0' ? &c : s, 1);
 	}
 	*name = t.buf;
 	return *s == '\'' ? s + 1 : NULL;

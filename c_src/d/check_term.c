@@ -10,6 +10,7 @@
  */
 #include "array.h"
 #include "check.h"
+#include "utf8.h"
 
 /* ---- as numbers and texts ---------------------------------------------------------------- */
 
@@ -230,7 +231,7 @@ static const char *in_source(const struct d_comp *c, const struct d_node *str, s
 static size_t whole_chars(const struct d_node *str, size_t at)
 {
 	for (int i = 0; i < 3 && at < str->len; i++, at++)
-		if (((unsigned char)str->text[at] & 0xc0) != 0x80)
+		if (!utf8_is_tail(str->text[at]))
 			break;
 	return at;
 }

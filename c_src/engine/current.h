@@ -60,7 +60,6 @@ struct en_term_ops {
 	/* Two terms: 1 equal (=:=), 0 not, or one is not there; -1: too large to tell. */
 	int (*same)(const struct en_current *cur, uint64_t a, uint64_t b);
 };
-enum { TERM_NOT_A_NUMBER = 2 };
 
 /* The current task. A NULL pointer to it means the thread of the operating system. */
 struct en_current {

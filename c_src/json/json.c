@@ -13,29 +13,7 @@
 #include "consume/aggs.h"
 #include "consume/percentile.h"
 #include "parts.h"
-
-/* The length of a well-formed UTF-8 sequence at p; 0: there is none. */
-static size_t utf8_length(const uint8_t *p, size_t len)
-{
-	uint32_t c;
-	size_t n, i;
-
-	if (p[0] < 0x80)
-		return 1;
-	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	if (p[0] < 0xc2 || p[0] > 0xf4 || n > len)
-		return 0;
-	c = p[0] & (0x7f >> n);
-	for (i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if ((n == 3 && c < 0x800) || (n == 4 && (c < 0x10000 || c > 0x10ffff)) ||
-		(c >= 0xd800 && c < 0xe000))
-		return 0;
-	return n;
-}
+#include "utf8.h"
 
 void js_string(struct co_buf *b, const void *data, size_t len)
 {
@@ -44,9 +22,9 @@ void js_string(struct co_buf *b, const void *data, size_t len)
 
 	cb_str(b, "\"");
 	while (i < len) {
-		n = utf8_length(p + i, len - i);
+		n = utf8_valid(p + i, len - i);
 		if (n == 0) {
-			cb_utf8(b, 0xfffd);
+			cb_utf8(b, UTF8_NONE);
 			i++;
 			continue;
 		}
@@ -510,6 +488,15 @@ int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *do
 	cb_fmt(j->buf, ",\"line\":%d,\"column\":%d", err->line, err->column);
 	js_text(j->buf, "message", err->text);
 	js_text(j->buf, "doing", doing);
+	return js_end(j);
+}
+
+int co_json_warning(struct co_json *j, const char *message)
+{
+	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
+		return -1;
+	js_begin(j->buf, "warning");
+	js_text(j->buf, "message", message);
 	return js_end(j);
 }
 

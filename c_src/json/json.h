@@ -23,6 +23,8 @@ struct co_json {
 int co_json_handlers(struct co_json *j, erltrace_handlers_t *h);
 /* What failed before there were results: a script that does not compile. */
 int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *doing);
+/* What the command says beside its results, to a page. */
+int co_json_warning(struct co_json *j, const char *message);
 int co_json_snapshot_written(struct co_json *j, const char *why, const char *file);
 int co_json_snapshot_failed(struct co_json *j, const char *why, const char *error);
 /* --live, -Z: which descriptions of the script match nothing in a node, a sentence each. */

@@ -30,11 +30,7 @@ static void put_clean(FILE *f, const char *text, size_t len)
 /* Of a text at most so much, and no part of a character. */
 static size_t cut(const char *text, size_t len)
 {
-	if (len <= LABEL_MAX)
-		return len;
-	for (len = LABEL_MAX; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
-		;
-	return len;
+	return len <= LABEL_MAX ? len : utf8_start(text, LABEL_MAX);
 }
 
 static void put_text(FILE *f, const char *text, size_t len)

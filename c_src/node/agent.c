@@ -2,7 +2,7 @@
 /*
  * erltrace's modules and its NIF library into a node that does not have them, and out again. How
  * commands that come at the same time get on with each other, and what is done about those that are
- * killed, is told in src/erltrace_keeper.erl: this is the command's side of it.
+ * killed, is told in src/erltrace_loader.erl: this is the command's side of it.
  */
 #include "agent.h"
 
@@ -27,7 +27,7 @@
 enum { MAX_MODULES = 64, MAX_BEAM = 64 << 20, OLDEST_OTP = 25, TRY_MS = 30000, PAUSE_MS = 5 };
 enum { SEARCH_MS = 400 }; /* in the node's code path; a node whose files hang has no answer */
 
-#define KEEPER "erltrace_keeper"
+#define LOADER "erltrace_loader"
 
 struct files {
 	char dir[ND_PATH];	     /* holds ebin and priv */
@@ -89,7 +89,7 @@ static int find_modules(struct files *f, struct et_error *e)
 
 		if (strncmp(d->d_name, "erltrace", 8) != 0 || len < 14 ||
 			len >= sizeof(f->modules[0]) || strcmp(d->d_name + len - 5, ".beam") != 0 ||
-			strcmp(d->d_name, KEEPER ".beam") == 0) /* loaded separately */
+			strcmp(d->d_name, LOADER ".beam") == 0) /* loaded separately */
 			continue;
 		memcpy(f->modules[f->n], d->d_name, len - 5);
 		f->modules[f->n++][len - 5] = '\0';
@@ -176,16 +176,16 @@ static void put_request(ei_x_buff *x, const struct nd *n, const char *what, int 
 	ei_x_append(x, &n->connection);
 }
 
-/* gen_server:call(erltrace_keeper, Request, infinity). Frees the request; ET_UNDEF: there is none,
+/* gen_server:call(erltrace_loader, Request, infinity). Frees the request; ET_UNDEF: there is none,
  * or it has ended. */
-static int ask_keeper(struct nd *n, ei_x_buff *request, ei_x_buff *res, struct et_error *e)
+static int ask_loader(struct nd *n, ei_x_buff *request, ei_x_buff *res, struct et_error *e)
 {
 	ei_x_buff args = {0};
 	int rc;
 
 	ei_x_new(&args);
 	ei_x_encode_list_header(&args, 3);
-	ei_x_encode_atom(&args, KEEPER);
+	ei_x_encode_atom(&args, LOADER);
 	ei_x_append(&args, request);
 	ei_x_encode_atom(&args, "infinity");
 	ei_x_encode_empty_list(&args);
@@ -206,7 +206,7 @@ static int come(struct nd *n, struct et_error *e)
 
 	put_request(&request, n, "come", 0);
 	ei_x_new(&res);
-	rc = ask_keeper(n, &request, &res, e);
+	rc = ask_loader(n, &request, &res, e);
 	if (rc == 0)
 		rc = is_atom(&res, "bring") ? 2 : 1;
 	else if (et_err_is(e, ET_UNDEF))
@@ -335,7 +335,7 @@ static int put_all(ei_x_buff *x, struct nd *n, const struct files *f, bool seen,
 	return seen ? ei_x_encode_string(x, f->library) : put_file(x, so, e);
 }
 
-/* The keeper is there, and waits for us. */
+/* The loader is there, and waits for us. */
 static int bring(struct nd *n, const struct files *f, struct et_error *e)
 {
 	char so[ND_PATH + 32];
@@ -349,13 +349,13 @@ static int bring(struct nd *n, const struct files *f, struct et_error *e)
 	ei_x_encode_string(&request, so);
 	ei_x_encode_longlong(&request, (long long)f->st.st_size);
 	ei_x_encode_ulonglong(&request, (unsigned long long)f->st.st_ino);
-	rc = ask_keeper(n, &request, &res, e);
+	rc = ask_loader(n, &request, &res, e);
 	if (rc == 0)
 		rc = is_atom(&res, "blocked") ? seen_from_here(n, f, so, e) : is_atom(&res, "true");
 	if (rc >= 0) {
 		rc = put_all(&request, n, f, rc > 0, e);
 		if (rc == 0)
-			rc = ask_keeper(n, &request, &res, e);
+			rc = ask_loader(n, &request, &res, e);
 		else
 			ei_x_free(&request);
 	}
@@ -378,7 +378,7 @@ static void args_of(ei_x_buff *args, int n)
 	ei_x_encode_list_header(args, n);
 }
 
-/* Why does the node not load the keeper? erlang:prepare_loading(Module, Code) says it. */
+/* Why does the node not load the loader? erlang:prepare_loading(Module, Code) says it. */
 static int why_not(struct nd *n, const struct files *f, const char *path, struct et_error *e)
 {
 	char word[64] = "", what[64] = "?";
@@ -387,7 +387,7 @@ static int why_not(struct nd *n, const struct files *f, const char *path, struct
 
 	args_of(&args, 2);
 	ei_x_new(&res);
-	ei_x_encode_atom(&args, KEEPER);
+	ei_x_encode_atom(&args, LOADER);
 	rc = put_file(&args, path, e);
 	ei_x_encode_empty_list(&args);
 	if (rc == 0)
@@ -397,41 +397,41 @@ static int why_not(struct nd *n, const struct files *f, const char *path, struct
 		nd_get_atom(&res, &res.index, what, sizeof(what));
 	ei_x_free(&args);
 	ei_x_free(&res);
-	return rc < 0 ? rc : not_loaded(n, f, KEEPER, what, e);
+	return rc < 0 ? rc : not_loaded(n, f, LOADER, what, e);
 }
 
 /*
- * ets:new(erltrace_keeper, [named_table]), erts_code_purger:purge(erltrace_keeper),
- * erlang:load_module(erltrace_keeper, Code), erltrace_keeper:begin_keeping(Connection): 1; 0:
- * another command is at it, or its keeper is still there.
+ * ets:new(erltrace_loader, [named_table]), erts_code_purger:purge(erltrace_loader),
+ * erlang:load_module(erltrace_loader, Code), erltrace_loader:begin_loading(Connection): 1; 0:
+ * another command is at it, or its loader is still there.
  */
-static int load_keeper(struct nd *n, const struct files *f, struct et_error *e)
+static int bring_loader(struct nd *n, const struct files *f, struct et_error *e)
 {
 	char path[ND_PATH + 128];
 	struct nd_calls c = {.n = 0};
 	ei_x_buff args, code, res = {0};
 	int rc;
 
-	snprintf(path, sizeof(path), "%s/ebin/" KEEPER ".beam", f->dir);
+	snprintf(path, sizeof(path), "%s/ebin/" LOADER ".beam", f->dir);
 	args_of(&code, 2);
-	ei_x_encode_atom(&code, KEEPER);
+	ei_x_encode_atom(&code, LOADER);
 	if (put_file(&code, path, e) < 0) {
 		ei_x_free(&code);
 		return -1;
 	}
 	args_of(&args, 2);
-	ei_x_encode_atom(&args, KEEPER);
+	ei_x_encode_atom(&args, LOADER);
 	ei_x_encode_list_header(&args, 1);
 	ei_x_encode_atom(&args, "named_table");
 	ei_x_encode_empty_list(&args);
 	add_call(&c, "ets", "new", &args);
 	args_of(&args, 1);
-	ei_x_encode_atom(&args, KEEPER);
+	ei_x_encode_atom(&args, LOADER);
 	add_call(&c, "erts_code_purger", "purge", &args);
 	add_call(&c, "erlang", "load_module", &code);
 	args_of(&args, 1);
 	ei_x_append(&args, &n->connection);
-	add_call(&c, KEEPER, "begin_keeping", &args);
+	add_call(&c, LOADER, "begin_loading", &args);
 	ei_x_new(&res);
 	rc = nd_calls(n, &c, &res, e);
 	ei_x_free(&res);
@@ -455,7 +455,7 @@ static int try_to_bring(struct nd *n, const struct files *f, struct et_error *e)
 
 	if (rc == 0) {
 		et_err_clear(e);
-		rc = nd_room(n, e) < 0 || nd_otp_modules(n, e) < 0 ? -1 : load_keeper(n, f, e);
+		rc = nd_room(n, e) < 0 || nd_otp_modules(n, e) < 0 ? -1 : bring_loader(n, f, e);
 		rc = rc > 0 ? 2 : rc;
 	}
 	if (rc == 2)
@@ -508,7 +508,7 @@ static bool files_wait(struct nd *n)
 }
 
 /* Is there an erltrace in the node's code path? If that cannot be found out, ours is loaded, unless the
- * keeper sees that one is loaded. */
+ * loader sees that one is loaded. */
 static bool has_own(struct nd *n)
 {
 	struct et_error ignored = {.tag = ""};
@@ -571,6 +571,6 @@ void nd_agent_gone(struct nd *n)
 	n->came = false;
 	ei_x_new(&res);
 	put_request(&request, n, "leave", 0);
-	ask_keeper(n, &request, &res, &ignored);
+	ask_loader(n, &request, &res, &ignored);
 	ei_x_free(&res);
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "utf8.h"
+
 /* The format's tags; those that only old releases, files or an atom cache have are left out. */
 enum {
 	NEW_FLOAT = 'F',
@@ -208,13 +210,13 @@ static bool from_latin1(const unsigned char *from, size_t n, char *text, size_t 
 	size_t len = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		bool is_wide = from[i] >= 0x80;
+		char s[4];
+		size_t k = utf8_encode(from[i], s);
 
-		if (len + 1 + is_wide >= size)
+		if (len + k >= size)
 			return false;
-		if (is_wide)
-			text[len++] = (char)(0xc0 | from[i] >> 6);
-		text[len++] = (char)(is_wide ? 0x80 | (from[i] & 0x3f) : from[i]);
+		memcpy(text + len, s, k);
+		len += k;
 	}
 	text[len] = '\0';
 	return true;

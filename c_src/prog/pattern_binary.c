@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pattern_lex.h"
+#include "utf8.h"
 
 enum seg_type { SEG_T_INT = 1, SEG_T_BINARY, SEG_T_UTF8 };
 enum { BIG = 1, LITTLE, NATIVE };
@@ -210,7 +211,7 @@ static int const_int(struct pat_text *p, struct binary *b, const struct seg_spec
 static int const_char(struct pat_text *p, struct binary *b, const struct seg_spec *s, uint32_t c)
 {
 	char utf8[4];
-	size_t n = s->type == SEG_T_UTF8 ? pat_utf8(c, utf8) : 0;
+	size_t n = s->type == SEG_T_UTF8 ? utf8_encode(c, utf8) : 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (put_byte(p, b, (uint8_t)utf8[i]) < 0)

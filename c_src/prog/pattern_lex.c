@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "erlang_words.h"
 #include "pattern_lex.h"
+#include "utf8.h"
 
 int pat_fail(struct pat_text *p, size_t at, const char *fmt, ...)
 {
@@ -60,42 +62,15 @@ bool pat_take(struct pat_text *p, const char *token)
 
 /* ---- characters ------------------------------------------------------------------------ */
 
-size_t pat_utf8(uint32_t c, char buf[4])
-{
-	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-	for (size_t i = n; i-- > 1; c >>= 6)
-		buf[i] = (char)(0x80 | (c & 0x3f));
-	buf[0] = (char)(n == 1 ? c : (0xf0 << (4 - n) & 0xff) | c);
-	return n;
-}
-
-static bool is_character(uint32_t c)
-{
-	return c < 0xd800 || (c >= 0xe000 && c <= 0x10ffff);
-}
-
 /* The character at this position, and how many bytes it has; 0: it is not UTF-8. */
 static size_t decode(const struct pat_text *p, uint32_t *c)
 {
-	unsigned char b = pat_peek(p, 0);
-	size_t n = b < 0x80		   ? 1
-		   : b >= 0xc2 && b < 0xe0 ? 2
-		   : b >= 0xe0 && b < 0xf0 ? 3
-		   : b >= 0xf0 && b < 0xf5 ? 4
-					   : 0;
-	char again[4];
+	const unsigned char *s = (const unsigned char *)p->text + p->at;
+	size_t n = p->at < p->len ? utf8_valid(s, p->len - p->at) : 0;
 
-	if (n == 0 || n > p->len - p->at)
-		return 0;
-	*c = n == 1 ? b : b & (0x7fu >> n);
-	for (size_t i = 1; i < n; i++)
-		*c = *c << 6 | (pat_peek(p, i) & 0x3f);
-	/* the shortest form, and all its bytes */
-	return is_character(*c) && pat_utf8(*c, again) == n &&
-			       memcmp(again, p->text + p->at, n) == 0
-		       ? n
-		       : 0;
+	if (n > 0)
+		*c = utf8_decode(s, n);
+	return n;
 }
 
 static int hex_of(unsigned char c)
@@ -115,7 +90,7 @@ static int hex_escape(struct pat_text *p, size_t start, uint32_t *c)
 	p->at += braces;
 	for (*c = 0; hex_of(pat_peek(p, 0)) < 16 && (braces ? *c <= 0x10ffff : n < 2); p->at++, n++)
 		*c = *c << 4 | (uint32_t)hex_of(pat_peek(p, 0));
-	if (n == 0 || (!braces && n != 2) || (braces && pat_peek(p, 0) != '}') || !is_character(*c))
+	if (n == 0 || (!braces && n != 2) || (braces && pat_peek(p, 0) != '}') || !utf8_is_char(*c))
 		return pat_fail(p, start, "this escape is no character");
 	p->at += braces;
 	return 1;
@@ -124,9 +99,7 @@ static int hex_escape(struct pat_text *p, size_t start, uint32_t *c)
 /* Behind the backslash. */
 static int escape(struct pat_text *p, size_t start, uint32_t *c)
 {
-	static const char from[] = "btnvfresd", to[] = "\b\t\n\v\f\r\033 \177";
 	unsigned char b = pat_peek(p, 0);
-	const char *known = b != 0 ? strchr(from, b) : NULL;
 
 	if (b >= '0' && b <= '7') {
 		*c = 0;
@@ -143,9 +116,9 @@ static int escape(struct pat_text *p, size_t start, uint32_t *c)
 		p->at += 2;
 		return 1;
 	}
-	if (b != '\\' && b != '\'' && b != '"' && known == NULL)
+	*c = (uint32_t)erlang_unescape((char)b);
+	if (*c == 0)
 		return pat_fail(p, start, "unknown escape in a pattern");
-	*c = known != NULL ? (uint32_t)to[known - from] : b;
 	p->at++;
 	return 1;
 }
@@ -174,28 +147,18 @@ int pat_char(struct pat_text *p, char quote, uint32_t *c)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-static bool is_small(uint32_t c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 0xdf && c <= 0xff && c != 0xf7);
-}
-
-static bool is_capital(uint32_t c)
-{
-	return (c >= 'A' && c <= 'Z') || c == '_' || (c >= 0xc0 && c <= 0xde && c != 0xd7);
-}
-
 bool pat_is_small(const struct pat_text *p)
 {
 	uint32_t c;
 
-	return p->at < p->len && decode(p, &c) != 0 && is_small(c);
+	return p->at < p->len && decode(p, &c) != 0 && erlang_is_small(c);
 }
 
 bool pat_is_capital(const struct pat_text *p)
 {
 	uint32_t c;
 
-	return p->at < p->len && decode(p, &c) != 0 && is_capital(c);
+	return p->at < p->len && decode(p, &c) != 0 && erlang_is_capital(c);
 }
 
 static int plain_name(struct pat_text *p, const char **name, uint32_t *len)
@@ -205,8 +168,7 @@ static int plain_name(struct pat_text *p, const char **name, uint32_t *len)
 	uint32_t c;
 	char *copy;
 
-	while (p->at < p->len && (n = decode(p, &c)) != 0 &&
-		(is_small(c) || is_capital(c) || (c >= '0' && c <= '9') || c == '@')) {
+	while (p->at < p->len && (n = decode(p, &c)) != 0 && erlang_is_inner(c)) {
 		p->at += n;
 		chars++;
 	}
@@ -237,7 +199,7 @@ int pat_name(struct pat_text *p, const char **name, uint32_t *len)
 		if (chars++ == PAT_ATOM_MAX)
 			return pat_fail(
 				p, start, "an atom of more than %d characters", PAT_ATOM_MAX);
-		n += pat_utf8(c, buf + n);
+		n += utf8_encode(c, buf + n);
 	}
 	if (rc < 0)
 		return -1;

@@ -51,7 +51,6 @@ bool pat_is_capital(const struct pat_text *p);
  * read; -1: an error.
  */
 int pat_char(struct pat_text *p, char quote, uint32_t *c);
-size_t pat_utf8(uint32_t c, char buf[4]);
 
 /* A plain name, or one in quotes, as UTF-8. 0, or -1. */
 int pat_name(struct pat_text *p, const char **name, uint32_t *len);

@@ -44,6 +44,9 @@ enum term_text {
 	TERM_TYPE,    /* "integer", "atom", "tuple" ... */
 };
 
+#define TERM_ATOM_NAME 1024 /* bytes of an atom's name, at most, and a NUL */
+enum { TERM_NOT_A_NUMBER = 2 }; /* where the order of two numbers is -1, 0 or 1 */
+
 /* ---- patterns ------------------------------------------------------------------------- */
 
 /*

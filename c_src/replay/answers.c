@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "prog/builtins.h"
+#include "file_terms.h"
 #include "replay.h"
+#include "term/term_writer.h"
 
 static const struct rp_current *current_of(const struct en_current *cur)
 {
@@ -35,13 +37,31 @@ static uint64_t answer_num(
 	return v != NULL && !v->is_text ? (uint64_t)v->num : 0;
 }
 
+/* With a shorter strsize than it was recorded with, it is cut. */
 static const struct et_str *copy(const struct et_str *s, char *buf, size_t size)
 {
+	size_t n;
+
 	if (s->len < size)
 		return s;
-	snprintf(buf, size, "%s", s->text); /* a shorter strsize than it was recorded with */
-	if (size > 8)
-		memcpy(buf + size - 4, "...", 4);
+	n = utf8_cut(s->text, size - 1);
+	memcpy(buf, s->text, n);
+	buf[n] = '\0';
+	return NULL;
+}
+
+/* Of a term as a node would cut it; unless it was cut before, and cannot be read. */
+static const struct et_str *term_text(
+	struct rp_file *f, struct rp_term *t, bool args, char *buf, size_t size)
+{
+	struct term_value v = {.kind = args ? VALUE_ARGS : VALUE_TERM, .term = {t, 0}};
+
+	if (t->text->len < size)
+		return t->text;
+	if (rp_term_read(f, t) == NULL)
+		rp_print(f, &v, buf, size);
+	else
+		write_cut(buf, size, t->text->text);
 	return NULL;
 }
 
@@ -77,7 +97,7 @@ static const struct et_str *answer_str(
 	case PBI_ERLARGS:
 	case PBI_ERLMSG:
 	case PBI_ERLREASON:
-	case PBI_ERLRET: return copy(v->term->text, buf, size);
+	case PBI_ERLRET: return term_text(c->r->file, v->term, pbi == PBI_ERLARGS, buf, size);
 	default: return copy(v->text, buf, size);
 	}
 }

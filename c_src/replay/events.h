@@ -5,8 +5,7 @@
  *   events.c   a file of events, read and checked (doc/events.md has the format)
  *   replay.c   the provider that fires them: probes, what clauses may read, the clock of a replay
  *   answers.c  what clauses ask of an event: built-in variables, stacks
- *   replay_terms.c  terms of Erlang, from their text: parts, numbers; replay_match.c: patterns
- *   term_text.c     ... as text again
+ *   replay_terms.c  terms of Erlang as values of D; file_terms.h: how they are read
  *   state_kinds.c   the provider state, as its table has it
  *
  * A file has one JSON object a line: the first tells about the recording, all others are events in
@@ -91,6 +90,7 @@ struct rp_file {
 	size_t nprobes;
 	const struct et_str **frames; /* of stacks */
 	size_t nframes;
+	bool wide_texts; /* lists of characters above 255 are texts, as far as its terms show */
 	struct rp_pool *pool;
 };
 

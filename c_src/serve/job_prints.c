@@ -71,7 +71,7 @@ static void put_text(struct job *j, const char *text)
 	struct job_prints *p = &j->prints;
 
 	for (; *text != '\0'; text++) {
-		bool begins = ((unsigned char)*text & 0xc0) != 0x80;
+		bool begins = !utf8_is_tail(*text);
 
 		if (*text == '\n' || p->n == JOB_PRINT_MAX || (begins && p->n > JOB_PRINT_MAX - 4))
 			end_line(j);

@@ -261,7 +261,7 @@ static void on_error(void *of, const erltrace_error_t *err, const char *line, bo
 }
 
 /* The one for which it runs with -Z has been told. */
-static void on_unmatched(void *of, const struct run_unmatched *list, size_t n)
+static void on_unmatched(void *of, const struct client_unmatched *list, size_t n)
 {
 	struct job *j = of;
 

@@ -16,6 +16,7 @@
 #include "array.h"
 #include "elf.h"
 #include "proc_file.h"
+#include "utf8.h"
 #include "vm.h"
 
 enum {
@@ -216,30 +217,6 @@ static bool find_line(
 	return false;
 }
 
-static size_t put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 /* The name of a file, a string of Erlang's: a list of characters. Of a path it is the last part. */
 static bool file_text(
 	const struct vm *vm, const struct function *f, uint32_t file, char *buf, size_t size)
@@ -252,7 +229,7 @@ static bool file_text(
 		if (!vm_read(vm, list - LIST, cell, sizeof(cell)) || (cell[0] & 15) != SMALL ||
 			cell[0] >> 4 > 0x10ffff)
 			return false;
-		n = cell[0] >> 4 == '/' ? 0 : n + put_utf8(buf + n, (uint32_t)(cell[0] >> 4));
+		n = cell[0] >> 4 == '/' ? 0 : n + utf8_encode((uint32_t)(cell[0] >> 4), buf + n);
 		list = cell[1];
 	}
 	buf[n] = '\0';

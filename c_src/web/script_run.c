@@ -344,8 +344,7 @@ static void on_said(void *arg, char *line, size_t len)
 
 	web_to_utf8(line, len);
 	keep_error(r, line, len);
-	if (r->session != NULL && r->kind == RUN_SCRIPT &&
-		(r->armed || (len > 9 && strncmp(line, "left out:", 9) == 0)))
+	if (r->session != NULL && r->kind == RUN_SCRIPT && r->armed)
 		session_send_json(r->session,
 			json_pack("{ss sI s{ss ss%}}", "type", "line", "id", r->id, "line", "type",
 				"warning", "message", line, len));

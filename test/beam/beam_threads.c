@@ -759,7 +759,7 @@ int main(void)
 	check(beam_vm.pid_shift == 4 && beam_vm.small && beam_vm.immediates &&
 			beam_vm.tuple3.tag == 2,
 		"the fake is as OTP", beam_vm.pid_shift, 4);
-	atomic_store(&beam_layout, LAYOUT_KNOWN);
+	atomic_store(&beam_layout.state, LAYOUT_KNOWN);
 	beam_words.frame = 1;
 	beam_words.mark = 0x1000;
 	beam_words.raised = 20 * sizeof(uintptr_t);
@@ -776,7 +776,7 @@ int main(void)
 	test_functions_come_and_are_counted_while_they_are_called();
 	test_closed_while_events_are_inside(script, false);
 	test_closed_while_events_are_inside(odd_script, true);
-	atomic_store(&beam_layout, LAYOUT_NAMES);
+	atomic_store(&beam_layout.state, FIND_REFUSED);
 	test_closed_while_events_are_inside(odd_script, true);
 	fake_env_free(env);
 	printf("%u passed, %u failed\n", passed, failed);

@@ -18,7 +18,7 @@ ways() -> [traced] ++ [fast || fast() =:= ok].
 -spec skipped() -> term().
 skipped() -> [io:format(user, "~nskipped: calls=fast: ~ts~n", [Why]) || {refused, Why} <- [fast()]].
 
-fast() -> erltrace_fastcalls:available().
+fast() -> erltrace_find:known(fast).
 
 -spec open(traced | fast, iodata()) -> erltrace:handle().
 open(Way, Script) ->

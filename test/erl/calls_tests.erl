@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Which way function probes go: the option calls, the node's settings, what the VM permits; and what
-%% a script is told of it. Each test has a node of its own, where what erltrace_fastcalls has found out
+%% a script is told of it. Each test has a node of its own, where what erltrace_find has found out
 %% about the VM is what the test wants.
 -module(calls_tests).
 -include_lib("eunit/include/eunit.hrl").
@@ -19,7 +19,7 @@ f(X) -> X.
 in_a_node_test_() ->
     [{atom_to_list(Test), {timeout, 60, fun() -> with_node(Args, Available, Test) end}} ||
         {Args, Available, Test} <-
-            [{[], ok, ways},
+            [{[], undefined, ways},
              {[], {refused, ?UNKNOWN}, asked_and_forbidden},
              {[], {refused, ?UNKNOWN}, set_and_refused},
              {[], {refused, ?UNKNOWN}, not_asked},
@@ -27,13 +27,13 @@ in_a_node_test_() ->
              {[], {refused, ?UNKNOWN}, traced},
              {[], {refused, ?UNKNOWN}, no_functions},
              {[], {refused, ?UNKNOWN}, by_pragma},
-             {[], ok, bad_values},
+             {[], undefined, bad_values},
              {[], undefined, fast},
-             {[], ok, taken},
+             {[], undefined, taken},
              %% erl's command line, where the application need not be loaded
-             {["-erltrace", "fast_calls", "perhaps"], ok, ways_bad_setting},
-             {["-erltrace", "destructive", "false", "fast_calls", "false"], ok, ways_both},
-             {["-erltrace", "vm_internals", "false"], ok, internals}]].
+             {["-erltrace", "fast_calls", "perhaps"], undefined, ways_bad_setting},
+             {["-erltrace", "destructive", "false", "fast_calls", "false"], undefined, ways_both},
+             {["-erltrace", "vm_internals", "false"], undefined, internals}]].
 
 with_node(Args, Available, Test) ->
     Pa = lists:append([["-pa", filename:dirname(code:which(M))] || M <- [erltrace, ?MODULE]]),
@@ -44,7 +44,7 @@ with_node(Args, Available, Test) ->
 
 %% undefined: it is found out.
 in_node(Available, Test) ->
-    ok = erltrace_nif:keep(fastcalls, Available),
+    _ = Available =:= undefined orelse erltrace_nif:find(fast, {refuse, element(2, Available)}),
     ?MODULE:Test().
 
 set(Name, Value) -> application:set_env(erltrace, Name, Value).
@@ -98,7 +98,7 @@ ways_bad_setting() ->
 
 %% Whoever forbids it wins.
 ways_both() ->
-    ?assert(erltrace_watchdog:is_harmless()),
+    ?assert(erltrace_limiter:is_harmless()),
     ?assertEqual([traced, {traced, ?FALSE}], [erltrace_calls:way(O) || O <- [auto, fast]]),
     set(fast_calls, true),
     ?assertEqual([{traced, ?FALSE}, {traced, ?FALSE}], [erltrace_calls:way(O) || O <- [auto, fast]]),
@@ -171,7 +171,7 @@ bad_values() ->
 %% Where this VM can be hooked: the same results, and each function goes the way it can.
 fast() ->
     Global = "erlang*:calls_tests:in_node/2:global-function-entry { @g = count(); }",
-    case erltrace_fastcalls:available() of
+    case erltrace_find:known(fast) of
         ok ->
             ?assertEqual({[], about(fast, 1, [], <<>>)}, run(?F, [{"calls", "fast"}])),
             ?assertEqual({[], about(fast, 1, [{?GLOBAL, 1, {?MODULE, in_node, 2}}], <<>>)},

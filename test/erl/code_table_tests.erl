@@ -11,7 +11,7 @@
 %% Without knowledge of the VM's internals there is no table.
 code_table_test_() ->
     {setup, fun start/0, fun stop/1,
-     fun({known, _}) ->
+     fun({ok, _}) ->
              {inorder, tests()};
         ({{refused, Why}, _}) ->
              ?_assertEqual({false, <<"the setting vm_internals forbids it">>},
@@ -29,7 +29,6 @@ start() ->
     {ok, _} = application:ensure_all_started(erltrace),
     {module, _} = code:ensure_loaded(stack_shapes),
     Depth = erlang:system_flag(backtrace_depth, 50),
-    erltrace_vm:layout(),
     {erltrace_code:prepare(), Depth}.
 
 stop({_, Depth}) ->
@@ -123,7 +122,7 @@ shapes_at_events() ->
     [events(Shape, Calls, Probe) || Calls <- ways(), Probe <- ["function-entry", "function-return"],
                                     Shape <- stack_shapes:shapes()].
 
-ways() -> ["traced"] ++ ["fast" || erltrace_fastcalls:available() =:= ok].
+ways() -> ["traced"] ++ ["fast" || erltrace_find:known(fast) =:= ok].
 
 events(Shape, Calls, Probe) ->
     [[This | Stack]] = stacks(["#pragma D option calls=", Calls, "\n", ?HERE, Probe,
@@ -427,7 +426,7 @@ no_room() ->
 
 %% If it is refused a stack is as good as the VM's symbols make it, and the script is told.
 refused_by_the_check() ->
-    ok = erltrace_nif:code_ask({refuse, <<"a test">>}),
+    ok = erltrace_nif:find(code, {refuse, <<"a test">>}),
     try
         {ok, H} = erltrace:script([?HERE, "function-entry { @[ustack()] = count(); }"]),
         in_process(fun() -> stack_shapes:run(plain, fun() -> ok end) end),
@@ -436,7 +435,7 @@ refused_by_the_check() ->
         ?assertMatch({ok, #{stacks := #{table := {refused, <<"a test">>}}}}, erltrace:status(H)),
         erltrace:close(H)
     after
-        erltrace_nif:code_ask(known)
+        [ok = erltrace_nif:find(code, Step) || Step <- [start, conclude, publish]]
     end.
 
 tables_are_freed() ->

@@ -88,9 +88,10 @@ file_name_that_is_no_text_test() ->
 garbage_test() ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
         armed(<<"a">>),
-        Servers = [erltrace_deploy, erltrace_metrics, erltrace_alerts, erltrace_loads],
-        Scripts = [P || {_, P, _, _} <- supervisor:which_children(erltrace_script_sup)],
-        Handles = [P || {_, P, _, _} <- supervisor:which_children(erltrace_sup)],
+        Servers = [erltrace_deploy, erltrace_metrics, erltrace_alerts, erltrace_new_modules],
+        Scripts = [P || {_, P, _, _} <- supervisor:which_children(erltrace_scripts_sup)],
+        Handles = [P || {_, Sup, _, _} <- supervisor:which_children(erltrace_handles_sup),
+                        {_, P, _, _} <- supervisor:which_children(Sup)],
         Pids = [whereis(S) || S <- Servers] ++ Scripts ++ Handles,
         [begin
              P ! garbage,
@@ -113,7 +114,7 @@ restarts_test() ->
              ok = application:stop(erltrace),
              ?assertEqual([], [P || P <- erlang:processes(), {dictionary, D} <- [process_info(P, dictionary)],
                                     {'$initial_call', {M, _, _}} <- D,
-                                    lists:member(M, [erltrace_script, erltrace_handle, erltrace_watchdog])]),
+                                    lists:member(M, [erltrace_script, erltrace_handle, erltrace_limiter])]),
              ?assertNot(dtrace:pn(12, 1)),
              ok = application:start(erltrace)
          end || N <- [0, 5, 20, 100, 700]],
@@ -143,8 +144,8 @@ killed_test() ->
              wait(fun() -> is_pid(whereis(Name)) andalso whereis(Name) =/= Old end),
              wait(fun() -> is_pid(whereis(erltrace_deploy)) end),
              ok = wait(fun() -> case erltrace:reload() of ok -> ok; _ -> false end end)
-         end || Name <- [erltrace_alerts, erltrace_loads, erltrace_deploy, erltrace_script_sup]],
-        Handle = hd([P || {_, P, _, _} <- supervisor:which_children(erltrace_sup)]),
+         end || Name <- [erltrace_alerts, erltrace_new_modules, erltrace_deploy, erltrace_scripts_sup]],
+        Handle = process(handle),
         exit(Handle, kill),
         wait(fun() -> not is_process_alive(Handle) andalso state(<<"a">>) =:= armed end),
         wait(fun() -> dtrace:pn(12, 1) end)
@@ -164,7 +165,7 @@ deploy_killed_runs_scripts_once_test() ->
         ok = sys:resume(erltrace_deploy_sup),
         wait(fun() -> is_pid(whereis(erltrace_deploy)) andalso whereis(erltrace_deploy) =/= Old end),
         ok = erltrace:reload(),
-        ?assertMatch([_], supervisor:which_children(erltrace_script_sup)),
+        ?assertMatch([_], supervisor:which_children(erltrace_scripts_sup)),
         ?assertMatch([{<<"a">>, _}], erltrace:scripts())
     end).
 
@@ -172,8 +173,8 @@ deploy_killed_runs_scripts_once_test() ->
 %% process that ends, and nothing is sent to one that has ended.
 killed_after_calls_test_() ->
     {timeout, 240, [{atom_to_list(Name), fun() -> killed_after_calls(Name) end}
-                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_sup, erltrace_deploy, erltrace_restarter,
-                                erltrace_script_sup, erltrace_loads, erltrace_alerts]]}.
+                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_handles_sup, erltrace_deploy,
+                                erltrace_scripts_sup, erltrace_new_modules, erltrace_alerts]]}.
 
 killed_after_calls(Name) ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
@@ -200,8 +201,8 @@ killed_before_it_reads_test() ->
 %% While a script is not armed calls are missed: whichever process was killed, the ratio is below 1 from then on.
 missed_calls_are_told_test_() ->
     {timeout, 240, [{atom_to_list(Name), fun() -> missed_calls_are_told(Name) end}
-                    || Name <- [script, handle, erltrace_metrics, erltrace_deploy_sup, erltrace_sup, erltrace_deploy,
-                                erltrace_script_sup, erltrace_loads, erltrace_alerts]]}.
+                    || Name <- [script, handle, erltrace_metrics, erltrace_deploy_sup, erltrace_handles_sup, erltrace_deploy,
+                                erltrace_scripts_sup, erltrace_new_modules, erltrace_alerts]]}.
 
 missed_calls_are_told(Name) ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
@@ -215,8 +216,10 @@ missed_calls_are_told(Name) ->
         ?assert(Ratio > 0 andalso Ratio < 1)
     end).
 
-process(script) -> child(erltrace_script_sup);
-process(handle) -> child(erltrace_sup);
+process(script) -> child(erltrace_scripts_sup);
+process(handle) ->
+    {_, Pid, _, _} = lists:keyfind(erltrace_handle, 1, supervisor:which_children(child(erltrace_handles_sup))),
+    Pid;
 process(Name) -> whereis(Name).
 
 child(Sup) ->
@@ -240,7 +243,7 @@ not_armed_ratio_test() ->
 %% the file changes.
 killed_tells_nothing_twice_test_() ->
     {timeout, 240, [{atom_to_list(Name), fun() -> killed_tells_nothing_twice(Name) end}
-                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_deploy, erltrace_script_sup, erltrace_loads]]}.
+                    || Name <- [erltrace_metrics, erltrace_deploy_sup, erltrace_deploy, erltrace_scripts_sup, erltrace_new_modules]]}.
 
 killed_tells_nothing_twice(Name) ->
     Scripts = [{"a.d", ?COUNT}, {"bad.d", "BEGIN { @x = count(; }"}, {"misspelt.d", "erlang*:::proces-spawn { @ = count(); }"},
@@ -268,24 +271,6 @@ killed_tells_nothing_twice(Name) ->
 errors(Name) -> maps:get(errors, about(Name), 0).
 starts(Name) -> maps:get(starts, about(Name), 0).
 
-%% The one that starts them again was killed too, and does not know why they ended.
-restarter_killed_too_test() ->
-    logged(fun() -> with([{"a.d", ?COUNT}], [], fun(_) ->
-        counts(),
-        ok = sys:suspend(erltrace_app_sup), % what it starts is to find them ended
-        [begin
-             Mon = erlang:monitor(process, Name),
-             exit(whereis(Name), kill),
-             receive {'DOWN', Mon, process, _, _} -> ok end
-         end || Name <- [erltrace_restarter, erltrace_deploy_sup]],
-        ok = sys:resume(erltrace_app_sup),
-        counts(),
-        Told = <<"deployed scripts do not run: erltrace_deploy_sup has ended. It starts again">>,
-        Lines = log_lines([Told]),
-        ?assertMatch([_], lines_of(Told, Lines)),
-        ?assertEqual([], lines_of(<<"noproc">>, Lines))
-    end) end).
-
 %% Processes that are killed over and over: their supervisor gives up. That is told, the application goes on, the
 %% scripts come back by themselves, and so do their totals.
 killed_often_test_() ->
@@ -295,13 +280,11 @@ killed_often(Name) ->
     logged(fun() -> with([{"a.d", ?COUNT}], [], fun(_) ->
         counts(),
         Before = value(<<"erltrace_a_calls_total">>),
-        ok = sys:suspend(erltrace_app_sup), % it is to be seen what is told meanwhile
         kill_often(Name, none, erlang:monitor(process, erltrace_deploy_sup), 60),
         wait(fun() -> binary:match(maps:get(why, about(<<"a">>)), <<"deployed scripts do not run">>) =/= nomatch end),
         ?assertEqual(failed, state(<<"a">>)),
         ?assertEqual(0, value(<<"erltrace_script_up">>)),
         ?assertMatch([_], lines_of(<<"deployed scripts do not run: erltrace_deploy_sup ">>, log_lines())),
-        ok = sys:resume(erltrace_app_sup),
         counts(),
         ?assert(value(<<"erltrace_a_calls_total">>) > Before),
         _ = log_lines([<<"erltrace_deploy_sup runs again">>]) % which is told when it has started
@@ -317,42 +300,24 @@ kill_often(Name, Last, Mon, N) when N > 0 ->
         end
     end.
 
-%% Nor does it end the application if the one that starts them again is killed, or handles are.
-restarter_killed_often_test_() -> {timeout, 240, fun restarter_killed_often/0}.
+%% As often as they are there to be killed: the supervisor above them does not give up.
+supervisors_killed_often_test_() -> {timeout, 300, fun supervisors_killed_often/0}.
 
-restarter_killed_often() ->
+supervisors_killed_often() ->
     with([{"a.d", ?COUNT}], [], fun(_) ->
         counts(),
-        [begin
-             Old = wait(fun() -> P = whereis(erltrace_restarter), is_pid(P) andalso P end),
-             exit(Old, kill),
-             wait(fun() -> whereis(erltrace_restarter) =/= Old end)
-         end || _ <- lists:seq(1, 60)],
-        [exit(P, kill) || Name <- [erltrace_sup, erltrace_deploy_sup], P <- [whereis(Name)], is_pid(P)],
+        Top = whereis(erltrace_sup),
+        [kill_when_there(Name, 4) || Name <- [erltrace_handles_sup, erltrace_deploy_sup]],
         counts(),
-        wait(fun() -> is_pid(whereis(erltrace_sup)) end),
-        ?assert(lists:keymember(erltrace, 1, application:which_applications()))
+        ?assertEqual(Top, whereis(erltrace_sup))
     end).
 
-%% As fast as they can: more often in a second than a supervisor bears by its usual bounds.
-restarter_killed_thousands_of_times_test() ->
-    with([{"a.d", ?COUNT}], [], fun(_) ->
-        counts(),
-        #{level := Level} = logger:get_primary_config(),
-        ok = logger:set_primary_config(level, none), % it would slow them down
-        try kill_each(erltrace_restarter, none, 3000)
-        after ok = logger:set_primary_config(level, Level)
-        end,
-        counts(),
-        ?assert(lists:keymember(erltrace, 1, application:which_applications()))
-    end).
-
-kill_each(_, _, 0) -> ok;
-kill_each(Name, Last, N) ->
-    case whereis(Name) of
-        Pid when is_pid(Pid), Pid =/= Last -> exit(Pid, kill), kill_each(Name, Pid, N - 1);
-        _ -> ?assert(is_pid(whereis(erltrace_app_sup))), erlang:yield(), kill_each(Name, Last, N)
-    end.
+kill_when_there(_, 0) -> ok;
+kill_when_there(Name, N) ->
+    Pid = wait(fun() -> P = whereis(Name), is_pid(P) andalso P end),
+    exit(Pid, kill),
+    wait(fun() -> whereis(Name) =/= Pid end),
+    kill_when_there(Name, N - 1).
 
 %% prometheus.erl comes later, goes, comes back; another registry; nobody scrapes in vain.
 prometheus_test() ->

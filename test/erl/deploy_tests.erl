@@ -139,7 +139,7 @@ alert_of_others() ->
 
 %% What a ring holds at the end is for nobody; what has been told is not told again.
 ring_test() ->
-    {ok, H} = erltrace_handle:start(self()),
+    {ok, H, _} = erltrace_handle:start(self()),
     Script = "#pragma D option bufpolicy=ring\n"
         "erlang*:::user_trace-n12 { printf(\"%d\", arg2); } erlang*:::user_trace-n12 /arg2 == 7/ { alert(\"seven\", \"x\"); }",
     ok = erltrace_handle:call(H, {compile, iolist_to_binary(Script), []}),

@@ -27,7 +27,7 @@ init_per_group(with, Config) ->
     ok = application:start(erltrace),
     Config;
 init_per_group(without, Config) ->
-    undefined = whereis(erltrace_sup),
+    undefined = whereis(erltrace_handles_sup),
     Config.
 
 end_per_group(with, _) -> ok = application:stop(erltrace);
@@ -326,7 +326,7 @@ start_stop(_) ->
     Before = state(),
     [Life() || _ <- lists:seq(1, 10)],
     not_more(Before),
-    ?assertEqual(undefined, whereis(erltrace_sup)),
+    ?assertEqual(undefined, whereis(erltrace_handles_sup)),
     ok = application:unload(erltrace),
     nothing_armed().
 
@@ -353,7 +353,7 @@ stop_ends_handles(_) ->
     ok = application:unload(erltrace).
 
 no_application(_) ->
-    undefined = whereis(erltrace_sup),
+    undefined = whereis(erltrace_handles_sup),
     one_life().
 
 %% ---- code ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 -define(ALL, "erlang*:fastcalls_attack_tests:").
 
 attack_test_() ->
-    {setup, fun() -> {ok, _} = application:ensure_all_started(erltrace), erltrace_fastcalls:available() end,
+    {setup, fun() -> {ok, _} = application:ensure_all_started(erltrace), erltrace_find:known(fast) end,
      fun(_) -> ok end,
      fun(ok) -> [{timeout, 60, {Name, Test}} || {Name, Test} <- tests()];
         ({refused, Why}) -> io:format(user, "skipped: the fast way: ~s~n", [Why]), []
@@ -111,7 +111,7 @@ many_at_once() ->
           || _ <- lists:seq(1, 4)],
     [receive {'DOWN', M, process, P, Why} -> ?assertEqual(normal, Why) end || {P, M} <- Ps],
     unlink(Load), exit(Load, kill),
-    ?assertMatch([1, 0, 0 | _], erltrace_nif:fastcalls(state)).
+    ?assertMatch([1, 0, 0 | _], erltrace_nif:find(fast, state)).
 
 %% The collection for room on the stack ends the process: it yields at once, and is gone.
 max_heap_size() ->

@@ -17,6 +17,14 @@ start() ->
     {ok, _} = application:ensure_all_started(erltrace),
     ok.
 
+%% Without the hooks that may be there already.
+find() ->
+    ok = erltrace_nif:find(fast, start),
+    case erltrace_fastcalls:observe_code() of
+        ok -> erltrace_nif:find(fast, conclude);
+        Refused -> Refused
+    end.
+
 %% Whichever byte of the VM's code is another: refused, or it did not matter, and the same was found.
 every_byte() -> every(flip, bytes, 60).
 
@@ -25,37 +33,37 @@ every_byte() -> every(flip, bytes, 60).
 every_word() -> every(spoil, words_read, 28).
 
 every(Change, Number, AtLeast) ->
-    ok = erltrace_nif:fastcalls({Change, 0}),
-    ?assertEqual(ok, erltrace_fastcalls:find()),
-    N = erltrace_nif:fastcalls(Number),
-    Facts = erltrace_nif:fastcalls(facts),
+    ok = erltrace_nif:find(fast, {Change, 0}),
+    ?assertEqual(ok, find()),
+    N = erltrace_nif:find(fast, Number),
+    Facts = erltrace_nif:find(fast, facts),
     Refused = [K || K <- lists:seq(1, N), refused(Change, K, Facts)],
-    ok = erltrace_nif:fastcalls({Change, 0}),
+    ok = erltrace_nif:find(fast, {Change, 0}),
     ?assert(length(Refused) >= AtLeast),
-    ?assertEqual(ok, erltrace_fastcalls:find()).
+    ?assertEqual(ok, find()).
 
 refused(Change, K, Facts) ->
-    ok = erltrace_nif:fastcalls({Change, K}),
-    case erltrace_fastcalls:find() of
-        ok -> ?assertEqual({K, Facts}, {K, erltrace_nif:fastcalls(facts)}), false;
+    ok = erltrace_nif:find(fast, {Change, K}),
+    case find() of
+        ok -> ?assertEqual({K, Facts}, {K, erltrace_nif:find(fast, facts)}), false;
         {refused, Why} -> ?assert(byte_size(Why) > 0), true
     end.
 
 %% It is not there, belongs to another file, or is another part of it.
 a_mapping_is_another() ->
     [begin
-         ok = erltrace_nif:fastcalls({Fault, Perms}),
-         ?assertMatch({Fault, Perms, {refused, _}}, {Fault, Perms, erltrace_fastcalls:find()})
+         ok = erltrace_nif:find(fast, {Fault, Perms}),
+         ?assertMatch({Fault, Perms, {refused, _}}, {Fault, Perms, find()})
      end || {Fault, All} <- [{missing, ['rw-s', 'r-xs', 'r-xp']}, {other_file, ['rw-s', 'r-xs']},
                              {elsewhere, ['rw-s', 'r-xs']}],
             Perms <- All],
-    ok = erltrace_nif:fastcalls({missing, none}),
-    ?assertEqual(ok, erltrace_fastcalls:find()).
+    ok = erltrace_nif:find(fast, {missing, none}),
+    ?assertEqual(ok, find()).
 
 %% A script that asks for the fast way is told why not, and counts the same.
 it_is_traced_then() ->
     [begin
-         ok = erltrace_nif:fastcalls(Change),
+         ok = erltrace_nif:find(fast, Change),
          {ok, H} = open(?ALL "f:function-entry { @e = count(); } " ?ALL "f:function-return { @r = count(); }"),
          {ok, #{calls := #{way := Way, why := Why}}} = erltrace:status(H),
          ?assertEqual({Change, traced}, {Change, Way}),
@@ -65,8 +73,8 @@ it_is_traced_then() ->
          ?assertMatch({ok, [{count, [], 10}, {count, [], 10}]}, erltrace:walk(H)),
          ok = erltrace:close(H),
          ?assertMatch([0, 0, 0, 0], state()),
-         ok = erltrace_nif:fastcalls(Back),
-         _ = erltrace_nif:drop(fastcalls) % what was found out is kept
+         ok = erltrace_nif:find(fast, Back),
+         ok = erltrace_nif:find(fast, start) % what was found out is kept
      end || {Change, Back} <- [{{flip, 1}, {flip, 0}}, {{spoil, 1}, {spoil, 0}},
                                {{missing, 'rw-s'}, {missing, none}}]].
 
@@ -78,7 +86,7 @@ same_test_() ->
         ({refused, Why}) -> io:format(user, "skipped: the fast way: ~s~n", [Why]), []
      end}.
 
-available() -> erltrace_fastcalls:available().
+available() -> erltrace_find:known(fast).
 
 %% Functions of OTP are called by others as well, by who writes the names of the tests for one.
 -define(OURS, "/erlname == \"fastcalls_work\"/ ").
@@ -329,7 +337,8 @@ beside_a_script_of_external_calls() ->
 
 %% A process that has been looked for has our words: they are nobody else's then.
 it_is_found_once() ->
-    ?assertMatch({refused, _}, erltrace_fastcalls:find()),
+    ?assertMatch({refused, _}, find()),
+    ok = erltrace_nif:find(fast, {try_again, <<>>}),
     ?assertEqual(ok, available()).
 
 open(Script) ->
@@ -339,7 +348,7 @@ open(Script) ->
     ok = erltrace:go(H),
     {ok, H}.
 
-state() -> erltrace_nif:fastcalls(state).
+state() -> erltrace_nif:find(fast, state).
 
 counter(MFA) ->
     case erltrace_vm:has_sessions() of

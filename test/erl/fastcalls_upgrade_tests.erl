@@ -23,7 +23,7 @@ in_node(Test) ->
                                          orelse P =:= filename:dirname(code:which(?MODULE))]),
     {ok, Peer, _} = peer:start(#{connection => standard_io, wait_boot => 60000, args => Pa}),
     try
-        case peer:call(Peer, erltrace_fastcalls, available, [], 60000) of
+        case peer:call(Peer, erltrace_find, known, [fast], 60000) of
             ok -> ?assertEqual(ok, peer:call(Peer, ?MODULE, Test, [Dir], 280000));
             {refused, Why} -> io:format(user, "skipped: the fast way: ~s~n", [Why])
         end
@@ -49,7 +49,7 @@ taken_over(Dir) ->
              end, fast(?F), [1, 2, 3]),
     [begin unlink(P), exit(P, kill) end || P <- Loads],
     ok = erltrace:close(Last),
-    [1, 0, 0 | _] = erltrace_nif:fastcalls(state),
+    [1, 0, 0 | _] = erltrace_nif:find(fast, state),
     exact().
 
 frames(Dir) ->

@@ -64,10 +64,10 @@ supervisor_killed_test_() ->
     {timeout, 60, fun() ->
         ok = application:start(erltrace),
         {ok, H} = erltrace:script(script()),
-        Sup = whereis(erltrace_sup),
-        ?assert(lists:member(Sup, element(2, process_info(H, links)))),
+        {links, [Sup]} = process_info(H, links),
+        ?assertMatch([{_, Sup, supervisor, _}], supervisor:which_children(erltrace_handles_sup)),
         Mon = monitor(process, H),
-        exit(whereis(erltrace_app_sup), kill),
+        exit(whereis(erltrace_sup), kill),
         receive {'DOWN', Mon, process, H, _} -> ok end,
         wait(fun() -> f(1), not is_traced() end),
         wait(fun() -> not lists:keymember(erltrace, 1, application:which_applications()) end)
@@ -78,12 +78,12 @@ supervisor_of_handles_killed_test_() ->
     {timeout, 60, fun() ->
         ok = application:start(erltrace),
         {ok, H} = erltrace:script(script()),
-        Sup = whereis(erltrace_sup),
+        Sup = whereis(erltrace_handles_sup),
         Mon = monitor(process, H),
         exit(Sup, kill),
         receive {'DOWN', Mon, process, H, _} -> ok end,
         wait(fun() -> f(1), not is_traced() end),
-        wait(fun() -> is_pid(whereis(erltrace_sup)) andalso whereis(erltrace_sup) =/= Sup end),
+        wait(fun() -> is_pid(whereis(erltrace_handles_sup)) andalso whereis(erltrace_handles_sup) =/= Sup end),
         {ok, H1} = erltrace:script(script()),
         f(1),
         ?assertEqual({ok, [{count, [], 1}]}, erltrace:walk(H1)),
@@ -97,7 +97,7 @@ supervisor_killed_meanwhile_test_() ->
 
 supervisor_killed_meanwhile() ->
     Sup = spawn(fun() -> receive {'$gen_call', _, _} -> exit(killed) end end),
-    true = register(erltrace_sup, Sup),
+    true = register(erltrace_handles_sup, Sup),
     {ok, H} = erltrace:open(),
     ok = erltrace:close(H).
 

@@ -15,7 +15,7 @@ insides_test_() ->
 
 ways() ->
     {ok, _} = application:ensure_all_started(erltrace),
-    [traced | [fast || erltrace_fastcalls:available() =:= ok]].
+    [traced | [fast || erltrace_find:known(fast) =:= ok]].
 
 tests() ->
     [{ets_names, fun ets_names/1}, {ets_returns, fun ets_returns/1}, {ets_alone, fun ets_alone/1}, {ets_new, fun ets_new/1},

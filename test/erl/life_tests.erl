@@ -138,7 +138,7 @@ act(H, stop) -> erltrace:stop(H);
 act(H, close) -> erltrace:close(H);
 act(_, wait) -> receive after rand:uniform(5) -> ok end.
 
-%% Owners are killed by the way, and processes of handles, or their watchdogs.
+%% Owners are killed by the way, and processes of handles, or their limiters.
 killer(Victims, Seed) ->
     rand:seed(exsss, Seed),
     killer_loop(Victims).
@@ -206,25 +206,53 @@ handle_process_killed_test() ->
     same(Before),
     ?assertEqual({error, closed}, erltrace:walk(H)).
 
-%% Its watchdog is killed: another one takes its place.
-watchdog_killed_test() ->
+%% Its limiter is killed: another one takes its place.
+limiter_killed_test() ->
     warm_up(),
     Before = look(),
     {ok, H} = erltrace:script("erlang*:life_tests:f:function-entry { @ = count(); }"),
-    Dog = other_of_ours([H]),
-    exit(Dog, kill),
+    Limiter = limiter(H),
+    exit(Limiter, kill),
     f(1),
     ?assertMatch({ok, [{_, count, [], 1}]}, erltrace:aggregations(H)),
-    _ = other_of_ours([H, Dog]),
+    ?assertNotEqual(Limiter, limiter(H)),
     ok = erltrace:close(H),
     same(Before).
 
-%% When there is one: it may just have begun, and others be ending.
-other_of_ours(Known) ->
-    case [P || P <- processes() -- Known, is_ours(P)] of
-        [Pid] -> Pid;
-        _ -> receive after 10 -> other_of_ours(Known) end
+%% Over and over: the script ends, as one that nobody limits.
+limiter_killed_often_test() ->
+    warm_up(),
+    Before = look(),
+    {ok, H} = erltrace:script("erlang*:life_tests:f:function-entry { @ = count(); }"),
+    Mon = erlang:monitor(process, H),
+    kill_limiters(sup(H)),
+    receive {'DOWN', Mon, process, H, _} -> ok end,
+    same(Before).
+
+kill_limiters(Sup) ->
+    try supervisor:which_children(Sup) of
+        Children ->
+            [exit(P, kill) || {erltrace_limiter, P, _, _} <- Children],
+            kill_limiters(Sup)
+    catch exit:_ -> ok
     end.
+
+%% Its supervisor is killed: what it armed is taken back.
+supervisor_killed_test() ->
+    warm_up(),
+    Before = look(),
+    {ok, H} = erltrace:script("erlang*:life_tests:f:function-entry, erlang*:::message-send"
+                              "{ @ = count(); }"),
+    exit(sup(H), kill),
+    same(Before).
+
+sup(H) ->
+    {links, [Sup]} = process_info(H, links),
+    Sup.
+
+limiter(H) ->
+    {_, Pid, _, _} = lists:keyfind(erltrace_limiter, 1, supervisor:which_children(sup(H))),
+    Pid.
 
 %% The owner is killed while the handle's process is in a long call: off all the same.
 owner_killed_during_long_call_test_() ->

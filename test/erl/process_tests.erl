@@ -36,7 +36,7 @@ module(Pid) ->
 
 ours() ->
     [{M, P} || P <- processes(), M <- [module(P)], lists:prefix("erltrace_", atom_to_list(M)),
-               M =/= erltrace_sup].
+               M =/= erltrace_handles_sup].
 
 pid(Module) ->
     {Module, Pid} = lists:keyfind(Module, 1, ours()),
@@ -51,8 +51,11 @@ none_left() ->
 
 %% What the node's log gets while this runs.
 logged(Fun) ->
+    logged(notice, Fun).
+
+logged(Level, Fun) ->
     Me = self(),
-    ok = logger:add_handler(?MODULE, ?MODULE, #{level => notice, to => Me}),
+    ok = logger:add_handler(?MODULE, ?MODULE, #{level => Level, to => Me}),
     try Fun()
     after ok = logger:remove_handler(?MODULE)
     end,
@@ -72,17 +75,17 @@ command(Script, Fun) ->
     Me = self(),
     Spec = [{protocol, 3}, {scripts, [{clause, <<>>, Script}]}],
     {Pid, Mon} = spawn_monitor(fun() ->
-                                       {ok, Guard} = erltrace_agent:start(self(), Me, Spec),
-                                       taking(Guard, Fun)
+                                       {ok, Conn} = erltrace_agent:start(self(), Me, Spec),
+                                       taking(Conn, Fun)
                                end),
     {Pid, Mon}.
 
-taking(Guard, Fun) ->
+taking(Conn, Fun) ->
     receive
-        {matched, _} -> Guard ! {go_stream, 1}, taking(Guard, Fun);
-        {batch, _} -> Guard ! more, taking(Guard, Fun);
+        {matched, _} -> Conn ! {go_stream, 1}, taking(Conn, Fun);
+        {batch, _} -> Conn ! more, taking(Conn, Fun);
         {done, Code} -> exit({done, Code});
-        Message -> Fun(Guard, Message), taking(Guard, Fun)
+        Message -> Fun(Conn, Message), taking(Conn, Fun)
     end.
 
 %% ---- what they say ---------------------------------------------------------------------------
@@ -106,8 +109,9 @@ status() ->
     H = script("erlang*:::dist-monitor, erlang*:::gc_minor-start,"
                "erlang*:process_tests:f:function-entry { @[probename] = count(); }"),
     ok = says(erltrace_handle, [number, owner, subscribed, arming]),
-    ok = says(erltrace_watchdog, [handle, owner, number, watching]),
-    ok = says(erltrace_monitor, [handle, number, needs]),
+    ok = says(erltrace_limiter, [handle, owner, number, watching]),
+    ok = says(erltrace_handle_sup, [number, children]),
+    ok = says(erltrace_sysmon, [number, needs]),
     has_gc() andalso (ok = says(erltrace_gc, [handles])),
     ?assert(until(fun() -> ?MODULE:f(1), is_counted(H) end)),
     ok = erltrace:close(H),
@@ -136,8 +140,11 @@ status_of_states_test() ->
 supervisor_test() ->
     ok = application:start(erltrace),
     {ok, H} = erltrace:open(),
-    ?assertMatch({status, _, {module, gen_server}, _}, sys:get_status(erltrace_sup)),
-    ?assertMatch([{_, H, worker, _}], supervisor:which_children(erltrace_sup)),
+    ?assertMatch({status, _, {module, gen_server}, _}, sys:get_status(erltrace_handles_sup)),
+    [{_, Sup, supervisor, _}] = supervisor:which_children(erltrace_handles_sup),
+    ?assertMatch([{erltrace_handle, H, worker, _}, {erltrace_limiter, _, worker, _}],
+                 supervisor:which_children(Sup)),
+    ?assertEqual(2, proplists:get_value(active, supervisor:count_children(Sup))),
     ok = erltrace:close(H),
     ok = application:stop(erltrace),
     none_left().
@@ -146,9 +153,9 @@ agent_test_() ->
     {timeout, 60, fun() ->
         {Command, Mon} = command(<<?SCRIPT>>),
         ?assert(until(fun() -> is_running() end)),
-        ok = says(erltrace_agent, [command, guard, handle, next]),
-        ok = says(erltrace_guard, [command, worker, silent_ms, gone]),
-        pid(erltrace_guard) ! stop,
+        ok = says(erltrace_agent, [command, conn, handle, next]),
+        ok = says(erltrace_conn, [command, worker, silent_ms, gone]),
+        pid(erltrace_conn) ! stop,
         receive {'DOWN', Mon, process, Command, Why} -> ?assertEqual({done, -1}, Why) end,
         none_left()
     end}.
@@ -164,7 +171,7 @@ is_running() ->
 code_change_test() ->
     {ok, H} = erltrace:script(?SCRIPT),
     {ok, Ref} = erltrace:subscribe(H, #{interval => 10, window => 1000}),
-    Dog = pid(erltrace_watchdog),
+    Dog = pid(erltrace_limiter),
     [begin
          ok = sys:suspend(P),
          ?MODULE:f(1),
@@ -173,7 +180,7 @@ code_change_test() ->
          _ = code:purge(M),
          receive after 150 -> ok end, % ticks and timers are due
          ok = sys:resume(P)
-     end || {M, P} <- [{erltrace_handle, H}, {erltrace_watchdog, Dog}]],
+     end || {M, P} <- [{erltrace_handle, H}, {erltrace_limiter, Dog}]],
     ?MODULE:f(1),
     ok = erltrace:stop(H),
     ?assertEqual(3, told(Ref, 0)),
@@ -213,7 +220,7 @@ all_modules_loaded_anew_test_() ->
              ?assert(until(fun() -> code:soft_purge(M) end))
          end || _ <- [1, 2], M <- Modules, M =/= erltrace_nif, code:is_loaded(M) =/= false],
         ?assertEqual(Before, lists:sort(ours())),
-        pid(erltrace_guard) ! stop,
+        pid(erltrace_conn) ! stop,
         receive {'DOWN', Mon, process, Command, Why} -> ?assertEqual({done, -1}, Why) end,
         none_left()
     end}.
@@ -224,13 +231,13 @@ erltrace_app_modules() ->
 
 %% ---- killed ----------------------------------------------------------------------------------
 
-%% Whichever is killed: the command hears the end or goes on (or nothing, without the guard: it does
+%% Whichever is killed: the command hears the end or goes on (or nothing, without the connection: it does
 %% not hear it any more), nothing is left, no report of a crash.
 killed_test_() ->
     [{timeout, 60, {atom_to_list(Module) ++ " " ++ atom_to_list(How),
                     fun() -> killed(Module, How) end}} ||
-        Module <- [erltrace_handle, erltrace_watchdog, erltrace_agent, erltrace_guard,
-                   erltrace_monitor],
+        Module <- [erltrace_handle, erltrace_handle_sup, erltrace_limiter, erltrace_agent, erltrace_conn,
+                   erltrace_sysmon],
         How <- [kill, shutdown]].
 
 killed(Module, How) ->
@@ -239,15 +246,32 @@ killed(Module, How) ->
     Logged = logged(fun() ->
         {Command, Mon} = command(Script),
         ?assert(until(fun() -> is_running() end)),
-        {Guard, Victim} = {pid(erltrace_guard), pid(Module)},
+        {Conn, Victim} = {pid(erltrace_conn), pid(Module)},
         exit(Victim, How),
         receive after 200 -> ok end,
-        Guard ! stop,
-        Module =:= erltrace_guard andalso exit(Command, kill),
+        Conn ! stop,
+        Module =:= erltrace_conn andalso exit(Command, kill),
         receive {'DOWN', Mon, process, Command, _} -> ok end,
         none_left()
     end),
     ?assertEqual([], Logged).
+
+%% Nor does a log that has all levels get what OTP's supervisors report of their children.
+no_progress_reports_test() ->
+    #{level := Level} = logger:get_primary_config(),
+    ok = logger:set_primary_config(level, all),
+    Logged = try logged(all, fun() ->
+        {ok, H} = erltrace:script("erlang*:::dist-monitor,"
+                                  "erlang*:process_tests:f:function-entry { @ = count(); }"),
+        ok = erltrace:close(H),
+        {ok, H1} = erltrace:script(?SCRIPT),
+        exit(H1, kill),
+        none_left()
+    end)
+    after ok = logger:set_primary_config(level, Level)
+    end,
+    Texts = [lists:flatten(io_lib:format("~p", [Event])) || Event <- Logged],
+    ?assertEqual([], [T || T <- Texts, string:find(T, "erltrace_") =/= nomatch]).
 
 %% Many lives: no processes, monitors, timers or aliases are left behind in who used them.
 no_leaks_test_() ->

@@ -8,6 +8,7 @@
 -include_lib("proper/include/proper.hrl").
 -import(prop_match, [term_of/1, pick/1, one_of/1]).
 -export([prop_looks/0, prop_returns/0, traced/2]).
+-export([path/3, question/2, string/1, is_refused/1]). % for others
 
 -define(QUESTIONS, 12).
 -define(AT_RETURN, 3).

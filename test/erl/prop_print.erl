@@ -4,7 +4,7 @@
 %% references of resources, depth, and texts that are not printable beyond the cut.
 -module(prop_print).
 -include_lib("proper/include/proper.hrl").
--export([few/1, improper/2, bits/0, want/1]). % for other properties
+-export([few/1, improper/2, bits/0, term_of/1, want/1]). % for other properties
 -export([prop_terms/0, prop_atoms/0, prop_floats/0, prop_cut/0]).
 
 -define(SIZE, 4096).

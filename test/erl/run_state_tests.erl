@@ -15,7 +15,7 @@ count(Function, Runnable, Aggs) ->
 %% ---- waiting or not --------------------------------------------------------------------------
 
 known_test() ->
-    ?assert(erltrace_run_state:find()).
+    ?assert(erltrace_find:is_known(run_state)).
 
 yields(0) -> ok;
 yields(N) ->

@@ -50,7 +50,7 @@ meanwhile({calls, How}) ->
     ok = erltrace:go(H),
     fun() -> ok = erltrace:stop(H), erltrace:close(H) end;
 meanwhile(forged) ->
-    P = spawn(fun F() -> _ = erltrace_nif:sampling({forge, 100}), receive after 1 -> F() end end),
+    P = spawn(fun F() -> _ = erltrace_nif:find(sampling, {forge, 100}), receive after 1 -> F() end end),
     fun() -> exit(P, kill) end;
 meanwhile(loading) ->
     P = spawn(fun() -> load(0) end),
@@ -285,7 +285,7 @@ own_processes(Probe) ->
     Handle = list_to_binary(pid_to_list(handle_pid(H))),
     Seen = [{P, F} || {_, count, [P, F], _} <- Aggs],
     ?assertEqual([], [F || {P, F} <- Seen, P =:= Handle]),
-    ?assertEqual([], [F || {_, F} <- Seen, <<"erltrace_watchdog:", _/binary>> <- F]).
+    ?assertEqual([], [F || {_, F} <- Seen, <<"erltrace_limiter:", _/binary>> <- F]).
 
 handle_pid(H) when is_pid(H) -> H;
 handle_pid(H) -> hd([P || P <- tuple_to_list(H), is_pid(P)]).
@@ -490,10 +490,10 @@ drops_test_() ->
      fun() ->
              Pids = sampler_load:start([arith, nif]),
              H = run("profile-997 { @[erlsched] = count(); }"),
-             ok = erltrace_nif:sampling({hold, 1}),
-             #{drops := Before} = erltrace_nif:sampling(about),
+             ok = erltrace_nif:find(sampling, {hold, 1}),
+             #{drops := Before} = erltrace_nif:find(sampling, about),
              fill(Before, 2000),
-             ok = erltrace_nif:sampling({hold, 0}),
+             ok = erltrace_nif:find(sampling, {hold, 0}),
              ok = erltrace:stop(H),
              sampler_load:stop(Pids),
              {ok, Items} = erltrace:consume(H),
@@ -502,8 +502,8 @@ drops_test_() ->
      end}.
 
 fill(Before, N) when N > 0 ->
-    _ = erltrace_nif:sampling({forge, 1000}),
-    case erltrace_nif:sampling(about) of
+    _ = erltrace_nif:find(sampling, {forge, 1000}),
+    case erltrace_nif:find(sampling, about) of
         #{drops := Before} -> receive after 1 -> fill(Before, N - 1) end;
         _ -> ok
     end.
@@ -593,18 +593,18 @@ finder_test_() ->
 
 finder() ->
     ok = erltrace_sampling:available(),
-    ok = erltrace_nif:sampling({flip, 0}),
-    ok = erltrace_sampling:find(),
-    {Facts, N} = erltrace_nif:sampling(facts),
+    ok = erltrace_nif:find(sampling, {flip, 0}),
+    ok = erltrace_find:conclude(sampling),
+    {Facts, N} = erltrace_nif:find(sampling, facts),
     ?assert(N > 500),
     Answers = [begin
-                   ok = erltrace_nif:sampling({flip, I}),
-                   R = erltrace_sampling:find(),
-                   {F, _} = erltrace_nif:sampling(facts),
+                   ok = erltrace_nif:find(sampling, {flip, I}),
+                   R = erltrace_find:conclude(sampling),
+                   {F, _} = erltrace_nif:find(sampling, facts),
                    ?assert(R =/= ok orelse F =:= Facts, {I, R}),
                    R
                end || I <- lists:seq(1, N, 3)],
-    ok = erltrace_nif:sampling({flip, 0}),
-    ok = erltrace_sampling:find(),
-    ok = erltrace_nif:sampling(passed),
+    ok = erltrace_nif:find(sampling, {flip, 0}),
+    ok = erltrace_find:conclude(sampling),
+    ok = erltrace_nif:find(sampling, publish),
     ?assert(length(lists:usort(Answers)) > 4, lists:usort(Answers)).

@@ -264,7 +264,7 @@ below(N, Op) -> {deep, 0, [below(N - 1, Op)]}.
 %% By the fast way: of all functions, of some, of two scripts.
 fast_test_() ->
     Fast = fun(Fns) -> exceptions("#pragma D option calls=fast\n", Fns) end,
-    {setup, fun() -> {ok, _} = application:ensure_all_started(erltrace), erltrace_fastcalls:available() end,
+    {setup, fun() -> {ok, _} = application:ensure_all_started(erltrace), erltrace_find:known(fast) end,
      fun(_) -> ok end,
      fun(ok) ->
              [{timeout, 120, {integer_to_list(Seed), fun() -> random(Seed, [Fast(Fns) || Fns <- Sets]) end}}

@@ -14,7 +14,7 @@
 %% Without knowledge of the VM's internals there are no stacks.
 golden_test_() ->
     {setup, fun start/0, fun(_) -> ok end,
-     fun(known) ->
+     fun(ok) ->
              Erlang = stack_shapes,
              [?T(fun() -> at_user_probes(Erlang) end), ?T(fun() -> sampled(Erlang) end), ?T(fun sampled_work/0),
               {setup, fun elixir/0, fun elixir_gone/1, fun elixir_tests/1}];
@@ -25,7 +25,6 @@ golden_test_() ->
 start() ->
     {ok, _} = application:ensure_all_started(erltrace),
     {module, _} = code:ensure_loaded(stack_shapes),
-    erltrace_vm:layout(),
     erltrace_code:prepare().
 
 %% ---- what is expected ------------------------------------------------------------------------
@@ -77,7 +76,7 @@ quoted(Text) -> re:replace(Text, "[.?$^]", "\\\\&", [global]).
 at_function_probes(Mod) ->
     Here = ["erlang*:", atom_to_list(Mod), ":here:function-entry { @[ustack()] = count(); }"],
     [?assertEqual({Shape, Calls, [true]}, {Shape, Calls, stacks(Mod, Shape, Script, fun() -> ok end)}) ||
-        Calls <- ["traced"] ++ ["fast" || erltrace_fastcalls:available() =:= ok],
+        Calls <- ["traced"] ++ ["fast" || erltrace_find:known(fast) =:= ok],
         Script <- [["#pragma D option calls=", Calls, "\n", Here]],
         Shape <- Mod:shapes()].
 

@@ -19,7 +19,7 @@ timers_test_() ->
 
 ways() ->
     {ok, _} = application:ensure_all_started(erltrace),
-    [traced | [fast || erltrace_fastcalls:available() =:= ok]].
+    [traced | [fast || erltrace_find:known(fast) =:= ok]].
 
 %% The timers of one receiver.
 start(Way, Receiver, Clause) ->

@@ -68,7 +68,7 @@ labels() -> get(way) =:= fast andalso erltrace_vm:has_sessions().
 
 ways() ->
     {ok, _} = application:ensure_all_started(erltrace),
-    case erltrace_fastcalls:available() of
+    case erltrace_find:known(fast) of
         ok -> [traced, fast];
         {refused, Why} -> io:format(user, "skipped: the fast way: ~s~n", [Why]), [traced]
     end.
@@ -382,7 +382,7 @@ unknown_vm() ->
                 ?assertMatch(#{lost := 0}, status(H)),
                 ?assertEqual(#{{"_", []} => 6000}, aggregations(H))
         end),
-    ?assertEqual(unknown, erltrace_names:layout()),
+    ?assertMatch({refused, _}, erltrace_find:known(name)),
     register(unflagged_one, self()),
     run(?NAMES, fun(H) ->
                         ?assert(lists:member(procs, session_tests:flags(self()))),
@@ -392,60 +392,60 @@ unknown_vm() ->
     ok.
 
 %% Where it is known, the check finds it.
-layout_test() -> ?assertEqual(ok, erltrace_names:layout()).
+known_test() -> ?assertEqual(ok, erltrace_find:known(name)).
 
 %% The check refuses whatever is not certain: here the same steps, with something wrong in each.
 refused_test_() -> {timeout, 60, fun() -> in_peer(refused) end}.
 
 refused() ->
     {ok, _} = application:ensure_all_started(erltrace),
-    ok = erltrace_vm:layout(),
+    ok = erltrace_find:known(stack),
     Names = [unflagged_1, unflagged_2, unflagged_3],
-    Sample = fun(Name) -> with_name(sample, Name, Name) end,
-    Look = fun(Name) -> with_name(look, Name, Name) end,
-    Words = fun() -> erltrace_nif:name_layout(words) end,
+    Sample = fun(Name) -> with_name(process, Name, Name) end,
+    Look = fun(Name) -> with_name(entry, Name, Name) end,
+    Words = fun() -> erltrace_nif:find(name, words) end,
     Wrong = [{"too few samples", fun() -> Sample(unflagged_1), Words(), lists:foreach(Look, Names) end},
              {"too few looks", fun() -> lists:foreach(Sample, Names), Words(), Look(unflagged_1) end},
              {"a sample without a name had one",
               fun() ->
                       lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
                       true = register(unflagged_1, self()),
-                      erltrace_nif:name_layout({sample, undefined})
+                      erltrace_nif:find(name, {process, undefined})
               end},
              {"a sample with a name had none",
               fun() ->
                       lists:foreach(Sample, Names),
-                      erltrace_nif:name_layout({sample, unflagged_1}),
+                      erltrace_nif:find(name, {process, unflagged_1}),
                       Words(), lists:foreach(Look, Names)
               end},
              {"the entry has another name",
               fun() ->
                       lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
-                      with_name(look, unflagged_1, unflagged_2)
+                      with_name(entry, unflagged_1, unflagged_2)
               end},
              {"the process has no entry",
               fun() ->
                       lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
-                      erltrace_nif:name_layout({look, unflagged_1})
+                      erltrace_nif:find(name, {entry, unflagged_1})
               end},
              {"another process",
               fun() ->
                       lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names),
                       script_run:in_process(fun() -> Sample(unflagged_1) end)
               end}],
-    [?assertEqual({What, unknown}, {What, checked(Steps)}) || {What, Steps} <- Wrong],
+    [?assertMatch({What, {refused, _}}, {What, checked(Steps)}) || {What, Steps} <- Wrong],
     ?assertEqual(ok, checked(fun() ->
                                      lists:foreach(Sample, Names), Words(), lists:foreach(Look, Names)
                              end)),
     ok.
 
 checked(Steps) ->
-    erltrace_nif:name_layout(start),
+    erltrace_nif:find(name, start),
     {_, normal} = script_run:in_process(Steps),
-    erltrace_nif:name_layout(check).
+    erltrace_nif:find(name, conclude).
 
 with_name(What, Name, Told) ->
-    ok = erltrace_nif:name_layout({sample, undefined}),
+    ok = erltrace_nif:find(name, {process, undefined}),
     true = register(Name, self()),
-    ok = erltrace_nif:name_layout({What, Told}),
+    ok = erltrace_nif:find(name, {What, Told}),
     true = unregister(Name).

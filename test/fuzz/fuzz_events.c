@@ -2,31 +2,34 @@
 /*
  * libFuzzer target: bytes as a file of events. Whatever they are, the answer is a file whose events
  * are in order and whose fields are what they should be, or an error with a tag, a text and a line.
- * What is a term in it is read as one, printed, and compared with itself.
+ * What is a term in it is read as one, printed, matched, and compared with itself.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "replay/replay.h"
-#include "replay/replay_terms.h"
+#include "replay/file_terms.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void look_into(struct rp_file *f, struct rp_term *t)
 {
-	struct rp_value v = {.kind = VALUE_TERM, .of = t};
+	struct term_value v = {.kind = VALUE_TERM, .term = {t, 0}};
+	struct term_value var[PAT_VARS];
+	unsigned steps = SAME_STEPS;
 	char text[300];
 	int same;
 
 	if (t->text->len == 0 || rp_term_read(f, t) != NULL)
 		return;
-	rp_print(&v, text, sizeof(text));
+	rp_print(f, &v, text, sizeof(text));
 	if (strlen(text) >= sizeof(text))
 		abort();
-	rp_chars(&v, text, 16);
-	rp_chars_are(&v, "abc", 3);
-	same = rp_same(&v, &v);
+	rp_chars(f, &v, text, 16);
+	rp_chars_are(f, &v, "abc", 3);
+	rp_match(f, &t->pat, &v, var); /* keys may be there twice: then it does not match itself */
+	same = rp_same(f, &v, &v, &steps);
 	if (same != 1)
 		abort();
 }

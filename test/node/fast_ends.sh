@@ -18,10 +18,10 @@ script="BEGIN { printf(\"armed\\n\"); } $all"
 load="[{module, M} = code:ensure_loaded(M) || M <- [erltrace_nif | $modules]], [register(N, spawn(fun L() -> lists:sort(lists:map(fun(X) -> X rem 7 end, lists:seq(1, 50))), string:lowercase(\"ABC\"), maps:from_list([{1, 2}]), gb_trees:insert(1, 2, gb_trees:empty()), L() end)) || N <- [load1, load2]], ok."
 calm='[exit(whereis(N), kill) || N <- [load1, load2]], ok.'
 # Hooks in, word of entries ours, somebody in charge; the breakpoints.
-state="{lists:sublist(erltrace_nif:fastcalls(state), 3), case erlang:function_exported(trace, session_info, 1) of true -> length(apply(trace, session_info, [all]) -- [{legacy, default}]); false -> length([F || M <- $modules, {F, A} <- erlang:get_module_info(M, functions), erlang:trace_info({M, F, A}, call_count) =/= {call_count, false}]) end}"
+state="{lists:sublist(erltrace_nif:find(fast, state), 3), case erlang:function_exported(trace, session_info, 1) of true -> length(apply(trace, session_info, [all]) -- [{legacy, default}]); false -> length([F || M <- $modules, {F, A} <- erlang:get_module_info(M, functions), erlang:trace_info({M, F, A}, call_count) =/= {call_count, false}]) end}"
 off='{[1,0,0],0}'
 # Sees when the word is back, and when all of it is so, in ms, and says it to who asks.
-watch="register(watch, spawn_opt(fun() -> W = fun W(Fun) -> case Fun() of true -> erlang:system_time(millisecond); false -> receive after 1 -> W(Fun) end end end, T1 = W(fun() -> lists:sublist(erltrace_nif:fastcalls(state), 3) =:= [1, 0, 0] end), T2 = W(fun() -> $state =:= $off end), receive {ask, P} -> P ! {seen, {T1, T2}} end end, [{priority, max}])), ok."
+watch="register(watch, spawn_opt(fun() -> W = fun W(Fun) -> case Fun() of true -> erlang:system_time(millisecond); false -> receive after 1 -> W(Fun) end end end, T1 = W(fun() -> lists:sublist(erltrace_nif:find(fast, state), 3) =:= [1, 0, 0] end), T2 = W(fun() -> $state =:= $off end), receive {ask, P} -> P ! {seen, {T1, T2}} end end, [{priority, max}])), ok."
 
 is_on() { # name, node
 	like "$1: armed, the word is ours" '^\{\[1,1,1\],[1-9][0-9]*\}$' "$(at "$2" "$state.")"
@@ -48,7 +48,7 @@ begin() { # command...: until it is armed
 
 epmd_begin
 start fast_a -pa "$ebin"
-why=$(at fast_a 'erltrace_nif:module_info(), case erltrace_fastcalls:available() of ok -> ok; {refused, W} -> binary_to_list(W) end.')
+why=$(at fast_a 'erltrace_nif:module_info(), case erltrace_find:known(fast) of ok -> ok; {refused, W} -> binary_to_list(W) end.')
 if [ "$why" != ok ]; then
 	echo "info: not tested: no fast way here: $why"
 	finish
@@ -74,10 +74,10 @@ is_off 'the owner killed' fast_a "$(at fast_a 'T = erlang:system_time(millisecon
 # ---- the command is suspended ---------------------------------------------------------------
 
 # Its dictionary is hidden, as the process is.
-guard='[N > 1500 || P <- processes(), process_info(P, initial_call) =:= {initial_call, {proc_lib, init_p, 5}}, process_info(P, dictionary) =:= {dictionary, []}, {status, _, _, [_, _, _, _, Misc]} <- [catch sys:get_status(P, 1000)], {data, [{"State", #{silent_ms := N}}]} <- Misc].'
+silent='[N > 1500 || P <- processes(), process_info(P, initial_call) =:= {initial_call, {proc_lib, init_p, 5}}, process_info(P, dictionary) =:= {dictionary, []}, {status, _, _, [_, _, _, _, Misc]} <- [catch sys:get_status(P, 1000)], {data, [{"State", #{silent_ms := N}}]} <- Misc].'
 begin erltrace -N fast_a
 kill -STOP "$command"
-becomes 'suspended: its guard has not heard of it' '[true]' fast_a "$guard"
+becomes 'suspended: its erltrace_conn has not heard of it' '[true]' fast_a "$silent"
 is_on 'suspended, but not cut' fast_a
 kill -CONT "$command"
 untrace

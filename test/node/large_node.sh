@@ -11,8 +11,8 @@ nodes_begin 500 bare
 epmd_begin
 
 ours='length([M || M <- erlang:loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch])'
-state="{length(processes()), length(erlang:ports()), $ours, nodes(hidden), [N || N <- registered(), string:find(atom_to_list(N), \"erltrace\") =/= nomatch], [T || T <- ets:all(), T =:= erltrace_keeper], [M || M <- erlang:loaded(), erlang:check_old_code(M)]}."
-keeper='element(1, sys:get_state(erltrace_keeper)).'
+state="{length(processes()), length(erlang:ports()), $ours, nodes(hidden), [N || N <- registered(), string:find(atom_to_list(N), \"erltrace\") =/= nomatch], [T || T <- ets:all(), T =:= erltrace_loader], [M || M <- erlang:loaded(), erlang:check_old_code(M)]}."
+loader='element(1, sys:get_state(erltrace_loader)).'
 script='BEGIN { printf("armed\n"); } erlang*:lists:zip3/3:function-entry { @ = count(); }'
 work='[lists:zip3([], [], []) || _ <- lists:seq(1, 100)], done.'
 hello='BEGIN { printf("hello\n"); exit(0); }'
@@ -33,8 +33,8 @@ at large "$state" >/dev/null
 processes=$(at large 'length(processes()).')
 counts 'the first'
 becomes 'all have gone' '[]' large 'nodes(hidden).'
-is 'when it has gone, the keeper rests' resting "$(at large "$keeper")"
-is 'and is all that runs' '[]' "$(at large '[P || P <- processes(), P =/= whereis(erltrace_keeper), {current_function, {M, _, _}} <- [process_info(P, current_function)], string:find(atom_to_list(M), "erltrace") =/= nomatch].')"
+is 'when it has gone, the loader rests' resting "$(at large "$loader")"
+is 'and is all that runs' '[]' "$(at large '[P || P <- processes(), P =/= whereis(erltrace_loader), {current_function, {M, _, _}} <- [process_info(P, current_function)], string:find(atom_to_list(M), "erltrace") =/= nomatch].')"
 whole=$(at large "$ours.")
 loaded='erlang:get_module_info(erltrace_agent, native_addresses).'
 where=$(at large "$loaded")
@@ -57,14 +57,14 @@ for ((i = 0; i < 8; i++)); do
 	sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
 	kill -9 $killed 2>/dev/null
 done
-becomes 'after some that were killed it rests' resting large "$keeper"
+becomes 'after some that were killed it rests' resting large "$loader"
 
 # Until some modules have gone.
 while now=$(at large "$ours.") && ((now == whole)); do sleep 0.1; done
 ok 'some have gone, not all' [ "$now" -gt 1 ]
 counts 'one that comes when some have gone'
 is 'all are there again' "$whole" "$(at large "$ours.")"
-while [ "$(at large 'whereis(erltrace_keeper) =:= undefined.')" = false ]; do sleep 0.25; done
+while [ "$(at large 'whereis(erltrace_loader) =:= undefined.')" = false ]; do sleep 0.25; done
 before=$(at large '{length(processes()), length(erlang:ports()), 0, [], [], [], []}.')
 becomes 'in the end nothing is left' "$before" large "$state"
 is 'and all its processes are there' "$processes" "$(at large 'length(processes()).')"

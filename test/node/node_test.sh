@@ -81,7 +81,7 @@ rm -f o e
 erltrace -N demo -qn "BEGIN { printf(\"go\\n\"); } $spawns erlang*:lists:seq:function-entry {}" >o 2>e &
 command=$!
 ok 'armed' holds o go
-is 'the agent is there: keeper, guard, worker, handle, watchdog' 5 "$(at demo "$agents")"
+is 'the agent is there: loader, connection, worker, handle, its supervisor, limiter' 6 "$(at demo "$agents")"
 workload demo 1000
 kill -TERM $command
 wait $command

@@ -63,7 +63,7 @@ has 'all the time' "^erltrace_script_armed_ratio\{$n,script=\"published\"\} 1$"
 
 # ---- the process of the script is killed -------------------------------------------------------
 
-is 'it is killed' true "$(at ctl "exit(hd([P || {_, P, _, _} <- rpc:call('$rabbit', supervisor, which_children, [erltrace_script_sup]), {_, {_, #{script := <<\"published\">>}}} <- [lists:last(element(2, lists:last(lists:last(element(4, rpc:call('$rabbit', sys, get_status, [P]))))))]]), kill).")"
+is 'it is killed' true "$(at ctl "exit(hd([P || {_, P, _, _} <- rpc:call('$rabbit', supervisor, which_children, [erltrace_scripts_sup]), {_, {_, #{script := <<\"published\">>}}} <- [lists:last(element(2, lists:last(lists:last(element(4, rpc:call('$rabbit', sys, get_status, [P]))))))]]), kill).")"
 shows 'it is started again' "^erltrace_script_restarts_total\{$n,script=\"published\"\} 1$"
 for ((i = 0; i < 600; i++)); do armed && break; sleep 0.1; done
 load || { cat load.err; is 'the load' ok failed; }

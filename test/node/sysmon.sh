@@ -17,7 +17,7 @@ kill -9 "$command"
 wait "$command" 2>/dev/null
 command=''
 becomes 'killed, it is given back' none sysmon "$held"
-becomes 'and nothing of the command is left' true sysmon 'erlang:module_loaded(erltrace_monitor) =:= false.'
+becomes 'and nothing of the command is left' true sysmon 'erlang:module_loaded(erltrace_sysmon) =:= false.'
 
 # Another's stays, whatever happens to the command.
 at sysmon 'P = spawn(fun() -> register(other, self()), receive stop -> ok end end), erlang:system_monitor(P, [{long_gc, 777}]), ok.' >/dev/null
@@ -25,7 +25,7 @@ trace sysmon -qn 'erlang*:::process-long_gc { @ = count(); } erlang*:lists:seq:f
 kill -9 "$command"
 wait "$command" 2>/dev/null
 command=''
-becomes 'the command has gone' true sysmon 'erlang:module_loaded(erltrace_monitor) =:= false.'
+becomes 'the command has gone' true sysmon 'erlang:module_loaded(erltrace_sysmon) =:= false.'
 is "another's stays" '{true,[{long_gc,777}]}' "$(at sysmon "$held")"
 
 # ---- a node that does not read ------------------------------------------------------------

@@ -11,7 +11,7 @@ nodes_begin 400 bare
 epmd_begin
 
 modules='lists:sort([M || M <- erlang:loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch]).'
-state="{length(processes()), length(erlang:ports()), application:get_all_env(erltrace), ${modules%.}, nodes(hidden), [N || N <- registered(), string:find(atom_to_list(N), \"erltrace\") =/= nomatch], [T || T <- ets:all(), T =:= erltrace_keeper], [M || M <- erlang:loaded(), erlang:check_old_code(M)]}."
+state="{length(processes()), length(erlang:ports()), application:get_all_env(erltrace), ${modules%.}, nodes(hidden), [N || N <- registered(), string:find(atom_to_list(N), \"erltrace\") =/= nomatch], [T || T <- ets:all(), T =:= erltrace_loader], [M || M <- erlang:loaded(), erlang:check_old_code(M)]}."
 flags='lists:usort([erlang:trace_info(P, flags) || P <- processes()] ++ [erlang:trace_info(new_processes, flags)]) ++ case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]); false -> [] end.'
 atoms='erlang:system_info(atom_count).'
 work='[lists:zip3([], [], []) || _ <- lists:seq(1, 100)], done.'
@@ -173,5 +173,5 @@ armed 1 2 3 4
 at together_same "$work" >/dev/null
 end 1 2 3 4
 is 'an erltrace of its own: it stays' true "$(at together_same 'erlang:module_loaded(erltrace_agent).')"
-is 'an erltrace of its own: no keeper' undefined "$(at together_same 'whereis(erltrace_keeper).')"
+is 'an erltrace of its own: no loader' undefined "$(at together_same 'whereis(erltrace_loader).')"
 finish

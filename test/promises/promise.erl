@@ -245,7 +245,7 @@ off() ->
     ok = application:stop(erltrace),
     life_tests:warm_up(),
     Ways = [{W, way(W)} || W <- [stop, close, exit, owner_ends, owner_killed, handle_killed,
-                                 watchdog_killed, watchdog, refused, application, module_purged,
+                                 limiter_killed, watchdog, refused, application, module_purged,
                                  node_setting]],
     Bad = [W || {W, R} <- Ways, R =/= ok],
     say(5, "~b ways to end, nothing left after ~b of them~s: flags, patterns, sessions, processes, "
@@ -278,10 +278,10 @@ off(owner_killed) ->
 off(handle_killed) ->
     {ok, H} = erltrace:script(?MANY),
     exit(H, kill);
-off(watchdog_killed) ->
-    Old = processes(),
+off(limiter_killed) ->
     {ok, H} = erltrace:script(?MANY),
-    [exit(P, kill) || P <- processes() -- Old, P =/= H],
+    {links, [Sup]} = process_info(H, links),
+    [exit(P, kill) || {erltrace_limiter, P, _, _} <- supervisor:which_children(Sup)],
     ok = erltrace:close(H);
 off(watchdog) ->
     H = with_opts([{"watchtime", "200ms"}, {"watchdog", "1"}], ?MANY),

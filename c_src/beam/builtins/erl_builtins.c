@@ -22,6 +22,7 @@
 #include "beam/vm/own_name.h"
 #include "beam/vm/peek.h"
 #include "beam/vm/vm_event.h"
+#include "compiler.h"
 #include "prog/builtins.h"
 #include "erl_builtins.h"
 #include "terms.h"
@@ -35,7 +36,7 @@ static const struct beam_event *event_of(const struct en_current *cur)
 /* ---- schedulers ------------------------------------------------------------------------ */
 
 /* Once in a thread's life. */
-static __attribute__((noinline)) int find_scheduler(void)
+PROBE_PATH static __attribute__((noinline)) int find_scheduler(void)
 {
 	char name[16] = "";
 
@@ -56,7 +57,7 @@ static unsigned scheduler(void)
 
 /* ---- terms of the event ---------------------------------------------------------------- */
 
-static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
+PROBE_PATH static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
 {
 	const ERL_NIF_TERM *t;
 	unsigned n;
@@ -72,7 +73,7 @@ static bool has_arguments(const struct beam_event *ev, ERL_NIF_TERM *list)
 	return enif_is_list(ev->env, t[2]);
 }
 
-static bool has_argument(const struct beam_event *ev, uint64_t n, ERL_NIF_TERM *arg)
+PROBE_PATH static bool has_argument(const struct beam_event *ev, uint64_t n, ERL_NIF_TERM *arg)
 {
 	ERL_NIF_TERM list;
 
@@ -92,14 +93,14 @@ static bool has_result(const struct beam_event *ev, ERL_NIF_TERM *result)
 }
 
 /* The registered name of the event's process; 0: it has none. */
-static ERL_NIF_TERM name_of(const struct beam_event *ev)
+PROBE_PATH static ERL_NIF_TERM name_of(const struct beam_event *ev)
 {
 	return ev->b->exits ? beam_name_of(&ev->b->names, ev->cur.key)
 			    : beam_own_name(ev->env, ev->cur.key);
 }
 
 /* The other process, or what stands for it: a name, an alias, {Name, Node}, a process elsewhere. */
-static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
+PROBE_PATH static bool has_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 {
 	ERL_NIF_TERM tag = ev->argv != NULL ? ev->argv[0] : 0;
 
@@ -125,7 +126,7 @@ static bool is_name(ErlNifEnv *env, ERL_NIF_TERM t)
 		       enif_is_atom(env, e[1]));
 }
 
-void beam_print_name(const struct beam_event *ev, ERL_NIF_TERM t, char *buf, size_t size)
+PROBE_PATH void beam_print_name(const struct beam_event *ev, ERL_NIF_TERM t, char *buf, size_t size)
 {
 	if (api_option(ev->b->h, OPT_PAYLOAD) != 0 || is_name(ev->env, t))
 		beam_print(ev->env, t, false, buf, size);
@@ -135,7 +136,7 @@ void beam_print_name(const struct beam_event *ev, ERL_NIF_TERM t, char *buf, siz
 
 /* A process with its name, if it has one; of an alias the process that made it. called: what it is
  * called rather than its pid. */
-static const struct et_str *peer_text(
+PROBE_PATH static const struct et_str *peer_text(
 	const struct beam_event *ev, ERL_NIF_TERM peer, bool called, char *buf, size_t size)
 {
 	const ERL_NIF_TERM *t;
@@ -174,7 +175,7 @@ static bool has_reason(const struct beam_event *ev, ERL_NIF_TERM *reason)
 	return true;
 }
 
-bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_TERM *t)
+PROBE_PATH bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_TERM *t)
 {
 	switch (pbi) {
 	case PBI_ERLMSG: return beam_message(ev, t);
@@ -188,7 +189,7 @@ bool beam_source(const struct beam_event *ev, unsigned pbi, uint64_t n, ERL_NIF_
 
 /* ---- answers --------------------------------------------------------------------------- */
 
-static uint64_t answer_num(
+PROBE_PATH static uint64_t answer_num(
 	const struct en_current *cur, unsigned pbi, uint64_t n, const struct fire *f)
 {
 	const struct beam_event *ev = event_of(cur);
@@ -210,7 +211,7 @@ static uint64_t answer_num(
 	}
 }
 
-static const struct et_str *answer_str(
+PROBE_PATH static const struct et_str *answer_str(
 	const struct en_current *cur, unsigned pbi, uint64_t n, char *buf, size_t size)
 {
 	const struct beam_event *ev = event_of(cur);
@@ -248,7 +249,7 @@ static bool name_frame(const struct en_current *cur, uint64_t pc, char *buf, siz
 	return beam_frame_text(pc, buf, size) || code_vm_frame_text(pc, buf, size);
 }
 
-static bool process_of(const struct en_current *cur, struct rec_process *p)
+PROBE_PATH static bool process_of(const struct en_current *cur, struct rec_process *p)
 {
 	const struct beam_event *ev = event_of(cur);
 	bool is_pid = ev->env != NULL && enif_is_pid(ev->env, cur->key);

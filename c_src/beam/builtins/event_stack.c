@@ -8,10 +8,11 @@
 #include "beam/code/erl_stack.h"
 #include "beam/handle/beam_handle.h"
 #include "beam/vm/vm_event.h"
+#include "compiler.h"
 #include "event_stack.h"
 
 /* The function that the event itself names: called, scheduled, returned from or to. */
-static bool has_function(ERL_NIF_TERM tag)
+PROBE_PATH static bool has_function(ERL_NIF_TERM tag)
 {
 	return tag == atom_call || tag == atom_in || tag == atom_out || tag == atom_return_to ||
 	       tag == atom_return_from || tag == atom_exception_from;
@@ -42,7 +43,8 @@ static unsigned event_function(const struct beam_event *ev, uint64_t *pcs, unsig
 	return pcs[0] != 0;
 }
 
-unsigned beam_ustack(const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines)
+PROBE_PATH unsigned beam_ustack(
+	const struct en_current *cur, uint64_t *pcs, unsigned max, bool lines)
 {
 	const struct beam_event *ev = (const struct beam_event *)(const void *)cur;
 	unsigned n = 0;

@@ -108,7 +108,7 @@ static int read_pattern(struct reading *r, ERL_NIF_TERM text, struct pat *pat, E
 /* ---- match ------------------------------------------------------------------------------ */
 
 /* Bits as a term, by the external format; if they are many, their number. */
-static ERL_NIF_TERM bits_term(ErlNifEnv *env, const struct beam_bits *b)
+static ERL_NIF_TERM bits_term(ErlNifEnv *env, const struct term_bits *b)
 {
 	size_t n = (b->n + 7) / 8;
 	unsigned char *bytes = n <= COPIED ? malloc(n + 7) : NULL;
@@ -122,7 +122,7 @@ static ERL_NIF_TERM bits_term(ErlNifEnv *env, const struct beam_bits *b)
 		7);
 	for (size_t i = 0; i < n; i++)
 		bytes[7 + i] = i < b->n / 8 || b->off + b->n % 8 > 8
-				       ? beam_octet(b, i)
+				       ? term_octet(b, i)
 				       : (unsigned char)(b->data[i] << b->off);
 	if (n == 0)
 		enif_make_new_binary(env, 0, &t);
@@ -132,7 +132,7 @@ static ERL_NIF_TERM bits_term(ErlNifEnv *env, const struct beam_bits *b)
 	return t;
 }
 
-static ERL_NIF_TERM value_term(ErlNifEnv *env, const struct beam_value *v)
+static ERL_NIF_TERM value_term(ErlNifEnv *env, const struct term_value *v)
 {
 	switch (v->kind) {
 	case VALUE_BITS: return bits_term(env, &v->bits);
@@ -142,7 +142,7 @@ static ERL_NIF_TERM value_term(ErlNifEnv *env, const struct beam_value *v)
 	}
 }
 
-static ERL_NIF_TERM bindings(ErlNifEnv *env, const struct pat *pat, const struct beam_value *var)
+static ERL_NIF_TERM bindings(ErlNifEnv *env, const struct pat *pat, const struct term_value *var)
 {
 	ERL_NIF_TERM list = enif_make_list(env, 0);
 
@@ -162,7 +162,7 @@ ERL_NIF_TERM nif_match(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	struct beam_patterns ps = {.env = NULL};
-	struct beam_value var[PAT_VARS], v = {.kind = VALUE_TERM, .term = argv[0]};
+	struct term_value var[PAT_VARS], v = {.kind = VALUE_TERM, .term = argv[0]};
 	ERL_NIF_TERM ret;
 	struct pat pat;
 

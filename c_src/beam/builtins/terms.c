@@ -6,7 +6,6 @@
  * another count: events of scripts without terms have nothing to do for this. The terms are those
  * of the event, which stay where they are until it is over.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "beam/atoms.h"
@@ -15,25 +14,22 @@
 #include "beam/term/atom_text.h"
 #include "beam/term/kept_args.h"
 #include "beam/term/match.h"
-#include "beam/term/same.h"
-#include "beam/term/term_chars.h"
-#include "beam/term/term_print.h"
-#include "beam/term/term_words.h"
 #include "beam/term/texts.h"
 #include "beam/vm/vm_event.h"
 #include "beam/vm/vm_threads.h"
+#include "compiler.h"
 #include "prog/builtins.h"
+#include "term/term_answers.h"
 #include "erl_builtins.h"
 #include "terms.h"
 
 #define ENTRY	 NO_GUARD __attribute__((aligned(64))) /* called for most events */
-#define LONGEST	 10000				       /* list whose length is counted */
 #define COMPARED 4096 /* bytes of a printed text that is compared */
 
 struct beam_slots {
 	uint64_t seq;		       /* of the thread, when they were used last */
 	uint64_t set[TERM_SLOTS / 64]; /* bits: which have a value */
-	struct beam_value value[TERM_SLOTS];
+	struct term_value value[TERM_SLOTS];
 	char text[COMPARED];
 };
 
@@ -46,7 +42,7 @@ int beam_slots_init(unsigned n)
 	return pool != NULL ? 0 : -1;
 }
 
-struct beam_slots *beam_slots_nth(unsigned n)
+PROBE_PATH struct beam_slots *beam_slots_nth(unsigned n)
 {
 	return &pool[n];
 }
@@ -91,7 +87,7 @@ static inline void set(struct beam_slots *s, unsigned slot, bool on)
 }
 
 /* What a handle names; NULL: nothing. */
-static inline struct beam_value *get(struct beam_slots *s, uint64_t of)
+static inline struct term_value *get(struct beam_slots *s, uint64_t of)
 {
 	if (s == NULL || of == 0 || of > TERM_SLOTS || !is_set(s, of - 1))
 		return NULL;
@@ -99,7 +95,7 @@ static inline struct beam_value *get(struct beam_slots *s, uint64_t of)
 }
 
 static inline uint64_t put(
-	struct beam_slots *s, unsigned slot, enum beam_value_kind kind, ERL_NIF_TERM t)
+	struct beam_slots *s, unsigned slot, enum term_value_kind kind, ERL_NIF_TERM t)
 {
 	s->value[slot].kind = kind;
 	s->value[slot].term = t;
@@ -107,9 +103,9 @@ static inline uint64_t put(
 	return slot + 1;
 }
 
-static bool is_term(const struct beam_value *v)
+static bool has_term(const struct term_value *v)
 {
-	return v != NULL && (v->kind == VALUE_TERM || v->kind == VALUE_ARGS);
+	return v != NULL && value_is_term(v);
 }
 
 static const struct beam_event *event_of(const struct en_current *cur)
@@ -129,16 +125,16 @@ enum look {
 	LOOK_KEYS,  /* itself, or the keys of a map, where one is not found */
 };
 
-static __attribute__((noinline)) void look_kept(
-	struct beam_kept *k, const struct beam_value *v, enum look what)
+PROBE_PATH static __attribute__((noinline)) void look_kept(
+	struct beam_kept *k, const struct term_value *v, enum look what)
 {
-	if (!k->cut || !is_term(v))
+	if (!k->cut || !has_term(v))
 		return;
 	k->met |= beam_kept_has_left_out(k, v->term, what == LOOK_WHOLE) ||
 		  (what == LOOK_KEYS && beam_kept_lacks_keys(k, v->term));
 }
 
-static inline void look(const struct en_current *cur, const struct beam_value *v, enum look what)
+static inline void look(const struct en_current *cur, const struct term_value *v, enum look what)
 {
 	struct beam_kept *k = event_of(cur)->kept;
 
@@ -153,8 +149,8 @@ static inline bool is_left_out(const struct beam_event *ev, ERL_NIF_TERM t)
 }
 
 /* Does the pattern come upon one? Then it does not match. */
-static __attribute__((noinline)) bool match_meets(
-	const struct beam_event *ev, const struct beam_pattern *p, const struct beam_value *v)
+PROBE_PATH static __attribute__((noinline)) bool match_meets(
+	const struct beam_event *ev, const struct beam_pattern *p, const struct term_value *v)
 {
 	if (!ev->kept->cut || v == NULL || !beam_match_meets(ev->env, p, v, ev->kept))
 		return false;
@@ -165,16 +161,16 @@ static __attribute__((noinline)) bool match_meets(
 /* ---- where terms come from -------------------------------------------------------------- */
 
 static inline bool get_source(
-	const struct beam_event *ev, unsigned pbi, uint64_t n, struct beam_value *v)
+	const struct beam_event *ev, unsigned pbi, uint64_t n, struct term_value *v)
 {
 	v->kind = pbi == PBI_ERLARGS ? VALUE_ARGS : VALUE_TERM;
 	return pbi == PBI_ERLMSG ? beam_message(ev, &v->term) : beam_source(ev, pbi, n, &v->term);
 }
 
-ENTRY static uint64_t source(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
+PROBE_PATH ENTRY static uint64_t source(const struct en_current *cur, unsigned slot, unsigned pbi, uint64_t n)
 {
 	struct beam_slots *s = slots();
-	struct beam_value v;
+	struct term_value v;
 
 	if (unlikely(s == NULL || slot >= TERM_SLOTS))
 		return 0;
@@ -191,39 +187,27 @@ static const struct beam_pattern *pattern_of(const struct beam_event *ev, uint64
 	return n < ps->n ? &ps->pattern[n] : NULL;
 }
 
-NO_GUARD static inline bool get_part(const struct beam_event *ev, enum term_part what,
+PROBE_PATH NO_GUARD static inline bool get_part(const struct beam_event *ev, enum term_part what,
 	ERL_NIF_TERM of, uint64_t n, ERL_NIF_TERM *t)
 {
 	const struct beam_pattern *key;
-	const ERL_NIF_TERM *e;
-	ERL_NIF_TERM other;
-	unsigned size;
 
-	switch (what) {
-	case TERM_ELEMENT:
-		if (!beam_get_tuple(ev->env, of, &size, &e) || n < 1 || n > size)
-			return false;
-		*t = e[n - 1];
-		return true;
-	case TERM_HD: return beam_get_cell(ev->env, of, t, &other);
-	case TERM_TL: return beam_get_cell(ev->env, of, &other, t);
-	case TERM_KEY:
-		key = pattern_of(ev, n);
-		return key != NULL && beam_match_key(ev->env, key, of, t);
-	}
-	return false;
+	if (what != TERM_KEY)
+		return part_of_term(ev->env, what, of, n, t);
+	key = pattern_of(ev, n);
+	return key != NULL && beam_match_key(ev->env, key, of, t);
 }
 
-ENTRY static uint64_t part(
+PROBE_PATH ENTRY static uint64_t part(
 	const struct en_current *cur, unsigned slot, enum term_part what, uint64_t of, uint64_t n)
 {
 	struct beam_slots *s = slots();
-	struct beam_value *v = get(s, of);
+	struct term_value *v = get(s, of);
 	ERL_NIF_TERM t;
 
 	if (unlikely(s == NULL || slot >= TERM_SLOTS))
 		return 0;
-	if (is_term(v) && !is_left_out(event_of(cur), v->term) &&
+	if (has_term(v) && !is_left_out(event_of(cur), v->term) &&
 		get_part(event_of(cur), what, v->term, n, &t))
 		return put(s, slot, VALUE_TERM, t);
 	look(cur, v, what == TERM_KEY ? LOOK_KEYS : LOOK_AT);
@@ -231,11 +215,11 @@ ENTRY static uint64_t part(
 	return 0;
 }
 
-ENTRY static uint64_t source_part(const struct en_current *cur, unsigned slot, enum term_part what,
+PROBE_PATH ENTRY static uint64_t source_part(const struct en_current *cur, unsigned slot, enum term_part what,
 	unsigned pbi, uint64_t source_n, uint64_t n)
 {
 	struct beam_slots *s = slots();
-	struct beam_value v;
+	struct term_value v;
 	ERL_NIF_TERM t;
 
 	if (unlikely(s == NULL || slot >= TERM_SLOTS))
@@ -259,7 +243,7 @@ static inline void set_vars(
 }
 
 static inline bool match_value(const struct beam_event *ev, struct beam_slots *s,
-	const struct beam_pattern *p, unsigned first, const struct beam_value *v, bool fails)
+	const struct beam_pattern *p, unsigned first, const struct term_value *v, bool fails)
 {
 	bool is;
 
@@ -270,11 +254,11 @@ static inline bool match_value(const struct beam_event *ev, struct beam_slots *s
 	return is;
 }
 
-ENTRY static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
+PROBE_PATH ENTRY static bool match(const struct en_current *cur, uint64_t of, unsigned pattern, unsigned first)
 {
 	const struct beam_event *ev = event_of(cur);
 	struct beam_slots *s = slots();
-	const struct beam_value *v = get(s, of);
+	const struct term_value *v = get(s, of);
 	const struct beam_pattern *p = pattern_of(ev, pattern);
 
 	if (unlikely(s == NULL || p == NULL || first + p->nvars > TERM_SLOTS))
@@ -283,13 +267,13 @@ ENTRY static bool match(const struct en_current *cur, uint64_t of, unsigned patt
 }
 
 /* What fails at once, as most do, leaves the slots alone if there is nothing in them. */
-ENTRY static bool source_match(
+PROBE_PATH ENTRY static bool source_match(
 	const struct en_current *cur, unsigned pbi, uint64_t n, unsigned pattern, unsigned first)
 {
 	const struct beam_event *ev = event_of(cur);
 	const struct beam_pattern *p = pattern_of(ev, pattern);
 	struct beam_slots *s;
-	struct beam_value v;
+	struct term_value v;
 	bool there, fails;
 
 	if (unlikely(p == NULL))
@@ -306,195 +290,44 @@ ENTRY static bool source_match(
 
 /* ---- numbers --------------------------------------------------------------------------- */
 
-/* Truncated; false: it has no int64_t. */
-static bool float_to_int(double d, int64_t *v)
+PROBE_PATH static bool number(const struct en_current *cur, uint64_t of, enum term_fact fact, int64_t *n)
 {
-	if (!(d >= -0x1p63 && d < 0x1p63))
-		return false;
-	*v = (int64_t)d;
-	return true;
-}
-
-static inline bool is_small(const struct beam_value *v)
-{
-	return v->kind == VALUE_TERM && beam_vm.small && (v->term & 15) == 15;
-}
-
-static bool integer(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
-{
-	ErlNifSInt64 i;
-	double d;
-
-	switch (v->kind) {
-	case VALUE_INT: *n = v->num; return true;
-	case VALUE_TERM:
-		if (likely(is_small(v))) {
-			*n = (int64_t)v->term >> 4;
-			return true;
-		}
-		if (enif_get_int64(env, v->term, &i)) {
-			*n = i;
-			return true;
-		}
-		return enif_get_double(env, v->term, &d) && float_to_int(d, n);
-	default: return false;
-	}
-}
-
-/* n: the factor, then the product. A float is rounded to the nearest, a half away from 0. */
-static bool scaled(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
-{
-	int64_t i;
-	double d;
-
-	if (v->kind != VALUE_TERM || is_small(v) || !enif_get_double(env, v->term, &d))
-		return integer(env, v, &i) && !__builtin_mul_overflow(i, *n, n);
-	d *= (double)*n;
-	if (!float_to_int(d, n))
-		return false;
-	d -= (double)*n;
-	*n += (d >= 0.5) - (d <= -0.5);
-	return true;
-}
-
-static bool list_length(ErlNifEnv *env, ERL_NIF_TERM t, int64_t *n)
-{
-	ERL_NIF_TERM head;
-
-	for (*n = 0; *n < LONGEST && beam_get_cell(env, t, &head, &t); ++*n)
-		;
-	return enif_is_empty_list(env, t);
-}
-
-/* Characters, not bytes. */
-static int64_t atom_length(ERL_NIF_TERM t)
-{
-	char name[BEAM_ATOM_NAME];
-	size_t n = beam_atom_name(t, name);
-	int64_t chars = 0;
-
-	for (size_t i = 0; i < n; i++)
-		chars += ((unsigned char)name[i] & 0xc0) != 0x80;
-	return chars;
-}
-
-static bool size_of(ErlNifEnv *env, const struct beam_value *v, int64_t *n)
-{
-	const ERL_NIF_TERM *e;
-	struct beam_bits b = v->bits;
-	unsigned size;
-	size_t keys;
-
-	if (v->kind == VALUE_BITS || (is_term(v) && beam_get_bits(env, v->term, &b))) {
-		*n = (int64_t)((b.n + 7) / 8);
-		return true;
-	}
-	if (!is_term(v))
-		return false;
-	if (beam_get_tuple(env, v->term, &size, &e)) {
-		*n = size;
-		return true;
-	}
-	if (enif_get_map_size(env, v->term, &keys)) {
-		*n = (int64_t)keys;
-		return true;
-	}
-	if (enif_is_atom(env, v->term)) {
-		*n = atom_length(v->term);
-		return true;
-	}
-	return enif_is_list(env, v->term) && list_length(env, v->term, n);
-}
-
-static bool number(const struct en_current *cur, uint64_t of, enum term_fact fact, int64_t *n)
-{
-	const struct beam_value *v = get(slots(), of);
+	const struct term_value *v = get(slots(), of);
 	ErlNifEnv *env = event_of(cur)->env;
 
 	if (fact != TERM_IS)
 		look(cur, v, LOOK_AT);
 	switch (fact) {
 	case TERM_IS: *n = v != NULL; return true;
-	case TERM_INTEGER: return v != NULL && integer(env, v, n);
+	case TERM_INTEGER: return v != NULL && integer_of_value(env, v, n);
 	case TERM_SIZE:
-		return v != NULL && !(is_term(v) && is_left_out(event_of(cur), v->term)) &&
-		       size_of(env, v, n);
-	case TERM_SCALED: return v != NULL && scaled(env, v, n);
+		return v != NULL && !(has_term(v) && is_left_out(event_of(cur), v->term)) &&
+		       size_of_value(env, v, n);
+	case TERM_SCALED: return v != NULL && scaled_value(env, v, n);
 	}
 	return false;
 }
 
-static int compare_uint(uint64_t a, uint64_t b)
+/* Parts that were left out are no numbers. */
+PROBE_PATH NO_GUARD static int compare(const struct en_current *cur, uint64_t of, uint64_t to, bool huge)
 {
-	return a < b ? -1 : a > b;
-}
+	const struct term_value *v = get(slots(), of);
+	int order;
 
-/* n is above INT64_MAX; floats so large are whole numbers. */
-static int compare_huge(ErlNifEnv *env, const struct beam_value *v, uint64_t n)
-{
-	ErlNifUInt64 i;
-	double d;
-
-	if (v->kind == VALUE_UINT)
-		return compare_uint((uint64_t)v->num, n);
-	if (v->kind == VALUE_INT)
-		return -1;
-	if (enif_get_uint64(env, v->term, &i))
-		return compare_uint(i, n);
-	if (enif_get_double(env, v->term, &d))
-		return d < 0x1p63 ? -1 : d >= 0x1p64 ? 1 : compare_uint((uint64_t)d, n);
-	return enif_is_number(env, v->term) ? enif_compare(v->term, enif_make_int(env, 0))
-					    : TERM_NOT_A_NUMBER;
-}
-
-static int compare_float(double d, int64_t n)
-{
-	int64_t whole;
-
-	if (!float_to_int(d, &whole))
-		return d < 0 ? -1 : 1;
-	if (whole != n)
-		return whole < n ? -1 : 1;
-	return d < (double)whole ? -1 : d > (double)whole;
-}
-
-NO_GUARD static int compare(const struct en_current *cur, uint64_t of, uint64_t to, bool huge)
-{
-	const struct beam_value *v = get(slots(), of);
-	ErlNifEnv *env = event_of(cur)->env;
-	int64_t n = (int64_t)to, i;
-	double d;
-
-	if (v == NULL || v->kind == VALUE_BITS || v->kind == VALUE_ARGS)
+	if (unlikely(v == NULL))
 		return TERM_NOT_A_NUMBER;
-	if (likely(is_small(v) && !huge)) {
-		i = (int64_t)v->term >> 4;
-		return i < n ? -1 : i > n;
-	}
-	look(cur, v, LOOK_AT);
-	if (unlikely(huge))
-		return compare_huge(env, v, to);
-	if (v->kind == VALUE_UINT)
-		return 1;
-	if (v->kind == VALUE_TERM && enif_get_double(env, v->term, &d))
-		return compare_float(d, n);
-	if (integer(env, v, &i))
-		return i < n ? -1 : i > n;
-	/* it is too large for an int64_t: its sign decides */
-	return enif_is_number(env, v->term) ? enif_compare(v->term, enif_make_int(env, 0))
-					    : TERM_NOT_A_NUMBER;
+	order = order_value(event_of(cur)->env, v, to, huge);
+	if (order == TERM_NOT_A_NUMBER)
+		look(cur, v, LOOK_AT);
+	return order;
 }
 
 /* ---- texts ----------------------------------------------------------------------------- */
 
-static const char *type_name(const struct beam_event *ev, const struct beam_value *v)
+static const char *type_name(const struct beam_event *ev, const struct term_value *v)
 {
-	if (v->kind == VALUE_BITS)
-		return v->bits.n % 8 == 0 ? "binary" : "bitstring";
-	if (!is_term(v))
-		return "integer";
-	return is_left_out(ev, v->term) ? beam_kept_type(v->term)
-					: beam_type_name(ev->env, v->term);
+	return value_is_term(v) && is_left_out(ev, v->term) ? beam_kept_type(v->term)
+							    : type_of_value(ev->env, v);
 }
 
 static void copy_text(const char *text, char *buf, size_t size)
@@ -505,16 +338,6 @@ static void copy_text(const char *text, char *buf, size_t size)
 	buf[n] = '\0';
 }
 
-static void print(ErlNifEnv *env, const struct beam_value *v, char *buf, size_t size)
-{
-	switch (v->kind) {
-	case VALUE_BITS: beam_print_bits(&v->bits, buf, size); return;
-	case VALUE_INT: snprintf(buf, size, "%lld", (long long)v->num); return;
-	case VALUE_UINT: snprintf(buf, size, "%llu", (unsigned long long)v->num); return;
-	default: beam_print(env, v->term, v->kind == VALUE_ARGS, buf, size);
-	}
-}
-
 /* Texts of atoms may be longer than those that are kept. */
 static bool is_whole(const struct et_str *s)
 {
@@ -522,7 +345,7 @@ static bool is_whole(const struct et_str *s)
 }
 
 /* Atoms and pids have texts that are kept. */
-static const struct et_str *kept_text(ErlNifEnv *env, const struct beam_value *v, size_t size)
+static const struct et_str *kept_text(ErlNifEnv *env, const struct term_value *v, size_t size)
 {
 	const struct et_str *s;
 
@@ -533,10 +356,10 @@ static const struct et_str *kept_text(ErlNifEnv *env, const struct beam_value *v
 	return likely(is_whole(s) && s->len < size) ? s : NULL;
 }
 
-static bool text(const struct en_current *cur, uint64_t of, enum term_text what, char *buf,
+PROBE_PATH static bool text(const struct en_current *cur, uint64_t of, enum term_text what, char *buf,
 	size_t size, const struct et_str **s)
 {
-	const struct beam_value *v = get(slots(), of);
+	const struct term_value *v = get(slots(), of);
 	ErlNifEnv *env = event_of(cur)->env;
 
 	*s = NULL;
@@ -544,7 +367,7 @@ static bool text(const struct en_current *cur, uint64_t of, enum term_text what,
 		return false;
 	switch (what) {
 	case TERM_TYPE:
-		if (is_term(v) && v->term == atom_dots)
+		if (has_term(v) && v->term == atom_dots)
 			look(cur, v, LOOK_AT);
 		copy_text(type_name(event_of(cur), v), buf, size);
 		return true;
@@ -553,7 +376,7 @@ static bool text(const struct en_current *cur, uint64_t of, enum term_text what,
 	case TERM_PRETTY:
 		*s = kept_text(env, v, size);
 		if (*s == NULL)
-			print(env, v, buf, size);
+			beam_print_value(env, v, buf, size);
 		return true;
 	}
 	return false;
@@ -576,12 +399,11 @@ static inline bool kept_equals(
 	return true;
 }
 
-static int equals(const struct en_current *cur, uint64_t of, const char *other, size_t len)
+PROBE_PATH static int equals(const struct en_current *cur, uint64_t of, const char *other, size_t len)
 {
 	struct beam_slots *s = slots();
-	const struct beam_value *v = get(s, of);
+	const struct term_value *v = get(s, of);
 	ErlNifEnv *env = event_of(cur)->env;
-	int chars;
 	bool is;
 
 	if (v == NULL)
@@ -589,22 +411,13 @@ static int equals(const struct en_current *cur, uint64_t of, const char *other, 
 	look(cur, v, LOOK_WHOLE);
 	if (v->kind == VALUE_TERM && kept_equals(env, v->term, other, len, &is))
 		return is;
-	chars = beam_chars_are(env, v, other, len);
-	if (chars > 0)
-		return 1;
-	/* what else is printed begins with one of these; a text that is cut is longer than this one
-	 */
-	if (len == 0 || strchr("'{[\"#<-0123456789f", other[0]) == NULL ||
-		len + 8 > sizeof(s->text))
-		return chars;
-	print(env, v, s->text, len + 8);
-	return memcmp(s->text, other, len) == 0 && s->text[len] == '\0' ? 1 : chars;
+	return text_equals(env, v, other, len, s->text, sizeof(s->text));
 }
 
-static int same(const struct en_current *cur, uint64_t a, uint64_t b)
+PROBE_PATH static int same(const struct en_current *cur, uint64_t a, uint64_t b)
 {
 	struct beam_slots *s = slots();
-	const struct beam_value *va = get(s, a), *vb = get(s, b);
+	const struct term_value *va = get(s, a), *vb = get(s, b);
 	unsigned steps = SAME_STEPS;
 
 	if (va == NULL || vb == NULL)

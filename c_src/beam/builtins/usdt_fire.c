@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "beam/erl_probes.h"
+#include "compiler.h"
 #include "engine/current.h"
 #include "engine/fire.h"
 #include "engine/fire_path.h"
@@ -47,7 +48,7 @@ volatile uint16_t beam_usdt_semaphore[BP_COUNT_] __attribute__((section(".probes
 #endif
 
 #define SITE(ID, name, args)                                                                       \
-	static ONE_SITE void site_##ID(                                                            \
+	PROBE_PATH static ONE_SITE void site_##ID(                                                 \
 		const uint64_t *arg, uint64_t hash, uint64_t whose, const uint64_t *answers)       \
 	{                                                                                          \
 		__asm__ volatile("990:	nop\n"                                                     \
@@ -144,7 +145,7 @@ static void answer(const struct fire *f, uint64_t *answers, char texts[TEXTS][TE
 	}
 }
 
-bool beam_usdt(const struct fire *f)
+PROBE_PATH bool beam_usdt(const struct fire *f)
 {
 	uint64_t answers[ANSWERS], whose = f->cur != NULL ? f->cur->key : 0;
 	char texts[TEXTS][TEXT];

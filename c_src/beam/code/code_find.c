@@ -24,8 +24,8 @@
 #include <string.h>
 
 #include "beam/term/atom_text.h"
-#include "beam/term/beam_utf8.h"
 #include "engine/safe.h"
+#include "utf8.h"
 #include "code_find.h"
 #include "code_names.h"
 
@@ -310,12 +310,12 @@ static size_t name_text(const uintptr_t *cell, unsigned n, int step, char *buf)
 	size_t len = 0;
 
 	for (unsigned i = 0; i < n; i++, cell += 2 * step)
-		len += beam_utf8_encode((uint32_t)(cell[0] >> 4), buf + len);
+		len += utf8_encode((uint32_t)(cell[0] >> 4), buf + len);
 	return len;
 }
 
 /* The name of an Erlang module's file, which the VM makes up. */
-static size_t own_file(ERL_NIF_TERM mod, char buf[BEAM_ATOM_NAME + 4])
+static size_t own_file(ERL_NIF_TERM mod, char buf[TERM_ATOM_NAME + 4])
 {
 	size_t len = beam_atom_name(mod, buf);
 
@@ -328,7 +328,7 @@ static bool read_file(struct code_module *m, unsigned i, uintptr_t term)
 {
 	static uintptr_t cells[2 * MOST_CELLS]; /* one caller at a time */
 	static char text[4 * MOST_CELLS];
-	char own[BEAM_ATOM_NAME + 4];
+	char own[TERM_ATOM_NAME + 4];
 	struct code_file *f = &m->files[i];
 	unsigned first = 0, n;
 	size_t len, base, own_len = own_file(m->mod, own);

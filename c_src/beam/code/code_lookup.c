@@ -27,9 +27,7 @@
 #include "code_table.h"
 
 static _Atomic(struct code_table *) current;
-static _Atomic int state; /* of the check */
-enum { UNKNOWN, REFUSED, KNOWN };
-static char refusal[CODE_WHY];
+static struct find table;
 
 static struct {
 	_Atomic uint32_t inside;
@@ -49,7 +47,7 @@ static inline unsigned my_reader(void)
 	return (unsigned)((self >> 12) * 0x9e3779b97f4a7c15ull >> 58);
 }
 
-bool beam_code_begin(struct code_walk *w)
+PROBE_PATH bool beam_code_begin(struct code_walk *w)
 {
 	w->reader = my_reader();
 	w->m = NULL;
@@ -59,12 +57,12 @@ bool beam_code_begin(struct code_walk *w)
 	return w->t != NULL;
 }
 
-void beam_code_end(const struct code_walk *w)
+PROBE_PATH void beam_code_end(const struct code_walk *w)
 {
 	atomic_fetch_sub_explicit(&readers[w->reader].inside, 1, memory_order_release);
 }
 
-static void note_lost(uintptr_t word)
+PROBE_PATH static void note_lost(uintptr_t word)
 {
 	if (!atomic_load_explicit(&any_lost, memory_order_relaxed))
 		atomic_store_explicit(&any_lost, true, memory_order_relaxed);
@@ -106,7 +104,7 @@ struct place {
 };
 
 /* false: it is in no module. */
-static bool find(const struct code_table *t, uintptr_t pc, struct place *p)
+PROBE_PATH static bool find(const struct code_table *t, uintptr_t pc, struct place *p)
 {
 	if (t->n == 0)
 		return false;
@@ -118,7 +116,7 @@ static bool find(const struct code_table *t, uintptr_t pc, struct place *p)
 }
 
 /* The function alone, as its code says; 0: another one is there than was. */
-static uint64_t frame_there(const struct code_module *m, unsigned i)
+PROBE_PATH static uint64_t frame_there(const struct code_module *m, unsigned i)
 {
 	uintptr_t mfa = m->starts[i] + CODE_MFA;
 	const struct code_function *f = code_function_of(m->numbers[i]);
@@ -179,7 +177,7 @@ static bool same_lines(const struct code_module *m)
 	return is(m->lines_at, &m->lines, 1) && is(m->lines, m->head, 3);
 }
 
-static bool same_file(const struct code_module *m, const struct code_file *f)
+PROBE_PATH static bool same_file(const struct code_module *m, const struct code_file *f)
 {
 	return f->ncells == 0 || (is(m->head[0] + (uintptr_t)(f - m->files) * WORD, &f->term, 1) &&
 					 is(f->at, f->cells, 2 * f->ncells));
@@ -233,7 +231,7 @@ static struct code_answer *victim_of(const struct code_table *t, uintptr_t pc)
 }
 
 /* The frame as it was the last time, if all that it followed from is there; 0: look for it. */
-static inline uint64_t recall(struct code_walk *w, uintptr_t pc, bool line)
+PROBE_PATH static inline uint64_t recall(struct code_walk *w, uintptr_t pc, bool line)
 {
 	struct code_answer *a = answers_of(w->t, pc);
 	const struct code_module *m;
@@ -296,7 +294,8 @@ static void remember(const struct code_table *t, uintptr_t pc, const struct plac
 	atomic_store_explicit(&a->seq, seq + 2, memory_order_release);
 }
 
-static __attribute__((noinline)) uint64_t look_up(struct code_walk *w, uintptr_t pc, bool line)
+PROBE_PATH static __attribute__((noinline)) uint64_t look_up(
+	struct code_walk *w, uintptr_t pc, bool line)
 {
 	struct safe_word words[LINE_WORDS];
 	const struct code_file *file = NULL;
@@ -320,14 +319,14 @@ static __attribute__((noinline)) uint64_t look_up(struct code_walk *w, uintptr_t
 	return line && with_line != 0 ? with_line : function;
 }
 
-uint64_t beam_code_at(struct code_walk *w, uintptr_t pc, bool line)
+PROBE_PATH uint64_t beam_code_at(struct code_walk *w, uintptr_t pc, bool line)
 {
 	uint64_t frame = recall(w, pc, line);
 
 	return likely(frame != 0) ? frame : look_up(w, pc, line);
 }
 
-uint64_t beam_code_frame(uintptr_t pc, bool line)
+PROBE_PATH uint64_t beam_code_frame(uintptr_t pc, bool line)
 {
 	struct code_walk w;
 	uint64_t frame = 0;
@@ -341,7 +340,7 @@ uint64_t beam_code_frame(uintptr_t pc, bool line)
 	return frame;
 }
 
-uint64_t beam_code_function(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
+PROBE_PATH uint64_t beam_code_function(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
 {
 	return code_frame(mod, fun, arity);
 }
@@ -356,7 +355,7 @@ static bool is_ignored(const struct code_table *t, uintptr_t word)
 	return false;
 }
 
-bool beam_code_shared(const struct code_walk *w, uintptr_t word)
+PROBE_PATH bool beam_code_shared(const struct code_walk *w, uintptr_t word)
 {
 	return word >= w->t->shared.from && word < w->t->shared.to;
 }
@@ -369,7 +368,7 @@ static bool is_info(const struct code_table *t, uintptr_t pc)
 	return find(t, pc, &p) && pc - p.m->starts[p.i] < CODE_INFO && frame_there(p.m, p.i) != 0;
 }
 
-bool beam_code_lost(const struct code_walk *w, uintptr_t word)
+PROBE_PATH bool beam_code_lost(const struct code_walk *w, uintptr_t word)
 {
 	const struct code_table *t = w->t;
 	unsigned i = 0;
@@ -384,14 +383,14 @@ bool beam_code_lost(const struct code_walk *w, uintptr_t word)
 	return true;
 }
 
-bool beam_code_known(void)
+PROBE_PATH bool beam_code_known(void)
 {
-	return atomic_load_explicit(&state, memory_order_acquire) == KNOWN;
+	return find_is_known(&table);
 }
 
 const char *beam_code_refusal(void)
 {
-	return atomic_load_explicit(&state, memory_order_acquire) == REFUSED ? refusal : "";
+	return table.why;
 }
 
 /* ---- for who renews the table (not on the probe path) ----------------------------------- */
@@ -432,14 +431,13 @@ void code_counts(uint64_t *unknown, uint64_t *changed)
 	*changed = atomic_load(&changed_frames);
 }
 
-void code_set_known(const char *why)
+/* ---- the search (src/erltrace_code.erl): a table was made; the self-test compares stacks ---- */
+
+static bool conclude(ErlNifEnv *env)
 {
-	if (why != NULL)
-		snprintf(refusal, sizeof(refusal), "%s", why);
-	atomic_store(&state, why != NULL ? REFUSED : KNOWN);
+	(void)env;
+	return atomic_load(&current) != NULL || find_no(&table, "no table of code was made");
 }
 
-bool code_checked(void)
-{
-	return atomic_load(&state) != UNKNOWN;
-}
+const struct find_fact beam_code_fact = {
+	.name = "code", .find = &table, .conclude = conclude};

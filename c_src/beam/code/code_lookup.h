@@ -60,8 +60,6 @@ bool code_was_lost(void); /* since code_none_lost() */
 void code_none_lost(void);
 uintptr_t code_take_lost(unsigned i);			/* a return address; 0: none */
 void code_counts(uint64_t *unknown, uint64_t *changed); /* frames: not known; known as another */
-void code_set_known(const char *refusal); /* the result of the check; NULL: it is as known */
-bool code_checked(void);
 
 /* ---- code_table.c ---------------------------------------------------------------------- */
 

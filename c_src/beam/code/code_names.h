@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "beam/atoms.h"
+#include "compiler.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -46,7 +47,7 @@ static inline const struct code_function *code_function_of(uint32_t number)
 }
 
 /* The function alone; 0: this is none. (probe path) */
-static inline uint64_t code_frame(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
+PROBE_PATH static inline uint64_t code_frame(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
 {
 	const uint64_t tag = atom_ok & 0x3f;
 

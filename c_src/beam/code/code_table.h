@@ -12,10 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beam/vm/facts.h"
+
 #pragma GCC visibility push(hidden)
 
+extern const struct find_fact beam_code_fact;
 bool beam_code_known(void);	     /* it was found, and tested on code of our own */
-const char *beam_code_refusal(void); /* why not; "": nobody has looked yet */
+const char *beam_code_refusal(void); /* why not; "": nobody has searched yet */
 
 /*
  * The frame (code_names.h) of the function that has code at pc, with the file and line of pc if

@@ -50,7 +50,7 @@ static bool is(const uintptr_t *where, uintptr_t address)
 	return where != NULL && *where == address;
 }
 
-bool beam_tells_end(uintptr_t word, bool unknown)
+PROBE_PATH bool beam_tells_end(uintptr_t word, bool unknown)
 {
 	if (return_trace == NULL || exception_trace == NULL)
 		return unknown;
@@ -80,7 +80,7 @@ static int next_word(int i, int words, uint64_t *frames, unsigned *n, unsigned m
 }
 
 /* The frames of a stack by the table of code, after n others. */
-static unsigned walk_table(
+PROBE_PATH static unsigned walk_table(
 	ErlNifEnv *env, unsigned most, uint64_t *frames, unsigned n, unsigned max, bool line)
 {
 	struct code_walk w;
@@ -115,7 +115,8 @@ unsigned beam_walk(ErlNifEnv *env, uint64_t *frames, unsigned max, bool line)
 }
 
 /* The same by the VM's symbols. */
-static unsigned walk(ErlNifEnv *env, unsigned most, uint64_t *pcs, unsigned n, unsigned max)
+PROBE_PATH static unsigned walk(
+	ErlNifEnv *env, unsigned most, uint64_t *pcs, unsigned n, unsigned max)
 {
 	const uintptr_t *stack;
 	int words = stack_of(env, most, &stack);
@@ -151,7 +152,7 @@ void beam_ustack_init(void)
 }
 
 /* In the layout's check: fn, of this arity, has called itself depth times. */
-void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
+PROBE_PATH void beam_ustack_check(ErlNifEnv *env, ERL_NIF_TERM mfa, unsigned depth)
 {
 	uint64_t pcs[8];
 	const ERL_NIF_TERM *t;
@@ -172,7 +173,7 @@ bool beam_ustack_known(void)
 	       beam_layout_known();
 }
 
-unsigned beam_process_stack(
+PROBE_PATH unsigned beam_process_stack(
 	ErlNifEnv *env, unsigned most, uint64_t *frames, unsigned n, unsigned max, bool lines)
 {
 	if (!beam_ustack_known() || enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)

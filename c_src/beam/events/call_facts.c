@@ -21,6 +21,7 @@
 #include "beam/term/term_words.h"
 #include "beam/vm/peek.h"
 #include "call_probes.h"
+#include "compiler.h"
 
 #define SLOTS 65536 /* tables */
 #define TRIES 16
@@ -58,7 +59,7 @@ static unsigned place_of(uint64_t key)
 }
 
 /* Where all places are taken the first one goes: it may be of a table that is no more. */
-void beam_table_set(struct beam_tables *t, ERL_NIF_TERM ref, ERL_NIF_TERM name)
+PROBE_PATH void beam_table_set(struct beam_tables *t, ERL_NIF_TERM ref, ERL_NIF_TERM name)
 {
 	unsigned at, to;
 	uint64_t key;
@@ -79,7 +80,8 @@ void beam_table_set(struct beam_tables *t, ERL_NIF_TERM ref, ERL_NIF_TERM name)
 	atomic_store_explicit(&t->slot[to].key, key, memory_order_release);
 }
 
-ERL_NIF_TERM beam_table_name(const struct beam_tables *t, ErlNifEnv *env, ERL_NIF_TERM table)
+PROBE_PATH ERL_NIF_TERM beam_table_name(
+	const struct beam_tables *t, ErlNifEnv *env, ERL_NIF_TERM table)
 {
 	const ERL_NIF_TERM *e;
 	uint64_t key;
@@ -103,7 +105,7 @@ ERL_NIF_TERM beam_table_name(const struct beam_tables *t, ErlNifEnv *env, ERL_NI
 	return 0;
 }
 
-bool beam_atom_is_new(struct beam_tables *t, ERL_NIF_TERM atom, uint64_t *others)
+PROBE_PATH bool beam_atom_is_new(struct beam_tables *t, ERL_NIF_TERM atom, uint64_t *others)
 {
 	uint64_t number = atom >> 6, last, seen, n;
 

@@ -12,6 +12,7 @@
 #include "beam/term/term_words.h"
 #include "beam/term/texts.h"
 #include "beam/vm/vm_event.h"
+#include "compiler.h"
 #include "engine/clock.h"
 #include "engine/current.h"
 #include "engine/engine.h"
@@ -101,7 +102,7 @@ unsigned beam_call_needs(enum beam_probe id, unsigned argmask)
 /* ---- what is noted ---------------------------------------------------------------------- */
 
 /* Of a call of ets the first argument: its table, or the name of a new one. */
-ERL_NIF_TERM beam_call_note(
+PROBE_PATH ERL_NIF_TERM beam_call_note(
 	const struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM args)
 {
 	ERL_NIF_TERM table, rest;
@@ -114,7 +115,7 @@ ERL_NIF_TERM beam_call_note(
 }
 
 /* ets:new/2 and ets:whereis/1 return the reference of a table, whose name they were called with. */
-void beam_call_noted(const struct beam_event *ev)
+PROBE_PATH void beam_call_noted(const struct beam_event *ev)
 {
 	ERL_NIF_TERM ref;
 
@@ -139,7 +140,8 @@ static uint64_t kept_text(struct texts *x, unsigned bit, ERL_NIF_TERM t)
 	return beam_str(beam_term_text(t));
 }
 
-static uint64_t text(const struct beam_event *ev, struct texts *x, unsigned bit, ERL_NIF_TERM t)
+PROBE_PATH static uint64_t text(
+	const struct beam_event *ev, struct texts *x, unsigned bit, ERL_NIF_TERM t)
 {
 	char *buf = x->buf[x->n];
 
@@ -169,7 +171,8 @@ static int64_t integer(const struct beam_event *ev, ERL_NIF_TERM t, int64_t othe
 	return enif_get_int64(ev->env, t, &v) ? v : otherwise;
 }
 
-static bool ets_entry(struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
+PROBE_PATH static bool ets_entry(
+	struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
 {
 	BEAM_MAKE_ARG(p, arg, ETS_ENTRY, table,
 		table_text(x, ARG_BIT(ETS_ENTRY, table),
@@ -177,7 +180,8 @@ static bool ets_entry(struct beam_event *ev, struct en_probe *p, uint64_t *arg, 
 	return true;
 }
 
-static bool ets_return(struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
+PROBE_PATH static bool ets_return(
+	struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
 {
 	const struct beam_kept *k = ev->kept;
 
@@ -187,7 +191,8 @@ static bool ets_return(struct beam_event *ev, struct en_probe *p, uint64_t *arg,
 	return true;
 }
 
-static bool timer_start(struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
+PROBE_PATH static bool timer_start(
+	struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
 {
 	BEAM_MAKE_ARG(p, arg, TIMER_START, receiver,
 		text(ev, x, ARG_BIT(TIMER_START, receiver), nth(ev, 1)));
@@ -195,7 +200,8 @@ static bool timer_start(struct beam_event *ev, struct en_probe *p, uint64_t *arg
 	return true;
 }
 
-static bool timer_cancel(struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
+PROBE_PATH static bool timer_cancel(
+	struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
 {
 	ERL_NIF_TERM left;
 
@@ -206,7 +212,7 @@ static bool timer_cancel(struct beam_event *ev, struct en_probe *p, uint64_t *ar
 	return true;
 }
 
-static bool is_normal(const struct beam_event *ev, ERL_NIF_TERM reason)
+PROBE_PATH static bool is_normal(const struct beam_event *ev, ERL_NIF_TERM reason)
 {
 	const ERL_NIF_TERM *e;
 	unsigned n;
@@ -221,7 +227,7 @@ static bool is_normal(const struct beam_event *ev, ERL_NIF_TERM reason)
  * simple_one_for_one supervisor have no id.
  *
  */
-static bool supervisor_restart(
+PROBE_PATH static bool supervisor_restart(
 	struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
 {
 	ERL_NIF_TERM reason = nth(ev, 0), id;
@@ -242,7 +248,8 @@ static bool supervisor_restart(
 }
 
 /* crash_report(Class, Reason, Function, Stack) reports none that ended normally. */
-static bool process_crash(struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
+PROBE_PATH static bool process_crash(
+	struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
 {
 	ERL_NIF_TERM class = nth(ev, 0), reason = nth(ev, 1);
 
@@ -255,7 +262,8 @@ static bool process_crash(struct beam_event *ev, struct en_probe *p, uint64_t *a
 	return true;
 }
 
-static bool new_atom(struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
+PROBE_PATH static bool new_atom(
+	struct beam_event *ev, struct en_probe *p, uint64_t *arg, struct texts *x)
 {
 	ERL_NIF_TERM atom;
 	uint64_t others;
@@ -280,7 +288,7 @@ static bool (*const make[])(struct beam_event *, struct en_probe *, uint64_t *, 
 	[BP_ATOM_NEW - BP_CALLS] = new_atom,
 };
 
-void beam_call_fire(struct beam_event *ev, struct en_probe *p)
+PROBE_PATH void beam_call_fire(struct beam_event *ev, struct en_probe *p)
 {
 	const struct beam_probedef *def = p->pvdata;
 	struct texts x = {.kept = ARG_BIT(ETS_ENTRY, process)};

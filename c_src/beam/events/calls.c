@@ -38,7 +38,7 @@
 
 static struct beam_proc no_proc; /* of no pid */
 
-__attribute__((noinline)) void beam_attach(
+PROBE_PATH __attribute__((noinline)) void beam_attach(
 	struct beam_thread *t, struct beam_tstate *s, struct beam_handle *b)
 {
 	s->slot = en_slot_get(b->en);
@@ -68,7 +68,7 @@ static inline const struct beam_fn *plain_fn(const struct beam_handle *b, ERL_NI
 }
 
 /* {M, F, Arguments}, if a script needs those of some function; or no function of ours. */
-static __attribute__((noinline)) const struct beam_fn *fn_slow(
+PROBE_PATH static __attribute__((noinline)) const struct beam_fn *fn_slow(
 	const struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	const ERL_NIF_TERM *t;
@@ -92,10 +92,10 @@ static inline const struct beam_fn *fn_of(const struct beam_event *ev, ERL_NIF_T
 }
 
 /* Before OTP 27 the calls that other handles trace come here too, and their returns will. */
-static __attribute__((noinline)) void others_call(struct beam_event *ev)
+PROBE_PATH static __attribute__((noinline)) void others_call(struct beam_event *ev)
 {
 	if (ev->proc != &no_proc && ev->b->returns &&
-		atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_KNOWN)
+		beam_layout_state() == LAYOUT_KNOWN)
 		beam_stack_cut(&ev->b->procs, ev->proc, (unsigned)beam_stack_level(ev->env));
 }
 
@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) unsigned enter(
 		return beam_stack_enter_fast(procs, ev->proc, fn,
 			(unsigned)beam_stack_level(ev->env), beam_stack_end(ev->env), &ev->tail);
 	}
-	switch (atomic_load_explicit(&beam_layout, memory_order_relaxed)) {
+	switch (beam_layout_state()) {
 	case LAYOUT_KNOWN:
 		return beam_stack_enter(procs, ev->proc, fn,
 			(unsigned)beam_stack_level(ev->env), ev->env, ev->b->marked, tail);
@@ -161,7 +161,7 @@ static inline __attribute__((always_inline)) unsigned enter(
 }
 
 /* For its return. */
-static __attribute__((noinline)) void keep_args(
+PROBE_PATH static __attribute__((noinline)) void keep_args(
 	struct beam_event *ev, const struct beam_fn *fn, unsigned depth, ERL_NIF_TERM mfa)
 {
 	struct beam_kept *k = NULL;
@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) const struct beam_fn *called(
 }
 
 /* The function that ended, where levels are not known; or NULL. */
-static __attribute__((noinline)) const struct beam_fn *ended_by_name(
+PROBE_PATH static __attribute__((noinline)) const struct beam_fn *ended_by_name(
 	struct beam_event *ev, ERL_NIF_TERM to, unsigned *depth)
 {
 	const struct beam_fn *fn =
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) const struct beam_fn *ended(
 	struct beam_event *ev, ERL_NIF_TERM to, unsigned *depth)
 {
 	struct beam_procs *procs = &ev->b->procs;
-	int level, layout = atomic_load_explicit(&beam_layout, memory_order_relaxed);
+	int level, layout = beam_layout_state();
 
 	if (unlikely(ev->proc == &no_proc || !ev->b->returns))
 		return NULL;
@@ -228,7 +228,7 @@ static inline __attribute__((always_inline)) const struct beam_fn *ended(
 	return beam_stack_return(procs, ev->proc, (unsigned)level, depth);
 }
 
-static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
+PROBE_PATH static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
 	const struct beam_fn *fn, unsigned depth, bool tail)
 {
 	uint64_t arg[4] = {[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa),
@@ -247,7 +247,7 @@ static void fire(struct beam_event *ev, struct en_probe *const *probe, unsigned 
 }
 
 /* The probes of a return fire with the arguments of the call. */
-static __attribute__((noinline)) void fire_kept(struct beam_event *ev,
+PROBE_PATH static __attribute__((noinline)) void fire_kept(struct beam_event *ev,
 	struct en_probe *const *probe, unsigned n, const struct beam_fn *fn, unsigned depth)
 {
 	struct beam_kept_pool *pool = &ev->b->procs.kept;
@@ -271,7 +271,7 @@ static inline void fire_return(struct beam_event *ev, struct en_probe *const *pr
 
 /* ---- calls that tell of their ends ------------------------------------------------------ */
 
-void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsigned depth)
+PROBE_PATH void beam_fire_exception(struct beam_event *ev, const struct beam_fn *fn, unsigned depth)
 {
 	struct beam_kept_pool *pool = &ev->b->procs.kept;
 	uint64_t arg[4] = {[ARG(FUNCTION_EXCEPTION, function)] = beam_str(fn->mfa),
@@ -323,7 +323,7 @@ static const struct beam_fn *told(struct beam_event *ev, const struct beam_fn *f
  * function-exception, a call tells of its end itself. Before OTP 27 it may be another handle that
  * has asked for it.
  */
-static __attribute__((noinline)) void end_event(struct beam_event *ev, ERL_NIF_TERM mfa)
+PROBE_PATH static __attribute__((noinline)) void end_event(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	const struct beam_fn *fn = fn_of(ev, mfa), *last = fn;
 	bool raised = ev->argv[0] == atom_exception_from;
@@ -440,7 +440,8 @@ static inline bool asks(struct beam_event *ev)
 }
 
 /* Where several handles may have the event, or it is the first of a thread and a handle. */
-static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+PROBE_PATH static __attribute__((noinline)) ERL_NIF_TERM each_call(
+	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	struct beam_event ev = {.env = env, .argv = argv};
 	unsigned number;
@@ -451,14 +452,14 @@ static __attribute__((noinline)) ERL_NIF_TERM each_call(ErlNifEnv *env, const ER
 	return atom_ok;
 }
 
-void beam_told_end(const struct beam_event *ev, struct beam_tstate *ts)
+PROBE_PATH void beam_told_end(const struct beam_event *ev, struct beam_tstate *ts)
 {
 	attach_event(ev, ts, TOLD);
 }
 
 /* ---- the fast way (fast_calls.c) ------------------------------------------------------- */
 
-void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+PROBE_PATH void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
 	struct beam_tstate *ts, struct beam_handle *b, struct beam_tail tail)
 {
 	if (unlikely(ts->number != b->number))
@@ -473,8 +474,8 @@ void beam_fast_called(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thr
 }
 
 /* What its end is told with; its depth, if that is known. */
-static unsigned end_of_call(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
-	struct beam_tstate *ts, struct beam_handle *b, unsigned level)
+PROBE_PATH static unsigned end_of_call(ErlNifEnv *env, const ERL_NIF_TERM argv[],
+	struct beam_thread *t, struct beam_tstate *ts, struct beam_handle *b, unsigned level)
 {
 	struct beam_event *ev = &ts->ev;
 	unsigned depth = 0;
@@ -491,7 +492,7 @@ static unsigned end_of_call(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct be
 	return depth;
 }
 
-void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+PROBE_PATH void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
 	struct beam_tstate *ts, struct beam_handle *b, const struct beam_fn *fn, unsigned level)
 {
 	unsigned n, depth = end_of_call(env, argv, t, ts, b, level);
@@ -504,7 +505,7 @@ void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thre
 	beam_cost_end(b, ts, argv);
 }
 
-void beam_fast_raised(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
+PROBE_PATH void beam_fast_raised(ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,
 	struct beam_tstate *ts, struct beam_handle *b, const struct beam_fn *fn, unsigned level,
 	ERL_NIF_TERM class, ERL_NIF_TERM reason)
 {
@@ -536,13 +537,13 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM slow_event(
 	return atom_ok;
 }
 
-static __attribute__((noinline)) ERL_NIF_TERM slow_call(
+PROBE_PATH static __attribute__((noinline)) ERL_NIF_TERM slow_call(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_tstate *ts)
 {
 	return slow_event(env, argv, ts, CALL);
 }
 
-static __attribute__((noinline)) ERL_NIF_TERM slow_return(
+PROBE_PATH static __attribute__((noinline)) ERL_NIF_TERM slow_return(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_tstate *ts)
 {
 	return slow_event(env, argv, ts, RETURN_TO);
@@ -572,8 +573,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 		goto slow;
 	if (call ? b->stacks : b->returns) {
 		proc = ts->ev.proc;
-		if (unlikely(atomic_load_explicit(&beam_layout, memory_order_relaxed) !=
-				     LAYOUT_KNOWN ||
+		if (unlikely(beam_layout_state() != LAYOUT_KNOWN ||
 			     atomic_load_explicit(&proc->pid, memory_order_relaxed) != argv[2]))
 			goto slow;
 		depth = proc->n;
@@ -652,9 +652,9 @@ slow:
 
 /* One function each: there is nothing that it has to save before it is known which. */
 #define FAST(name, call, vts)                                                                      \
-	static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM name(ErlNifEnv *env,     \
-		const ERL_NIF_TERM argv[], struct beam_thread *t, struct beam_handle *b,           \
-		struct beam_tstate *ts)                                                            \
+	PROBE_PATH static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM name(         \
+		ErlNifEnv *env, const ERL_NIF_TERM argv[], struct beam_thread *t,                  \
+		struct beam_handle *b, struct beam_tstate *ts)                                     \
 	{                                                                                          \
 		return fast_event(env, argv, t, b, ts, call, vts);                                 \
 	}
@@ -686,20 +686,20 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM on_event(
 	return call ? fast_call(env, argv, t, b, ts) : fast_return(env, argv, t, b, ts);
 }
 
-static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_call(
+PROBE_PATH static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_call(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	return on_event(env, argv, true);
 }
 
-static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_return(
+PROBE_PATH static __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM on_return(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	return on_event(env, argv, false);
 }
 
 /* trace(Tag, State, Tracee, Term, Opts) */
-ERL_NIF_TERM nif_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+PROBE_PATH ERL_NIF_TERM nif_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)argc;
 	if (argv[0] == atom_call)

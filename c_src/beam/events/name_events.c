@@ -8,9 +8,10 @@
 #include "beam/handle/beam_handle.h"
 #include "beam/nif.h"
 #include "beam/vm/vm_event.h"
+#include "compiler.h"
 #include "name_events.h"
 
-static void set(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
+PROBE_PATH static void set(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
 {
 	if (!beam_name_put(&b->names, pid, name))
 		atomic_fetch_add_explicit(&b->procs.lost, 1, memory_order_relaxed);
@@ -25,14 +26,14 @@ static void clear(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
 		beam_name_take(&b->holders, name, pid);
 }
 
-bool beam_is_nobody(const struct beam_handle *b, ERL_NIF_TERM name)
+PROBE_PATH bool beam_is_nobody(const struct beam_handle *b, ERL_NIF_TERM name)
 {
 	return b->holders.tab != NULL && beam_name_of(&b->holders, name) == 0 &&
 	       !atomic_load_explicit(&b->holders_lost, memory_order_relaxed);
 }
 
 /* Under the registry's lock, on the scheduler of whoever registers. */
-void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
+PROBE_PATH void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
 {
 	if (ev->b->names.tab == NULL || !enif_is_atom(ev->env, name))
 		return;

@@ -11,6 +11,7 @@
 #include "beam/term/term_print.h"
 #include "beam/term/texts.h"
 #include "beam/vm/vm_event.h"
+#include "compiler.h"
 #include "engine/probe.h"
 #include "ports.h"
 #include "tracer.h"
@@ -50,7 +51,7 @@ int beam_ports_init(struct beam_handle *b)
 }
 
 /* An atom or a string, as it is: no quotes. */
-static void get_name(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, unsigned size)
+PROBE_PATH static void get_name(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, unsigned size)
 {
 	if (enif_get_atom(env, t, buf, size, ERL_NIF_LATIN1) <= 0 &&
 		enif_get_string(env, t, buf, size, ERL_NIF_LATIN1) == 0)
@@ -58,7 +59,7 @@ static void get_name(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, unsigned size)
 	buf[size - 1] = '\0';
 }
 
-void beam_driver_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM name)
+PROBE_PATH void beam_driver_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM name)
 {
 	unsigned n;
 
@@ -90,8 +91,8 @@ static void find_driver(struct beam_ports *ports, struct port *p)
 	strcpy(p->driver, p->name[strspn(p->name, "0123456789/")] == '\0' ? "fd" : "spawn");
 }
 
-void beam_port_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM owner,
-	ERL_NIF_TERM name)
+PROBE_PATH void beam_port_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port,
+	ERL_NIF_TERM owner, ERL_NIF_TERM name)
 {
 	struct port *p;
 
@@ -116,7 +117,7 @@ void beam_port_note(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM port, ER
 	}
 }
 
-static struct port *known(struct beam_handle *b, ERL_NIF_TERM port)
+PROBE_PATH static struct port *known(struct beam_handle *b, ERL_NIF_TERM port)
 {
 	struct port *p = b->ports != NULL ? slot(b, port) : NULL;
 
@@ -151,7 +152,7 @@ static bool process_arg(ErlNifEnv *env, ERL_NIF_TERM process, uint64_t *arg)
  * Most of these probes begin with process, port and name, as driver-control does; two numbers or
  * texts may follow.
  */
-static void fire_port(
+PROBE_PATH static void fire_port(
 	struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM process, uint64_t a3, uint64_t a4)
 {
 	struct en_probe *p = ev->b->probe[id];
@@ -186,7 +187,7 @@ LIKE_CONTROL(PORT_CONTROL);
 LIKE_CONTROL(PORT_CONNECT);
 
 /* The same with a name before the port: port-open, and of the driver in its start and stop. */
-static void fire_named(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM process)
+PROBE_PATH static void fire_named(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM process)
 {
 	struct en_probe *p = ev->b->probe[id];
 	unsigned strings = ARG_BIT(PORT_OPEN, port);
@@ -214,7 +215,7 @@ BEAM_SAME_ARG(PORT_OPEN, DRIVER_STOP, port);
  * A run without a signal in it was for a file descriptor or a timer; which of them, and in which
  * direction, is not told.
  */
-static void end_run(struct beam_event *ev)
+PROBE_PATH static void end_run(struct beam_event *ev)
 {
 	struct port *p = known(ev->b, ev->cur.key);
 
@@ -262,7 +263,7 @@ static void on_closed(struct beam_event *ev, ERL_NIF_TERM reason)
 
 /* ---- signals --------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(ErlNifEnv *env, ERL_NIF_TERM data)
+PROBE_PATH static uint64_t bytes_of(ErlNifEnv *env, ERL_NIF_TERM data)
 {
 	ERL_NIF_TERM head;
 	ErlNifBinary bin;
@@ -276,7 +277,8 @@ static uint64_t bytes_of(ErlNifEnv *env, ERL_NIF_TERM data)
 	return n;
 }
 
-static void on_control(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM arg, bool call)
+PROBE_PATH static void on_control(
+	struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM arg, bool call)
 {
 	const ERL_NIF_TERM *t;
 	unsigned cmd;
@@ -290,7 +292,7 @@ static void on_control(struct beam_event *ev, ERL_NIF_TERM process, ERL_NIF_TERM
 		bytes_of(ev->env, t[1]));
 }
 
-static void on_connect(struct beam_event *ev, ERL_NIF_TERM to)
+PROBE_PATH static void on_connect(struct beam_event *ev, ERL_NIF_TERM to)
 {
 	struct port *p = known(ev->b, ev->cur.key);
 	char owner[64];
@@ -329,7 +331,7 @@ static void on_port_receive(struct beam_event *ev, ERL_NIF_TERM term)
 	}
 }
 
-void beam_port_event(
+PROBE_PATH void beam_port_event(
 	struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts)
 {
 	if (tag == atom_open)
@@ -345,7 +347,7 @@ void beam_port_event(
 }
 
 /* erl_ddll:try_load(Path, Name, Options), try_unload(Name, Options) */
-void beam_driver_call(struct beam_event *ev, bool load, const ERL_NIF_TERM *args)
+PROBE_PATH void beam_driver_call(struct beam_event *ev, bool load, const ERL_NIF_TERM *args)
 {
 	struct en_probe *p = ev->b->probe[load ? BP_DRIVER_INIT : BP_DRIVER_FINISH];
 	uint64_t arg[4] = {0};

@@ -21,7 +21,8 @@
 #include "event_path.h"
 #include "tracer.h"
 
-static __attribute__((noinline)) ERL_NIF_TERM send_slow(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+PROBE_PATH static __attribute__((noinline)) ERL_NIF_TERM send_slow(
+	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	struct beam_thread *t = beam_self;
 	struct beam_handle *b;
@@ -36,7 +37,7 @@ static __attribute__((noinline)) ERL_NIF_TERM send_slow(ErlNifEnv *env, const ER
 }
 
 /* A message to a process of this node, of which at most the two pids are read. */
-__attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_send(
+PROBE_PATH __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_send(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	struct beam_thread *t = beam_self;

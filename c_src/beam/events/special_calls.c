@@ -5,6 +5,7 @@
 #include "beam/handle/beam_handle.h"
 #include "beam/proc/proc_names.h"
 #include "beam/vm/vm_event.h"
+#include "compiler.h"
 #include "ports.h"
 #include "special_calls.h"
 #include "user.h"
@@ -55,7 +56,7 @@ static void note_label(struct beam_event *ev)
 		beam_proc_name_label(&ev->b->proc_names, ev, label);
 }
 
-void beam_special_call(
+PROBE_PATH void beam_special_call(
 	struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM mfa, bool proc)
 {
 	const ERL_NIF_TERM *t;

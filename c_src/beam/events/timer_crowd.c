@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "beam/pages.h"
+#include "compiler.h"
 #include "timer_crowd.h"
 
 #define CROWDS	64
@@ -110,7 +111,7 @@ static unsigned at(int64_t time)
 }
 
 /* The first in which some are due, of those from `from` to `to`; -1: none. */
-static int64_t first_in(struct ring *g, int64_t from, int64_t to)
+PROBE_PATH static int64_t first_in(struct ring *g, int64_t from, int64_t to)
 {
 	if (to - from >= SPAN)
 		to = from + SPAN - 1;
@@ -126,7 +127,7 @@ static int64_t first_in(struct ring *g, int64_t from, int64_t to)
 }
 
 /* The first that is due by now; -1: none. */
-static int64_t first_by(struct ring *g, int64_t now)
+PROBE_PATH static int64_t first_by(struct ring *g, int64_t now)
 {
 	int64_t low = atomic_load(&g->low), was = low, first = first_in(g, low, now);
 	int64_t to = first >= 0 ? first : now, missed;
@@ -198,7 +199,7 @@ static void ring_clear(struct ring *g, int64_t now)
 
 /* ---- crowds ----------------------------------------------------------------------------- */
 
-static struct crowd *find(struct beam_crowds *c, uint64_t key)
+PROBE_PATH static struct crowd *find(struct beam_crowds *c, uint64_t key)
 {
 	if (key <= BUSY || atomic_load_explicit(&c->used, memory_order_relaxed) == 0)
 		return NULL;
@@ -245,7 +246,8 @@ static struct crowd *make(struct beam_crowds *c, uint64_t key, int64_t now)
 	return NULL;
 }
 
-int64_t beam_crowd_put(struct beam_crowds *c, uint64_t key, int64_t now, int64_t due, uint64_t by)
+PROBE_PATH int64_t beam_crowd_put(
+	struct beam_crowds *c, uint64_t key, int64_t now, int64_t due, uint64_t by)
 {
 	struct crowd *w = find(c, key);
 	int64_t ms = due / MS, from = now / MS;
@@ -261,7 +263,7 @@ int64_t beam_crowd_put(struct beam_crowds *c, uint64_t key, int64_t now, int64_t
 	return due_at(r, ms / step(r));
 }
 
-int64_t beam_crowd_first(struct beam_crowds *c, uint64_t key, int64_t now)
+PROBE_PATH int64_t beam_crowd_first(struct beam_crowds *c, uint64_t key, int64_t now)
 {
 	struct crowd *w = find(c, key);
 	int64_t first = 0;
@@ -275,7 +277,7 @@ int64_t beam_crowd_first(struct beam_crowds *c, uint64_t key, int64_t now)
 	return first;
 }
 
-bool beam_crowd_take(struct beam_crowds *c, uint64_t key, int64_t due, uint64_t *by)
+PROBE_PATH bool beam_crowd_take(struct beam_crowds *c, uint64_t key, int64_t due, uint64_t *by)
 {
 	struct crowd *w = find(c, key);
 
@@ -285,7 +287,7 @@ bool beam_crowd_take(struct beam_crowds *c, uint64_t key, int64_t due, uint64_t 
 	return true;
 }
 
-bool beam_crowd_is_past(struct beam_crowds *c, uint64_t key, int64_t due)
+PROBE_PATH bool beam_crowd_is_past(struct beam_crowds *c, uint64_t key, int64_t due)
 {
 	struct crowd *w = find(c, key);
 

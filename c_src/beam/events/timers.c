@@ -33,6 +33,7 @@
 #include "beam/term/texts.h"
 #include "beam/vm/peek.h"
 #include "beam/vm/vm_event.h"
+#include "compiler.h"
 #include "engine/clock.h"
 #include "engine/drop.h"
 #include "engine/engine.h"
@@ -94,7 +95,7 @@ static uint64_t mixed(uint64_t a, uint64_t b)
 }
 
 /* References by their words, all else by its text: of a large term the beginning has to do. */
-static uint64_t key_of(ErlNifEnv *env, ERL_NIF_TERM t)
+PROBE_PATH static uint64_t key_of(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	uint64_t h = 0xcbf29ce484222325ULL, word[2];
 	char text[BEAM_TEXT_MAX];
@@ -110,7 +111,7 @@ static uint64_t key_of(ErlNifEnv *env, ERL_NIF_TERM t)
 }
 
 /* A receiver is a pid or a name: an immediate term. */
-static uint64_t message_key(ErlNifEnv *env, ERL_NIF_TERM receiver, ERL_NIF_TERM msg)
+PROBE_PATH static uint64_t message_key(ErlNifEnv *env, ERL_NIF_TERM receiver, ERL_NIF_TERM msg)
 {
 	return mixed(key_of(env, msg), receiver);
 }
@@ -154,8 +155,8 @@ static struct timer *claim_unused(struct beam_timers *t, uint64_t key, int64_t n
 }
 
 /* due: when it is, and then when that is as it was kept, which a crowd rounds. */
-static bool put(struct beam_timers *t, uint64_t key, int64_t now, int64_t *due, uint64_t other,
-	ERL_NIF_TERM by)
+PROBE_PATH static bool put(struct beam_timers *t, uint64_t key, int64_t now, int64_t *due,
+	uint64_t other, ERL_NIF_TERM by)
 {
 	unsigned alike;
 	struct timer *s = claim_unused(t, key, now, &alike);
@@ -173,7 +174,7 @@ static bool put(struct beam_timers *t, uint64_t key, int64_t now, int64_t *due, 
 }
 
 /* Of the entries of a key the one that is due first; other: only one with that. */
-static struct timer *find(struct beam_timers *t, uint64_t key, uint64_t other)
+PROBE_PATH static struct timer *find(struct beam_timers *t, uint64_t key, uint64_t other)
 {
 	struct timer *s = first_of(t, key), *end = s + TRIES, *found = NULL;
 
@@ -195,7 +196,7 @@ struct taken {
 };
 
 /* Out of the table; false: somebody else has taken it. */
-static bool take(struct timer *s, uint64_t key, struct taken *to)
+PROBE_PATH static bool take(struct timer *s, uint64_t key, struct taken *to)
 {
 	if (s == NULL || !claim(s, key))
 		return false;
@@ -209,7 +210,7 @@ static bool take(struct timer *s, uint64_t key, struct taken *to)
 /* ---- calls ------------------------------------------------------------------------------ */
 
 /* Of send_after(Time, Receiver, Message): the key of its message, which is not kept in full. */
-ERL_NIF_TERM beam_timer_note(
+PROBE_PATH ERL_NIF_TERM beam_timer_note(
 	const struct beam_event *ev, const struct beam_fn *fn, ERL_NIF_TERM args)
 {
 	ERL_NIF_TERM time, receiver, msg;
@@ -299,7 +300,7 @@ static void cancelled(const struct beam_event *ev)
 		forget(t, had.other, key, had.due);
 }
 
-void beam_timer_noted(const struct beam_event *ev)
+PROBE_PATH void beam_timer_noted(const struct beam_event *ev)
 {
 	if (ev->b->timers == NULL || ev->kept == NULL)
 		return;
@@ -343,7 +344,7 @@ struct first {
 	int64_t due;	    /* -1: there is none */
 };
 
-static struct first first_timer(struct beam_timers *t, uint64_t key, int64_t now)
+PROBE_PATH static struct first first_timer(struct beam_timers *t, uint64_t key, int64_t now)
 {
 	struct first f = {.key = key, .slot = find(t, key, 0), .due = -1};
 	int64_t crowd = beam_crowd_first(t->crowds, key, now);
@@ -384,7 +385,7 @@ static bool by_message(
 	return true;
 }
 
-void beam_timer_message(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
+PROBE_PATH void beam_timer_message(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opts)
 {
 	struct en_probe *p = ev->b->probe[BP_TIMER_EXPIRE];
 	struct taken timer = {.due = 0};

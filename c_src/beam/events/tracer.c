@@ -36,7 +36,8 @@
 #include "timers.h"
 #include "tracer.h"
 
-static __attribute__((noinline)) ERL_NIF_TERM enabled_slow(ErlNifEnv *env, ERL_NIF_TERM state)
+PROBE_PATH static __attribute__((noinline)) ERL_NIF_TERM enabled_slow(
+	ErlNifEnv *env, ERL_NIF_TERM state)
 {
 	unsigned number;
 	bool gone;
@@ -51,7 +52,7 @@ static __attribute__((noinline)) ERL_NIF_TERM enabled_slow(ErlNifEnv *env, ERL_N
 	return gone ? atom_remove : atom_discard;
 }
 
-ERL_NIF_TERM nif_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+PROBE_PATH ERL_NIF_TERM nif_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)argc;
 	return likely(beam_fires(argv[1])) ? atom_trace : enabled_slow(env, argv[1]);
@@ -73,7 +74,7 @@ static uint64_t term_arg(ErlNifEnv *env, char *buf, size_t size, ERL_NIF_TERM te
 }
 
 /* "lists:seq/2" of {M, F, Arguments or Arity}; NULL: it is none. */
-static const struct et_str *mfa_text(ErlNifEnv *env, ERL_NIF_TERM mfa)
+PROBE_PATH static const struct et_str *mfa_text(ErlNifEnv *env, ERL_NIF_TERM mfa)
 {
 	const ERL_NIF_TERM *t;
 	unsigned arity = 0;
@@ -97,7 +98,7 @@ static bool function_arg(const struct beam_event *ev, ERL_NIF_TERM mfa, uint64_t
 }
 
 /* process-spawn, process-scheduled. */
-static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM mfa)
+PROBE_PATH static void on_pid_mfa(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM mfa)
 {
 	struct en_probe *p = ev->b->probe[id];
 	unsigned strings = STRINGS(PROCESS_SPAWN);
@@ -123,7 +124,8 @@ static void on_spawned(struct beam_event *ev, ERL_NIF_TERM mfa)
 	on_pid_mfa(ev, BP_PROCESS_SPAWN, mfa);
 }
 
-static __attribute__((noinline)) void on_exit_(struct beam_event *ev, ERL_NIF_TERM reason)
+PROBE_PATH static __attribute__((noinline)) void on_exit_(
+	struct beam_event *ev, ERL_NIF_TERM reason)
 {
 	struct beam_handle *b = ev->b;
 	struct en_probe *p = b->probe[BP_PROCESS_EXIT];
@@ -224,7 +226,8 @@ static void on_out(struct beam_event *ev, ERL_NIF_TERM mfa)
  * The token that the message carries, {Flags, Label, Serial, From, Previous} of the sender, or []:
  * the event comes before the VM has counted it up, but for messages to other nodes after that.
  */
-static void token_args(struct beam_event *ev, ERL_NIF_TERM opts, bool counted, uint64_t *arg)
+PROBE_PATH static void token_args(
+	struct beam_event *ev, ERL_NIF_TERM opts, bool counted, uint64_t *arg)
 {
 	const ERL_NIF_TERM *t;
 	ErlNifSInt64 label, serial, last;
@@ -244,7 +247,7 @@ static void token_args(struct beam_event *ev, ERL_NIF_TERM opts, bool counted, u
 }
 
 /* to_text: of a receiver whose text is not kept, or NULL. */
-static void send_any(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to,
+PROBE_PATH static void send_any(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to,
 	const char *to_text, bool remote, ERL_NIF_TERM opts)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_SEND];
@@ -262,7 +265,7 @@ static void send_any(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to,
 		to_text == NULL ? STRINGS(MESSAGE_SEND) : ARG_BIT(MESSAGE_SEND, sender), &ev->cur);
 }
 
-static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, const char *to_text,
+PROBE_PATH static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, const char *to_text,
 	ERL_NIF_TERM node, ERL_NIF_TERM opts)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_SEND_REMOTE];
@@ -285,7 +288,7 @@ static void send_remote(struct beam_event *ev, ERL_NIF_TERM msg, const char *to_
 }
 
 /* To a process that has ended, which the VM tells, or a name that nobody has. */
-static __attribute__((noinline)) void send_undelivered(
+PROBE_PATH static __attribute__((noinline)) void send_undelivered(
 	struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to)
 {
 	struct en_probe *p = ev->b->probe[BP_MESSAGE_UNDELIVERED];
@@ -300,7 +303,7 @@ static __attribute__((noinline)) void send_undelivered(
 }
 
 /* To a name, an alias, a pid of another node, {Name, Node}. */
-static __attribute__((noinline)) void send_slow(
+PROBE_PATH static __attribute__((noinline)) void send_slow(
 	struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM to, ERL_NIF_TERM opts)
 {
 	const ERL_NIF_TERM *t;
@@ -369,7 +372,7 @@ static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opt
 /* ---- garbage collections --------------------------------------------------------------- */
 
 /* A number of the list [{Key, Value}]; 0: not there. */
-static uint64_t value_of(ErlNifEnv *env, ERL_NIF_TERM list, ERL_NIF_TERM key)
+PROBE_PATH static uint64_t value_of(ErlNifEnv *env, ERL_NIF_TERM list, ERL_NIF_TERM key)
 {
 	const ERL_NIF_TERM *t;
 	ERL_NIF_TERM head;
@@ -397,7 +400,7 @@ static void heap_changed(struct beam_event *ev, uint64_t from, uint64_t to)
 BEAM_SAME_ARG(PROCESS_HEAP_GROW, PROCESS_HEAP_SHRINK, process);
 BEAM_SAME_ARG(PROCESS_HEAP_GROW, PROCESS_HEAP_SHRINK, after);
 
-static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
+PROBE_PATH static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
 {
 	struct en_probe *p = ev->b->probe[id];
 	bool start = id == BP_GC_MINOR_START || id == BP_GC_MAJOR_START;
@@ -418,7 +421,7 @@ static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_TERM info)
 
 /* ---- dispatch -------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void rare(
+PROBE_PATH static __attribute__((noinline)) void rare(
 	struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM term, ERL_NIF_TERM opts)
 {
 	if (tag == atom_spawned)
@@ -514,7 +517,8 @@ static inline void dispatch(struct beam_event *ev, struct beam_tstate *ts)
  * or that loses its token.
  *
  */
-static __attribute__((noinline)) ERL_NIF_TERM trace_check(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+PROBE_PATH static __attribute__((noinline)) ERL_NIF_TERM trace_check(
+	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	if (argv[1] == atom_layout && (argv[0] == atom_call || argv[0] == atom_return_to)) {
 		if (beam_layout_sample(env, argv[0] == atom_return_to))
@@ -548,7 +552,7 @@ static inline bool asks(struct beam_event *ev)
 }
 
 /* Whatever calls.c and sends.c do not do: all but calls and returns, and most messages sent. */
-__attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
+PROBE_PATH __attribute__((noinline, no_stack_protector)) ERL_NIF_TERM beam_trace_any(
 	ErlNifEnv *env, const ERL_NIF_TERM argv[])
 {
 	struct beam_event ev;

@@ -13,7 +13,7 @@
  *   timer_crowd.c    the same of many timers that are alike
  *   name_events.c    names of processes come and go
  *   user.c           probes that Erlang code fires itself
- *   monitor.c        probes that a process of ours fires (erltrace_monitor)
+ *   monitor.c        probes that a process of ours fires (erltrace_sysmon)
  */
 #ifndef BEAM_TRACER_H
 #define BEAM_TRACER_H

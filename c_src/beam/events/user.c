@@ -12,6 +12,7 @@
 #include "beam/handle/handles.h"
 #include "beam/nif.h"
 #include "beam/term/texts.h"
+#include "compiler.h"
 #include "engine/probe.h"
 #include "user.h"
 
@@ -46,7 +47,7 @@ static bool add_binary(ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t *len)
 	return true;
 }
 
-static bool add_iolist(
+PROBE_PATH static bool add_iolist(
 	ErlNifEnv *env, ERL_NIF_TERM t, char *buf, size_t *len, unsigned *steps, int deep)
 {
 	ERL_NIF_TERM head;
@@ -64,7 +65,7 @@ static bool add_iolist(
 }
 
 /* A text argument; "" for an atom. false: it is no text. */
-static bool get_text(ErlNifEnv *env, ERL_NIF_TERM t, char *buf)
+PROBE_PATH static bool get_text(ErlNifEnv *env, ERL_NIF_TERM t, char *buf)
 {
 	size_t len = 0;
 	unsigned steps = 0;
@@ -104,7 +105,7 @@ static struct en_probe *probe_of(struct beam_handle *b, ErlNifEnv *env, enum bea
 	}
 }
 
-ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid,
+PROBE_PATH ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM pid,
 	enum beam_user kind, const ERL_NIF_TERM *args, unsigned n)
 {
 	struct beam_event ev = {.b = b, .env = env,
@@ -148,14 +149,14 @@ ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM 
 }
 
 /* user_enabled() -> boolean(): is any user probe of any handle enabled? */
-ERL_NIF_TERM nif_user_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+PROBE_PATH ERL_NIF_TERM nif_user_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	(void)env, (void)argc, (void)argv;
 	return atomic_load_explicit(&beam_nuser, memory_order_relaxed) > 0 ? atom_true : atom_false;
 }
 
 /* user_trace(Args): [Msg], [Tag, I1..4, S1..4] or [Label, Tag, I1..4, S1..4] */
-ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+PROBE_PATH ERL_NIF_TERM nif_user_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ERL_NIF_TERM args[10], list = argv[0], result = atom_false, pid;
 	enum beam_user kind;

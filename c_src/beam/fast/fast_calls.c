@@ -166,7 +166,8 @@ static ERL_NIF_TERM plain(struct fast_thread *ft, ERL_NIF_TERM t, unsigned *npar
 }
 
 /* {M, F, [Argument]} or {M, F, Arity} */
-static ERL_NIF_TERM make_mfa(struct fast_thread *ft, const struct beam_fn *fn, const uintptr_t *reg)
+PROBE_PATH static ERL_NIF_TERM make_mfa(
+	struct fast_thread *ft, const struct beam_fn *fn, const uintptr_t *reg)
 {
 	ERL_NIF_TERM *w = ft->words, *cell = w + 10;
 	unsigned n = fn->arity, nparts = 0;
@@ -228,7 +229,7 @@ static inline struct beam_handle *enter(struct beam_thread *t, uint64_t slot)
 	return NULL;
 }
 
-static __attribute__((noinline)) const struct beam_fn *fn_of_mfa(
+PROBE_PATH static __attribute__((noinline)) const struct beam_fn *fn_of_mfa(
 	const struct beam_handle *b, const struct mfa *m)
 {
 	const struct beam_fn *fn = beam_function_find(&b->fns, m->mod, m->fun, m->arity);
@@ -265,8 +266,8 @@ static inline void show(struct fast_thread *ft, struct beam_tstate *ts, char *pr
 }
 
 /* ERROR's clauses may use built-ins where the clause that failed has none. */
-static __attribute__((noinline)) void faulted(struct beam_thread *t, struct beam_tstate *ts,
-	char *proc, ERL_NIF_TERM tag, const struct beam_handle *b)
+PROBE_PATH static __attribute__((noinline)) void faulted(struct beam_thread *t,
+	struct beam_tstate *ts, char *proc, ERL_NIF_TERM tag, const struct beam_handle *b)
 {
 	show(&t->fast, ts, proc, tag, b);
 	en_fire_error(&ts->slot->fire);
@@ -323,9 +324,9 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 
 /* ---- entries --------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void entry_slow(struct beam_thread *t, struct beam_handle *b,
-	struct beam_tstate *ts, const struct beam_fn *fn, char *proc, const uintptr_t *reg,
-	const struct beam_tail *tail)
+PROBE_PATH static __attribute__((noinline)) void entry_slow(struct beam_thread *t,
+	struct beam_handle *b, struct beam_tstate *ts, const struct beam_fn *fn, char *proc,
+	const uintptr_t *reg, const struct beam_tail *tail)
 {
 	struct fast_thread *ft = &t->fast;
 	ErlNifEnv *env = set_up(ft, proc, atom_call, b);
@@ -376,7 +377,7 @@ static bool waits_for(const struct beam_handle *b, uint64_t word)
 }
 
 /* Are there n frames of ours on top, one upon another: a loop of tail calls? */
-static bool is_chain(char *proc, unsigned n)
+PROBE_PATH static bool is_chain(char *proc, unsigned n)
 {
 	const struct core_vm *vm = &fast_core->vm;
 	const uintptr_t *at = (const uintptr_t *)word_at(proc, vm->stop);
@@ -399,7 +400,7 @@ static bool is_chain(char *proc, unsigned n)
  */
 #define OWN_CHAIN    4096
 #define WAITED_CHAIN 16
-static __attribute__((noinline)) bool replaces(
+PROBE_PATH static __attribute__((noinline)) bool replaces(
 	struct beam_thread *t, char *proc, const uintptr_t *info, uint64_t top)
 {
 	bool framed = false, own = false, waited = false;
@@ -449,7 +450,7 @@ static inline __attribute__((always_inline)) uint32_t entry_in_slot(struct beam_
 }
 
 /* By several handles, or a tail call. */
-static __attribute__((noinline)) uint64_t entry_in_all(struct beam_thread *t, char *proc,
+PROBE_PATH static __attribute__((noinline)) uint64_t entry_in_all(struct beam_thread *t, char *proc,
 	const uintptr_t *info, const uintptr_t *reg, uint64_t top, long below)
 {
 	struct beam_tail tail = {.is = false, .below = (unsigned)below};
@@ -467,7 +468,7 @@ static __attribute__((noinline)) uint64_t entry_in_all(struct beam_thread *t, ch
 	return frame_word(number, tail.is ? CORE_REPLACE : CORE_PUSH);
 }
 
-static uint64_t on_entry(
+PROBE_PATH static uint64_t on_entry(
 	char *proc, const uintptr_t *info, uintptr_t *reg, uint64_t top, long below)
 {
 	struct beam_thread *t = beam_self;
@@ -482,8 +483,9 @@ static uint64_t on_entry(
 
 /* ---- returns --------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void return_slow(struct beam_thread *t, struct beam_handle *b,
-	uint64_t slot, const struct beam_fn *fn, char *proc, const uintptr_t *reg)
+PROBE_PATH static __attribute__((noinline)) void return_slow(struct beam_thread *t,
+	struct beam_handle *b, uint64_t slot, const struct beam_fn *fn, char *proc,
+	const uintptr_t *reg)
 {
 	struct fast_thread *ft = &t->fast;
 	struct beam_tstate *ts = &t->tstates[slot];
@@ -513,7 +515,7 @@ static inline __attribute__((always_inline)) void return_in_slot(struct beam_thr
 	beam_thread_leave(t);
 }
 
-static __attribute__((noinline)) void return_in_all(
+PROBE_PATH static __attribute__((noinline)) void return_in_all(
 	struct beam_thread *t, char *proc, uint64_t word, const uintptr_t *reg)
 {
 	for (uint64_t slots = atomic_load_explicit(&fast_slots, memory_order_relaxed); slots != 0;
@@ -521,7 +523,7 @@ static __attribute__((noinline)) void return_in_all(
 		return_in_slot(t, (uint64_t)__builtin_ctzll(slots), proc, word, reg);
 }
 
-static void on_return(char *proc, uint64_t word, const uintptr_t *reg)
+PROBE_PATH static void on_return(char *proc, uint64_t word, const uintptr_t *reg)
 {
 	struct beam_thread *t = beam_self;
 	uint64_t only = atomic_load_explicit(&fast_only, memory_order_relaxed);
@@ -549,8 +551,8 @@ static void get_reason(struct fast_thread *ft, const char *proc, bool caught, co
 }
 
 /* From the newest frame on, as the calls end; level: words on the stack when each was called. */
-static void on_raised(char *proc, const uintptr_t *newest, const uintptr_t *end, bool caught,
-	const uintptr_t *reg)
+PROBE_PATH static void on_raised(char *proc, const uintptr_t *newest, const uintptr_t *end,
+	bool caught, const uintptr_t *reg)
 {
 	const struct core_vm *vm = &fast_core->vm;
 	const uintptr_t *bottom = (const uintptr_t *)word_at(proc, vm->hend), *at;

@@ -212,11 +212,11 @@ void fast_core_leave(unsigned slot)
 	enif_mutex_unlock(lock);
 }
 
-/* ---- what erltrace_fastcalls.erl calls ------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------- */
 
 static ERL_NIF_TERM step_done(ErlNifEnv *env, bool ok)
 {
-	return ok ? atom_ok : beam_refused(env, found.why);
+	return find_answer(env, &fast_search, ok);
 }
 
 /* A core that an older library has left here is taken over as it is. */
@@ -231,7 +231,7 @@ static ERL_NIF_TERM adopt(ErlNifEnv *env)
 		return atom_undefined;
 	fast_core = c;
 	beam_fast_frames = &c->vm;
-	return atom_ok;
+	return step_done(env, find_conclude(&fast_search, true));
 }
 
 /* [Installed, word of entries is ours, somebody is in charge, frames that found no room] */
@@ -294,57 +294,79 @@ static bool spoil_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
 	return false;
 }
 
-static ERL_NIF_TERM word_step(ErlNifEnv *env, const char *step, ERL_NIF_TERM arg)
+/* code, {catches, 0..2}, {sensitive, 0..1}, return, in this order; or a core that is there: adopt */
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
+	ErlNifEnv *env = s->env;
 	unsigned n = 0;
 
-	enif_get_uint(env, arg, &n);
-	if (strcmp(step, "catches") == 0)
+	enif_get_uint(env, s->arg, &n);
+	if (strcmp(s->name, "code") == 0)
+		return step_done(
+			env, fast_find_code(&found, env, atom_erltrace_fastcalls, atom_one));
+	if (strcmp(s->name, "catches") == 0)
 		return step_done(env, fast_find_catches(&found, env, n));
-	if (strcmp(step, "sensitive") == 0)
+	if (strcmp(s->name, "sensitive") == 0)
 		return step_done(env, fast_find_sensitive(&found, env, n));
-	return spoil_step(env, step, arg) ? atom_ok : fast_test_step(env, step, arg);
+	if (strcmp(s->name, "return") == 0)
+		return step_done(env, fast_find_return(&found, env));
+	return strcmp(s->name, "adopt") == 0 ? adopt(env) : 0;
+}
+
+static ERL_NIF_TERM install_step(ErlNifEnv *env)
+{
+	const char *why = atomic_load(&fast_search.state) == FIND_CONCLUDED
+				  ? install()
+				  : "the words are not known";
+
+	return why == NULL ? atom_ok : beam_refused(env, why);
 }
 
 /*
- * fastcalls(Step): code, {catches, 0..2}, {sensitive, 0..1}, return, words look for what is needed,
- * in this order; adopt, install, start, stop; what tests ask. ok | {refused, Why} | undefined.
+ * install; test_start, test_stop, forget: the self-test, with what fast_test.c counts, and its end if
+ * it failed; state; what tests ask.
  */
-ERL_NIF_TERM nif_fastcalls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static ERL_NIF_TERM ask(const struct find_step *s)
 {
-	char step[BEAM_STEP];
-	const char *why;
-	ERL_NIF_TERM arg;
+	ErlNifEnv *env = s->env;
 
-	(void)argc;
-	if (beam_get_step(env, argv[0], step, &arg))
-		return word_step(env, step, arg);
-	if (strcmp(step, "adopt") == 0)
-		return adopt(env);
-	if (strcmp(step, "code") == 0)
-		return step_done(
-			env, fast_find_code(&found, env, atom_erltrace_fastcalls, atom_one));
-	if (strcmp(step, "return") == 0)
-		return step_done(env, fast_find_return(&found, env));
-	if (strcmp(step, "words") == 0)
-		return step_done(env, fast_find_words(&found));
-	if (strcmp(step, "facts") == 0) /* what was found, to be compared */
-		return beam_make_binary(env, &found, sizeof(found));
-	if (strcmp(step, "state") == 0)
-		return state(env);
-	if (strcmp(step, "bytes") == 0)
-		return enif_make_uint64(env, fast_find_bytes());
-	if (strcmp(step, "words_read") == 0)
-		return enif_make_uint64(env, fast_find_words_read());
-	if (strcmp(step, "install") == 0) {
-		why = install();
-		return why == NULL ? atom_ok : beam_refused(env, why);
-	}
-	if (strcmp(step, "forget") == 0) { /* the self-test failed: nobody may join */
+	if (s->has_arg)
+		return spoil_step(env, s->name, s->arg) ? atom_ok
+							: fast_test_step(env, s->name, s->arg);
+	if (strcmp(s->name, "install") == 0)
+		return install_step(env);
+	if (strcmp(s->name, "test_start") == 0 || strcmp(s->name, "test_stop") == 0)
+		return test(env, s->name[7] == 'a');
+	if (strcmp(s->name, "forget") == 0) { /* nobody may join */
 		fast_core = NULL;
 		return atom_ok;
 	}
-	if (strcmp(step, "start") == 0 || strcmp(step, "stop") == 0)
-		return test(env, step[2] == 'a');
-	return enif_make_badarg(env);
+	if (strcmp(s->name, "state") == 0)
+		return state(env);
+	if (strcmp(s->name, "facts") == 0) /* what was found, to be compared */
+		return beam_make_binary(env, &found, sizeof(found));
+	if (strcmp(s->name, "bytes") == 0)
+		return enif_make_uint64(env, fast_find_bytes());
+	if (strcmp(s->name, "words_read") == 0)
+		return enif_make_uint64(env, fast_find_words_read());
+	return 0;
 }
+
+static void start(ErlNifEnv *env)
+{
+	(void)env;
+	memset(&found, 0, sizeof(found));
+}
+
+static bool conclude(ErlNifEnv *env)
+{
+	(void)env;
+	return fast_find_words(&found);
+}
+
+const struct find_fact fast_fact = {.name = "fast",
+	.find = &fast_search,
+	.start = start,
+	.observe = observe,
+	.ask = ask,
+	.conclude = conclude};

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beam/vm/facts.h"
 #include "core/core.h"
 
 #pragma GCC visibility push(hidden)
 
+extern const struct find_fact fast_fact;
 bool fast_core_init(void); /* the library is loaded */
 
 extern struct core *fast_core; /* NULL: none is installed, or it was refused */

@@ -20,10 +20,8 @@
  * Every byte of code goes through byte(), every word of a process, its stack and the JIT's table
  * through look(), every mapping through read_maps(): a test changes each of them and sees it
  * refused.
- *
  */
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,17 +57,8 @@ static const char *spoilt_maps;
 static enum fast_map_fault map_fault;
 static const uintptr_t elsewhere[8]; /* no code, no function of the VM, no stack */
 
-/* Refuse, and say why. */
-static bool no(struct fast_found *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool no(struct fast_found *f, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(f->why, sizeof(f->why), format, ap);
-	va_end(ap);
-	return false;
-}
+struct find fast_search;
+#define no(...) find_no(&fast_search, __VA_ARGS__)
 
 /* ---- what is read ---------------------------------------------------------------------- */
 
@@ -132,7 +121,8 @@ static bool spoil_map(struct mapping *m)
 	return map_fault != MAP_MISSING;
 }
 
-static bool read_maps(struct fast_found *f)
+/* Why they cannot be read; NULL: they are there. */
+static const char *read_maps(void)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
 	char line[512];
@@ -142,7 +132,7 @@ static bool read_maps(struct fast_found *f)
 	if (file == NULL || maps == NULL) {
 		if (file != NULL)
 			fclose(file);
-		return no(f, "/proc/self/maps cannot be read");
+		return "/proc/self/maps cannot be read";
 	}
 	nmaps = 0;
 	while (nmaps < MOST_MAPS && fgets(line, sizeof(line), file) != NULL) {
@@ -156,7 +146,14 @@ static bool read_maps(struct fast_found *f)
 			nmaps++;
 	}
 	fclose(file);
-	return nmaps < MOST_MAPS || no(f, "too many mappings");
+	return nmaps < MOST_MAPS ? NULL : "too many mappings";
+}
+
+static bool have_maps(void)
+{
+	const char *why = read_maps();
+
+	return why == NULL || no("%s", why);
 }
 
 static const struct mapping *map_of(uintptr_t at)
@@ -200,16 +197,15 @@ static bool in_vm(uintptr_t p)
 	       m->minor == vm->minor;
 }
 
-static bool word_ok(struct fast_found *f, struct core_word *w, uintptr_t function, const char *what)
+static bool word_ok(struct core_word *w, uintptr_t function, const char *what)
 {
 	const struct mapping *m = in_jit(w->at);
 	uintptr_t offset;
 
 	if (m == NULL || ((uintptr_t)w->at & 7) != 0)
-		return no(f, "%s: its word is not in the JIT's memory", what);
+		return no("%s: its word is not in the JIT's memory", what);
 	if (!in_vm(function))
-		return no(f,
-			"%s: its word does not point into the VM: somebody else has changed it",
+		return no("%s: its word does not point into the VM: somebody else has changed it",
 			what);
 	offset = (uintptr_t)w->at - m->from + m->offset;
 	for (int i = 0; i < nmaps; i++) {
@@ -223,7 +219,7 @@ static bool word_ok(struct fast_found *f, struct core_word *w, uintptr_t functio
 		if (look(w->writable) == *w->at)
 			return true;
 	}
-	return no(f, "%s: its word has no mapping that can be written", what);
+	return no("%s: its word has no mapping that can be written", what);
 }
 
 /* ---- code ------------------------------------------------------------------------------ */
@@ -262,7 +258,7 @@ static const uint8_t *target(const uint8_t *p)
 }
 
 /* The only place around `near` that is so; NULL: there is none, or more than one. */
-static const uint8_t *find_only(const uint8_t *near, const uint16_t *pattern, unsigned n)
+static const uint8_t *only_place(const uint8_t *near, const uint16_t *pattern, unsigned n)
 {
 	const struct mapping *m = in_any_jit(near);
 	uintptr_t from = (uintptr_t)near, to = from, hit = 0;
@@ -306,13 +302,13 @@ static const uint16_t call_gc[] = {0x4c, 0x89, 0xef, 0x48, 0x89, 0xda, ANY, 0x89
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
-static const uint8_t *find_breakpoint(struct fast_found *f, const uint8_t *entry)
+static const uint8_t *find_breakpoint(const uint8_t *entry)
 {
 	const uint8_t *t, *found = NULL;
 
 	if (byte(entry) != 0xeb || byte(entry + 1) != 6 || byte(entry + 3) != 0xe8 ||
 		(t = target(entry + 3)) == NULL) {
-		no(f, "functions do not begin as known");
+		no("functions do not begin as known");
 		return NULL;
 	}
 	if (byte(t) == 0xe9 || byte(t) == 0xff || (byte(t) == 0x40 && byte(t + 1) == 0xe9))
@@ -326,13 +322,13 @@ static const uint8_t *find_breakpoint(struct fast_found *f, const uint8_t *entry
 		if (to == NULL || !IS_CODE(to, breakpoint_start) || to == found)
 			continue;
 		if (found != NULL) {
-			no(f, "two breakpoint fragments");
+			no("two breakpoint fragments");
 			return NULL;
 		}
 		found = to;
 	}
 	if (found == NULL)
-		no(f, "no breakpoint fragment");
+		no("no breakpoint fragment");
 	return found;
 }
 
@@ -344,14 +340,14 @@ static bool find_offsets(struct fast_found *f, const uint8_t *p)
 	uint8_t size = byte(p + 8);
 
 	if (!IS_CODE(p, reload) || (size != 0x4d && size != 0x45))
-		return no(f, "the breakpoint fragment does not end as known");
+		return no("the breakpoint fragment does not end as known");
 	f->vm.stop = byte(p + 3);
 	f->vm.htop = byte(p + 7);
 	f->vm.fcalls = byte(p + 11);
 	f->vm.fcalls_size = size == 0x45 ? 4 : 8;
 	if (f->vm.stop != STOP || f->vm.htop != HTOP || f->vm.fcalls <= STOP ||
 		f->vm.fcalls % f->vm.fcalls_size != 0)
-		return no(f, "stop, htop and fcalls are at %u, %u, %u", f->vm.stop, f->vm.htop,
+		return no("stop, htop and fcalls are at %u, %u, %u", f->vm.stop, f->vm.htop,
 			f->vm.fcalls);
 	return true;
 }
@@ -364,34 +360,34 @@ static bool find_fragments(struct fast_found *f, const uint8_t *breakpoint)
 	while (p < breakpoint + FRAGMENT && !(*p == call_entry[0] && IS_CODE(p, call_entry)))
 		p++;
 	if (p == breakpoint + FRAGMENT)
-		return no(f, "the breakpoint fragment has no call as known");
+		return no("the breakpoint fragment has no call as known");
 	p += LENGTH(call_entry);
 	f->entry.at = word_of(p - 2);
 	if (!find_offsets(f, p + 4))
 		return false;
-	p = find_only(breakpoint, call_error, LENGTH(call_error));
+	p = only_place(breakpoint, call_error, LENGTH(call_error));
 	if (p != NULL)
 		p += LENGTH(call_error);
-	else if ((p = find_only(breakpoint, call_error_short, LENGTH(call_error_short))) != NULL)
+	else if ((p = only_place(breakpoint, call_error_short, LENGTH(call_error_short))) != NULL)
 		p += LENGTH(call_error_short);
 	if (p == NULL)
-		return no(f, "no fragment for exceptions, or several");
+		return no("no fragment for exceptions, or several");
 	f->error.at = word_of(p - 2);
-	p = find_only(breakpoint, call_gc, LENGTH(call_gc));
+	p = only_place(breakpoint, call_gc, LENGTH(call_gc));
 	gc = p != NULL ? word_of(p + 9) : NULL;
 	if (gc == NULL || in_jit(gc) == NULL)
-		return no(f, "no fragment for garbage collections, or several");
+		return no("no fragment for garbage collections, or several");
 	if (in_jit(f->entry.at) == NULL || in_jit(f->error.at) == NULL)
-		return no(f, "a word is not in the JIT's memory");
+		return no("a word is not in the JIT's memory");
 	f->vm.entry = look(f->entry.at);
 	f->vm.error = look(f->error.at);
 	f->vm.gc = look(gc);
 	if (!in_vm(f->vm.gc))
-		return no(f, "the garbage collector is not in the VM");
+		return no("the garbage collector is not in the VM");
 	if (!symbol_ok(f->vm.entry, "erts_generic_breakpoint", NULL) ||
 		!symbol_ok(f->vm.error, "handle_error", NULL) ||
 		!symbol_ok(f->vm.gc, "erts_garbage_collect_nobump", NULL))
-		return no(f, "the VM's symbols are others");
+		return no("the VM's symbols are others");
 	return true;
 }
 
@@ -399,11 +395,10 @@ static bool find_fragments(struct fast_found *f, const uint8_t *breakpoint)
 
 uintptr_t fast_find_gc_return(uintptr_t near)
 {
-	struct fast_found f;
 	const uint8_t *p = NULL;
 
-	if (read_maps(&f) && in_any_jit((const void *)near) != NULL)
-		p = find_only((const uint8_t *)near, call_gc, LENGTH(call_gc));
+	if (read_maps() == NULL && in_any_jit((const void *)near) != NULL)
+		p = only_place((const uint8_t *)near, call_gc, LENGTH(call_gc));
 	return p != NULL ? (uintptr_t)(p + 15) : 0;
 }
 
@@ -413,15 +408,14 @@ uintptr_t fast_find_bif_return(uintptr_t near, uint8_t stop)
 	uint16_t call_bif[] = {
 		0xff, 0xd0, 0x49, 0x8b, 0x65, stop, 0x4d, 0x8b, 0x7d, (uint16_t)(stop - 8)};
 	const uint8_t *p = NULL;
-	struct fast_found f;
 
-	if (!read_maps(&f) || in_any_jit((const void *)near) == NULL)
+	if (read_maps() != NULL || in_any_jit((const void *)near) == NULL)
 		return 0;
 	for (uint16_t reg = 0; reg < 8; reg++) {
 		const uint8_t *q;
 
 		call_bif[1] = 0xd0 + reg;
-		q = find_only((const uint8_t *)near, call_bif, LENGTH(call_bif));
+		q = only_place((const uint8_t *)near, call_bif, LENGTH(call_bif));
 		if (q != NULL && p != NULL)
 			return 0;
 		p = q != NULL ? q : p;
@@ -434,9 +428,8 @@ uintptr_t fast_find_like(uintptr_t ret)
 	const struct mapping *m;
 	uintptr_t from, to, hit = 0;
 	uint16_t code[2 + 4 + 64] = {0xff, 0x15, ANY, ANY, ANY, ANY};
-	struct fast_found f;
 
-	if (!read_maps(&f) || (m = in_any_jit((const void *)ret)) == NULL)
+	if (read_maps() != NULL || (m = in_any_jit((const void *)ret)) == NULL)
 		return 0;
 	from = ret - m->from > AROUND ? ret - AROUND : m->from;
 	to = m->to - ret > AROUND ? ret + AROUND : m->to;
@@ -480,10 +473,10 @@ static bool find_hend(struct fast_found *f, const char *proc)
 			end - heap != size * sizeof(uintptr_t))
 			continue;
 		if (f->vm.hend != 0)
-			return no(f, "the end of the heap is in two places");
+			return no("the end of the heap is in two places");
 		f->vm.hend = PROC_FROM + 8 * (i + 1);
 	}
-	return f->vm.hend != 0 || no(f, "the end of the heap is not found");
+	return f->vm.hend != 0 || no("the end of the heap is not found");
 }
 
 bool fast_find_code(struct fast_found *f, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun)
@@ -494,25 +487,25 @@ bool fast_find_code(struct fast_found *f, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_
 	ErlNifPid pid;
 
 	memset(f, 0, sizeof(*f));
-	if (!read_maps(f))
+	if (!have_maps())
 		return false;
 	if (enif_self(env, &pid) == NULL || word(proc, 0) != pid.pid)
-		return no(f, "a process does not begin with its pid");
+		return no("a process does not begin with its pid");
 	if (word(proc, HTOP) > word(proc, STOP))
-		return no(f, "stop and htop are not where they are in releases that are known");
+		return no("stop and htop are not where they are in releases that are known");
 	stack = (const uintptr_t *)word(proc, STOP);
 	caller = (const uint8_t *)look(&stack[1]);
 	if (in_jit((const void *)look(&stack[0])) == NULL || in_jit(caller - 5) == NULL)
-		return no(f, "the stack does not hold return addresses");
+		return no("the stack does not hold return addresses");
 	if (byte(caller - 5) != 0xe8)
-		return no(f, "calls are not made as known");
+		return no("calls are not made as known");
 	entry = caller + rel32(caller - 4);
 	if (!in_code(entry - INFO, INFO + FRAGMENT))
-		return no(f, "a call leads out of the JIT's code");
+		return no("a call leads out of the JIT's code");
 	info = (const uintptr_t *)(const void *)(entry - INFO);
 	if (look(&info[2]) != mod || look(&info[3]) != fun || look(&info[4]) != 1)
-		return no(f, "no module, function and arity before a function");
-	breakpoint = find_breakpoint(f, entry);
+		return no("no module, function and arity before a function");
+	breakpoint = find_breakpoint(entry);
 	return breakpoint != NULL && find_fragments(f, breakpoint) && find_hend(f, proc);
 }
 
@@ -527,12 +520,12 @@ bool fast_find_return(struct fast_found *f, ErlNifEnv *env)
 	uintptr_t *at = NULL;
 	unsigned frame = 0;
 
-	if (!read_maps(f))
+	if (!have_maps())
 		return false;
 	if (!in_code(fragment, FRAGMENT) || look(&stack[2]) != nil)
-		return no(f, "no frame of call_time");
+		return no("no frame of call_time");
 	if (!IS_CODE(fragment, return_start))
-		return no(f, "the return fragment does not begin as known");
+		return no("the return fragment does not begin as known");
 	for (p = fragment; p < fragment + FRAGMENT && frame == 0; p++) {
 		if (at == NULL && p[0] == 0xff && p[1] == 0x15 && byte(p) == 0xff &&
 			byte(p + 1) == 0x15)
@@ -543,69 +536,67 @@ bool fast_find_return(struct fast_found *f, ErlNifEnv *env)
 			frame = byte(p + 3) / sizeof(uintptr_t);
 	}
 	if (at == NULL || in_jit(at) == NULL || frame < 1 || frame > 3)
-		return no(f, "the return fragment is not as known");
+		return no("the return fragment is not as known");
 	if (in_jit((const void *)look(&stack[2 + frame])) == NULL)
-		return no(f, "no return address below a frame of call_time");
+		return no("no return address below a frame of call_time");
 	f->ret.at = at;
 	f->vm.ret = look(at);
 	f->vm.frame = frame;
 	f->vm.return_code = (uintptr_t)fragment;
 	return symbol_ok(f->vm.ret, "erts_trace_time_return", "erts_call_trace_return") ||
-	       no(f, "the VM's symbols are others");
+	       no("the VM's symbols are others");
 }
 
 bool fast_find_catches(struct fast_found *f, ErlNifEnv *env, unsigned n)
 {
 	static int64_t seen[3][PROC_WORDS];
-	int found = 0;
+	struct find_set set;
+	unsigned at;
 
 	if (n > 2)
-		return no(f, "no such step");
+		return no("no such step");
 	for (unsigned i = 0; i < PROC_WORDS; i++)
 		seen[n][i] = (int64_t)word(process(env), PROC_FROM + 8 * i);
 	if (n < 2)
 		return true;
-	for (unsigned i = 0; i < PROC_WORDS; i++)
-		if (seen[0][i] >= 0 && seen[0][i] < 1000 && seen[1][i] == seen[0][i] + 1 &&
-			seen[2][i] == seen[0][i] + 2) {
-			f->vm.catches = PROC_FROM + 8 * i;
-			found++;
-		}
-	return found == 1 || no(f, "%d words of a process count handlers", found);
+	find_all(&set, 0, PROC_WORDS);
+	FIND_EACH(i, &set)
+		if (seen[0][i] < 0 || seen[0][i] >= 1000 || seen[1][i] != seen[0][i] + 1 ||
+			seen[2][i] != seen[0][i] + 2)
+			find_drop(&set, i);
+	if (!find_only(&set, &at))
+		return no("%u words of a process count handlers", find_left(&set));
+	f->vm.catches = PROC_FROM + 8 * at;
+	return true;
 }
 
 /* A flag in one of the first words: those of the stack and the heap change by themselves. */
 bool fast_find_sensitive(struct fast_found *f, ErlNifEnv *env, unsigned n)
 {
-	static uint64_t seen[2][HTOP / 8];
-	int found = 0;
+	static uintptr_t seen[2][HTOP / 8];
+	unsigned at, found;
 
 	if (n > 1)
-		return no(f, "no such step");
+		return no("no such step");
 	for (unsigned i = 0; i < HTOP / 8; i++)
 		seen[n][i] = word(process(env), 8 * i);
 	if (n < 1)
 		return true;
-	for (unsigned i = 0; i < HTOP / 8; i++) {
-		uint64_t changed = seen[0][i] ^ seen[1][i];
-
-		if (changed == 0 || (changed & (changed - 1)) != 0)
-			continue;
-		f->vm.sensitive = 8 * i;
-		f->vm.sensitive_bit = changed;
-		found++;
-	}
-	return found == 1 || no(f, "%d words of a process tell that it is sensitive", found);
+	found = find_flag(seen[0], seen[1], HTOP / 8, &at, &f->vm.sensitive_bit);
+	if (found != 1)
+		return no("%u words of a process tell that it is sensitive", found);
+	f->vm.sensitive = 8 * at;
+	return true;
 }
 
 bool fast_find_words(struct fast_found *f)
 {
-	if (!read_maps(f))
+	if (!have_maps())
 		return false;
 	if (f->vm.return_code == 0 || f->vm.catches == 0 || f->vm.hend == 0 ||
 		f->vm.sensitive_bit == 0)
-		return f->why[0] != '\0' ? false : no(f, "not all was looked for");
-	return word_ok(f, &f->entry, f->vm.entry, "breakpoints") &&
-	       word_ok(f, &f->ret, f->vm.ret, "returns") &&
-	       word_ok(f, &f->error, f->vm.error, "exceptions");
+		return no("not all was looked for");
+	return word_ok(&f->entry, f->vm.entry, "breakpoints") &&
+	       word_ok(&f->ret, f->vm.ret, "returns") &&
+	       word_ok(&f->error, f->vm.error, "exceptions");
 }

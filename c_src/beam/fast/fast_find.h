@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beam/vm/find.h"
 #include "core/core.h"
 
 #pragma GCC visibility push(hidden)
@@ -21,8 +22,8 @@
 struct fast_found {
 	struct core_vm vm;
 	struct core_word entry, ret, error;
-	char why[256]; /* it was refused */
 };
+extern struct find fast_search; /* why it was refused */
 
 /*
  * NIF env of a process inside one(1) called by two(), both of module mod (erltrace_fastcalls.erl).

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "beam/atoms.h"
+#include "compiler.h"
 #include "fast_core.h"
 #include "fast_test.h"
 
@@ -148,7 +149,8 @@ static uintptr_t word_at(const char *proc, uint32_t offset)
 	return *(const uintptr_t *)(const void *)(proc + offset);
 }
 
-bool fast_reason(const char *proc, ERL_NIF_TERM *class, ERL_NIF_TERM *reason, ERL_NIF_TERM word[3])
+PROBE_PATH bool fast_reason(
+	const char *proc, ERL_NIF_TERM *class, ERL_NIF_TERM *reason, ERL_NIF_TERM word[3])
 {
 	uintptr_t code = word_at(proc, fast_core->vm.freason);
 	const ERL_NIF_TERM *tuple;

@@ -15,6 +15,7 @@
  *
  */
 #include "beam/vm/token.h"
+#include "compiler.h"
 #include "flow_clock.h"
 
 #define FLAG_BITS 8
@@ -25,7 +26,8 @@
 /*
  * A small integer as a term is its value above four ones (beam_vm.small: token.c has seen to it).
  */
-void flow_clock_send(const struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM sender, uint64_t now)
+PROBE_PATH void flow_clock_send(
+	const struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM sender, uint64_t now)
 {
 	ERL_NIF_TERM flags = beam_token_get(env, sender, TOKEN_FLAGS);
 	uint64_t v = flags >> 4 & FLAG_MASK, at = flow_clock_at(c, now) & TIME_MASK;
@@ -37,7 +39,7 @@ void flow_clock_send(const struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM se
 	beam_token_set(env, sender, TOKEN_FLAGS, v << 4 | 15);
 }
 
-void flow_clock_reset(ErlNifEnv *env, ERL_NIF_TERM pid)
+PROBE_PATH void flow_clock_reset(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	ERL_NIF_TERM flags = beam_token_get(env, pid, TOKEN_FLAGS);
 
@@ -53,7 +55,8 @@ static uint64_t whole_time(uint64_t bits, uint64_t near)
 	return near + (uint64_t)ahead;
 }
 
-uint64_t flow_clock_come(struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM receiver, uint64_t now)
+PROBE_PATH uint64_t flow_clock_come(
+	struct flow_clock *c, ErlNifEnv *env, ERL_NIF_TERM receiver, uint64_t now)
 {
 	ERL_NIF_TERM flags = beam_token_get(env, receiver, TOKEN_FLAGS);
 	uint64_t bits = (flags & 15) == 15 ? flags >> (4 + FLAG_BITS) & TIME_MASK : 0;

@@ -27,6 +27,7 @@
 #include "beam/atoms.h"
 #include "beam/term/term_words.h"
 #include "beam/vm/pid_node.h"
+#include "compiler.h"
 #include "flow_nodes.h"
 
 #define RUN_SHIFT  40
@@ -74,12 +75,12 @@ bool flow_nodes_init(
 	return *end != ',';
 }
 
-bool flow_label_is_ours(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label)
+PROBE_PATH bool flow_label_is_ours(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label)
 {
 	return label == atom_erltrace_flow || flow_of_label(ns, env, label) != 0;
 }
 
-bool flow_label_was_ours(ErlNifEnv *env, ERL_NIF_TERM label)
+PROBE_PATH bool flow_label_was_ours(ErlNifEnv *env, ERL_NIF_TERM label)
 {
 	ErlNifUInt64 v;
 
@@ -94,12 +95,12 @@ static ERL_NIF_TERM small(uint64_t v)
 	return v << 4 | 15;
 }
 
-ERL_NIF_TERM flow_label(const struct flow_nodes *ns, uint64_t id)
+PROBE_PATH ERL_NIF_TERM flow_label(const struct flow_nodes *ns, uint64_t id)
 {
 	return small(ns->run << RUN_SHIFT | id);
 }
 
-uint64_t flow_of_label(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label)
+PROBE_PATH uint64_t flow_of_label(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM label)
 {
 	ErlNifUInt64 v;
 
@@ -108,14 +109,15 @@ uint64_t flow_of_label(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM
 		       : 0;
 }
 
-ERL_NIF_TERM flow_pack_hop(uint32_t hop, uint32_t depth)
+PROBE_PATH ERL_NIF_TERM flow_pack_hop(uint32_t hop, uint32_t depth)
 {
 	uint64_t d = depth < UINT16_MAX ? depth : UINT16_MAX;
 
 	return small(MARK << MARK_SHIFT | d << 32 | hop);
 }
 
-bool flow_unpack_hop(ErlNifEnv *env, ERL_NIF_TERM previous, uint32_t *hop, uint32_t *depth)
+PROBE_PATH bool flow_unpack_hop(
+	ErlNifEnv *env, ERL_NIF_TERM previous, uint32_t *hop, uint32_t *depth)
 {
 	ErlNifUInt64 v;
 
@@ -126,7 +128,7 @@ bool flow_unpack_hop(ErlNifEnv *env, ERL_NIF_TERM previous, uint32_t *hop, uint3
 	return true;
 }
 
-uint64_t flow_hop_hash(uint32_t hop)
+PROBE_PATH uint64_t flow_hop_hash(uint32_t hop)
 {
 	uint64_t h = (hop + 1) * 0x9e3779b97f4a7c15ULL;
 
@@ -135,7 +137,7 @@ uint64_t flow_hop_hash(uint32_t hop)
 }
 
 /* A pid, a reference, {Name, Node}, or the node itself. */
-static ERL_NIF_TERM node_of(ErlNifEnv *env, ERL_NIF_TERM to)
+PROBE_PATH static ERL_NIF_TERM node_of(ErlNifEnv *env, ERL_NIF_TERM to)
 {
 	const ERL_NIF_TERM *t;
 	char text[256];
@@ -149,7 +151,7 @@ static ERL_NIF_TERM node_of(ErlNifEnv *env, ERL_NIF_TERM to)
 	return beam_node_atom(text);
 }
 
-bool flow_goes_on(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM to)
+PROBE_PATH bool flow_goes_on(const struct flow_nodes *ns, ErlNifEnv *env, ERL_NIF_TERM to)
 {
 	ERL_NIF_TERM node = ns->n > 1 ? node_of(env, to) : 0;
 

@@ -79,7 +79,7 @@ static void give_room(struct flow_table *t)
 	atomic_fetch_sub_explicit(&t->used, 1, memory_order_relaxed);
 }
 
-struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id)
+PROBE_PATH struct flow *flow_begin(struct flow_table *t, uint64_t now, uint64_t *id)
 {
 	if (!take_room(t))
 		return NULL;
@@ -119,7 +119,8 @@ static inline struct flow *part_place(const struct flow_table *t, uint64_t id, u
 	return &t->flows[h >> 32 & t->flow_mask];
 }
 
-static __attribute__((noinline)) struct flow *find_part(const struct flow_table *t, uint64_t id)
+PROBE_PATH static __attribute__((noinline)) struct flow *find_part(
+	const struct flow_table *t, uint64_t id)
 {
 	for (unsigned i = 0; i < TRIES; i++)
 		if (is_at(part_place(t, id, i), id))
@@ -127,7 +128,7 @@ static __attribute__((noinline)) struct flow *find_part(const struct flow_table 
 	return NULL;
 }
 
-struct flow *flow_find(const struct flow_table *t, uint64_t id)
+PROBE_PATH struct flow *flow_find(const struct flow_table *t, uint64_t id)
 {
 	struct flow *f = &t->flows[id & t->flow_mask];
 
@@ -148,12 +149,12 @@ static bool ref(struct flow *f, uint64_t id)
 	return false;
 }
 
-bool flow_ref(const struct flow_table *t, uint64_t id)
+PROBE_PATH bool flow_ref(const struct flow_table *t, uint64_t id)
 {
 	return id != 0 && ref(flow_find(t, id), id);
 }
 
-void flow_unref(const struct flow_table *t, uint64_t id)
+PROBE_PATH void flow_unref(const struct flow_table *t, uint64_t id)
 {
 	struct flow *f = id != 0 ? flow_find(t, id) : NULL;
 	uint64_t w = f != NULL ? atomic_load_explicit(&f->word, memory_order_relaxed) : 0;
@@ -166,7 +167,7 @@ void flow_unref(const struct flow_table *t, uint64_t id)
 /*
  * The fields of a free place are 0, so that a part is there from the moment that it has its number.
  */
-static struct flow *claim_part(struct flow_table *t, uint64_t now, uint64_t id)
+PROBE_PATH static struct flow *claim_part(struct flow_table *t, uint64_t now, uint64_t id)
 {
 	for (unsigned i = 0; i < TRIES && take_room(t); i++) {
 		struct flow *f = part_place(t, id, i);
@@ -225,7 +226,7 @@ static bool is_over(const struct flow_table *t, uint64_t id)
  * to them for sure.
  *
  */
-struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id, bool *over)
+PROBE_PATH struct flow *flow_join(struct flow_table *t, uint64_t now, uint64_t id, bool *over)
 {
 	_Atomic uint64_t *joins = &t->joins[hash_of(id) % FLOW_JOINS];
 
@@ -349,7 +350,7 @@ bool flow_end_next(struct flow_table *t, uint64_t *at, const struct flow_times *
 
 /* ---- processes -------------------------------------------------------------------------- */
 
-struct flow_proc *flow_proc_find(const struct flow_table *t, ERL_NIF_TERM pid)
+PROBE_PATH struct flow_proc *flow_proc_find(const struct flow_table *t, ERL_NIF_TERM pid)
 {
 	for (unsigned i = 0; i < t->slots.tries; i++) {
 		struct flow_proc *p = &t->procs[beam_pid_slot(&t->slots, pid, i)];
@@ -405,7 +406,7 @@ static struct flow_proc *claim(struct flow_table *t, ERL_NIF_TERM pid)
 	return NULL;
 }
 
-bool flow_proc_set(
+PROBE_PATH bool flow_proc_set(
 	struct flow_table *t, ERL_NIF_TERM pid, uint64_t id, uint32_t hop, uint32_t depth)
 {
 	struct flow_proc *p = flow_proc_find(t, pid);
@@ -427,7 +428,7 @@ bool flow_proc_set(
  * the event of its exit, and still belongs to its flow.
  *
  */
-void flow_proc_exit(struct flow_table *t, ERL_NIF_TERM pid)
+PROBE_PATH void flow_proc_exit(struct flow_table *t, ERL_NIF_TERM pid)
 {
 	struct flow_proc *p = flow_proc_find(t, pid);
 	uint64_t i;
@@ -487,7 +488,7 @@ static bool take_place(const struct flow_table *t, struct flow_msg *m)
 	return atomic_compare_exchange_strong(&m->state, &state, MSG_BUSY);
 }
 
-void flow_deepen(struct flow *f, uint32_t depth)
+PROBE_PATH void flow_deepen(struct flow *f, uint32_t depth)
 {
 	uint32_t was = atomic_load_explicit(&f->deepest, memory_order_relaxed);
 
@@ -497,7 +498,7 @@ void flow_deepen(struct flow *f, uint32_t depth)
 			return;
 }
 
-bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg)
+PROBE_PATH bool flow_msg_add(struct flow_table *t, const struct flow_msg *msg)
 {
 	uint64_t at = place_of(msg);
 
@@ -529,7 +530,7 @@ static bool is_same(const struct flow_msg *a, const struct flow_msg *b)
 	       a->serial == b->serial;
 }
 
-bool flow_msg_take(struct flow_table *t, struct flow_msg *msg)
+PROBE_PATH bool flow_msg_take(struct flow_table *t, struct flow_msg *msg)
 {
 	struct flow_msg *found = NULL;
 	uint64_t at = place_of(msg);

@@ -33,6 +33,7 @@
 #include "beam/vm/token.h"
 #include "beam/vm/vm_event.h"
 #include "beam/vm/vm_threads.h"
+#include "compiler.h"
 #include "engine/clock.h"
 #include "engine/drop.h"
 #include "engine/engine.h"
@@ -89,7 +90,7 @@ void beam_flows_fini(struct beam_handle *b)
 	b->flows = NULL;
 }
 
-static void lose(const struct beam_handle *b, enum en_drop kind)
+PROBE_PATH static void lose(const struct beam_handle *b, enum en_drop kind)
 {
 	struct en_thread *t = en_slot_get(b->en);
 
@@ -97,14 +98,14 @@ static void lose(const struct beam_handle *b, enum en_drop kind)
 		drop(t, kind);
 }
 
-void beam_flow_no_token(ErlNifEnv *env, ERL_NIF_TERM pid)
+PROBE_PATH void beam_flow_no_token(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	if (flow_label_was_ours(env, beam_token_label(env, pid)))
 		beam_token_clear(env, pid);
 }
 
 /* The process that runs is in no flow any more, and has no token of ours. */
-static void leave(const struct beam_event *ev, ERL_NIF_TERM pid)
+PROBE_PATH static void leave(const struct beam_event *ev, ERL_NIF_TERM pid)
 {
 	flow_proc_set(ev->b->flows, pid, 0, 0, 0);
 	beam_flow_no_token(ev->env, pid);
@@ -165,7 +166,7 @@ static uint64_t process_text(
 	return (uint64_t)(uintptr_t)buf;
 }
 
-static void fire_message(const struct beam_event *ev, const struct signal *s,
+PROBE_PATH static void fire_message(const struct beam_event *ev, const struct signal *s,
 	const struct flow_msg *m, bool sent, uint64_t now)
 {
 	struct en_probe *p = ev->b->probe[sent ? BP_FLOW_SEND : BP_FLOW_RECEIVE];
@@ -201,8 +202,8 @@ BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, depth);
 BEAM_SAME_ARG(FLOW_SEND, FLOW_RECEIVE, at);
 
 /* m: of the child. */
-static void fire_spawn(const struct beam_event *ev, const struct signal *s, ERL_NIF_TERM mfa,
-	const struct flow_msg *m, uint64_t now)
+PROBE_PATH static void fire_spawn(const struct beam_event *ev, const struct signal *s,
+	ERL_NIF_TERM mfa, const struct flow_msg *m, uint64_t now)
 {
 	struct en_probe *p = ev->b->probe[BP_FLOW_SPAWN];
 	const struct et_str *function = NULL;
@@ -251,7 +252,7 @@ static void tell_begin(
  * has asked for flowid: then it is the script that decides.
  *
  */
-void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
+PROBE_PATH void beam_flow_called(const struct beam_event *ev, const struct beam_fn *fn)
 {
 	const struct flow_table *t = ev->b->flows;
 	const struct flow_proc *proc = t != NULL ? flow_proc_find(t, ev->cur.key) : NULL;
@@ -286,7 +287,8 @@ static bool get_signal(
  * it; without the last two if it is on another node.
  *
  */
-static bool is_spawn(ErlNifEnv *env, const struct signal *s, bool away, ERL_NIF_TERM *mfa)
+PROBE_PATH static bool is_spawn(
+	ErlNifEnv *env, const struct signal *s, bool away, ERL_NIF_TERM *mfa)
 {
 	const ERL_NIF_TERM *t;
 	unsigned n;
@@ -299,7 +301,7 @@ static bool is_spawn(ErlNifEnv *env, const struct signal *s, bool away, ERL_NIF_
 }
 
 /* {spawn_reply, Ref, ok, Child}, which the child's creation sends to the parent. */
-static bool is_spawn_reply(ErlNifEnv *env, const struct signal *s)
+PROBE_PATH static bool is_spawn_reply(ErlNifEnv *env, const struct signal *s)
 {
 	const ERL_NIF_TERM *t;
 	unsigned n;
@@ -309,7 +311,7 @@ static bool is_spawn_reply(ErlNifEnv *env, const struct signal *s)
 }
 
 /* {'EXIT', Sender, Reason}: an exit signal, which becomes a message if its receiver traps exits. */
-static bool is_exit(ErlNifEnv *env, const struct signal *s)
+PROBE_PATH static bool is_exit(ErlNifEnv *env, const struct signal *s)
 {
 	const ERL_NIF_TERM *t;
 	unsigned n;
@@ -319,7 +321,8 @@ static bool is_exit(ErlNifEnv *env, const struct signal *s)
 }
 
 /* Where the process is; NULL: in no flow. */
-static struct flow *flow_of(const struct flow_table *t, ERL_NIF_TERM pid, struct flow_msg *m)
+PROBE_PATH static struct flow *flow_of(
+	const struct flow_table *t, ERL_NIF_TERM pid, struct flow_msg *m)
 {
 	const struct flow_proc *p = flow_proc_find(t, pid);
 
@@ -349,8 +352,8 @@ static uint32_t new_hop(struct flow_table *t, struct flow *f, uint64_t id)
  * as many as it may.
  *
  */
-static struct flow *next_hop(const struct beam_event *ev, const struct signal *s, uint64_t now,
-	struct flow_msg *m)
+PROBE_PATH static struct flow *next_hop(
+	const struct beam_event *ev, const struct signal *s, uint64_t now, struct flow_msg *m)
 {
 	struct flow *f = flow_of(ev->b->flows, s->from, m);
 
@@ -374,7 +377,7 @@ static struct flow *next_hop(const struct beam_event *ev, const struct signal *s
 }
 
 /* Who began the flow waits for an answer, as far as is known: what it casts has none. */
-static void asks(const struct beam_event *ev, const struct signal *s, struct flow *f)
+PROBE_PATH static void asks(const struct beam_event *ev, const struct signal *s, struct flow *f)
 {
 	const ERL_NIF_TERM *t;
 	unsigned n;
@@ -420,8 +423,8 @@ static void on_spawn_reply(const struct beam_event *ev, const struct signal *s, 
 }
 
 /* To another node: the reference is given back. */
-static void send_away(const struct beam_event *ev, const struct signal *s, struct flow *f,
-	const struct flow_msg *m, uint64_t now)
+PROBE_PATH static void send_away(const struct beam_event *ev, const struct signal *s,
+	struct flow *f, const struct flow_msg *m, uint64_t now)
 {
 	const struct flow_table *t = ev->b->flows;
 
@@ -585,7 +588,7 @@ static void on_received(const struct beam_event *ev, const struct signal *s, uin
 	fire_message(ev, s, &m, false, now);
 }
 
-void beam_flow_exit(const struct beam_handle *b, ERL_NIF_TERM pid)
+PROBE_PATH void beam_flow_exit(const struct beam_handle *b, ERL_NIF_TERM pid)
 {
 	const struct flow_proc *p = flow_proc_find(b->flows, pid);
 	struct flow *f = NULL;
@@ -641,7 +644,7 @@ static void on_signal(const struct beam_event *ev, const struct signal *s, bool 
 	}
 }
 
-void beam_flow_event(const struct beam_event *ev)
+PROBE_PATH void beam_flow_event(const struct beam_event *ev)
 {
 	bool sent, received, ours;
 	struct flow_table *t = ev->b->flows;
@@ -665,7 +668,7 @@ void beam_flow_event(const struct beam_event *ev)
 /* ---- what scripts ask ------------------------------------------------------------------- */
 
 /* The match specification tells that it has just given the process a token: it is in no flow. */
-void beam_flow_call(const struct beam_event *ev)
+PROBE_PATH void beam_flow_call(const struct beam_event *ev)
 {
 	ERL_NIF_TERM result;
 
@@ -680,13 +683,13 @@ void beam_flow_call(const struct beam_event *ev)
  * becomes one of this. One of the application stays as it is.
  *
  */
-static void take_token(const struct beam_event *ev, uint64_t id)
+PROBE_PATH static void take_token(const struct beam_event *ev, uint64_t id)
 {
 	beam_token_set(ev->env, ev->cur.key, TOKEN_LABEL, flow_label(&ev->b->flows->nodes, id));
 	flow_clock_reset(ev->env, ev->cur.key);
 }
 
-uint64_t beam_flow_follow(const struct beam_event *ev)
+PROBE_PATH uint64_t beam_flow_follow(const struct beam_event *ev)
 {
 	struct flow_table *t = ev->b->flows;
 	ERL_NIF_TERM pid = ev->cur.key;
@@ -727,7 +730,7 @@ static const struct flow_event *flow_event_of(const struct beam_event *ev)
 		       : NULL;
 }
 
-uint64_t beam_flow_id(const struct beam_event *ev, bool depth)
+PROBE_PATH uint64_t beam_flow_id(const struct beam_event *ev, bool depth)
 {
 	const struct flow_event *fe = flow_event_of(ev);
 	const struct flow_proc *p;
@@ -746,7 +749,7 @@ uint64_t beam_flow_id(const struct beam_event *ev, bool depth)
 	return depth ? atomic_load_explicit(&p->depth, memory_order_relaxed) : id;
 }
 
-bool beam_flow_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
+PROBE_PATH bool beam_flow_peer(const struct beam_event *ev, ERL_NIF_TERM *peer)
 {
 	const struct flow_event *fe = flow_event_of(ev);
 

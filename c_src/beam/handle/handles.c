@@ -8,6 +8,7 @@
 #include "beam/vm/layout.h"
 #include "beam/vm/vm_threads.h"
 #include "beam_handle.h"
+#include "compiler.h"
 #include "handles.h"
 
 ErlNifResourceType *beam_handle_type;
@@ -23,7 +24,7 @@ static _Atomic uint64_t taken; /* slots of the table */
  * Whether any handle runs, and which it is if it is the only one. Others may do this at the same
  * time: who has been overtaken, which the tag tells, looks again.
  */
-static void tell_all(void)
+PROBE_PATH static void tell_all(void)
 {
 	for (int i = 0; beam_vm.small && i < 1000; i++) {
 		uint64_t was = atomic_load(&beam_only), in = atomic_load(&beam_running);
@@ -51,7 +52,7 @@ void beam_set_live(struct beam_handle *b, bool live)
 	tell_all();
 }
 
-void beam_halt(struct beam_handle *b)
+PROBE_PATH void beam_halt(struct beam_handle *b)
 {
 	unsigned slot = b->number % BEAM_HANDLES;
 	uint64_t live = ((uint64_t)b->number + 1) << 1 | 1;

@@ -21,6 +21,7 @@
 
 #include "api/in_node.h"
 #include "beam/nif.h"
+#include "compiler.h"
 #include "engine/engine.h"
 #include "beam_handle.h"
 #include "handles.h"
@@ -82,7 +83,7 @@ static unsigned sharers(ERL_NIF_TERM state)
 						       : (unsigned)__builtin_popcountll(running);
 }
 
-static uint64_t vm_part(const ERL_NIF_TERM argv[])
+PROBE_PATH static uint64_t vm_part(const ERL_NIF_TERM argv[])
 {
 	return (uint64_t)(argv[0] == atom_call	    ? VM_CALL
 			  : argv[0] == atom_return_to ? VM_RETURN
@@ -113,7 +114,7 @@ static uint64_t took(uint64_t ns, const ERL_NIF_TERM argv[])
 	return ns + (argv == beam_self->fast.argv ? VM_HOOK : vm_part(argv));
 }
 
-uint64_t beam_cost_last(const struct beam_handle *b)
+PROBE_PATH uint64_t beam_cost_last(const struct beam_handle *b)
 {
 	const struct beam_thread *t = beam_self;
 	const struct beam_tstate *s = t != NULL ? &t->tstates[b->number % BEAM_HANDLES] : NULL;
@@ -125,7 +126,7 @@ uint64_t beam_cost_last(const struct beam_handle *b)
  * argv: what the VM's tracing passes, of the event and of those that it stands for, on the whole;
  * NULL: it is not the VM's.
  */
-__attribute__((noinline)) void beam_cost_timed(
+PROBE_PATH __attribute__((noinline)) void beam_cost_timed(
 	struct beam_handle *b, struct beam_tstate *s, const ERL_NIF_TERM argv[])
 {
 	uint64_t now = en_now(), ns = now - s->timed, n = (uint64_t)s->batch + 1;

@@ -618,7 +618,7 @@ static void need_calls(const struct beam_handle *b, struct needs *n)
 		need(n, NEED_STACKS);
 }
 
-/* Do events come from erltrace_monitor, which are about other processes than the one that runs? */
+/* Do events come from erltrace_sysmon, which are about other processes than the one that runs? */
 static bool monitors(const struct needs *n)
 {
 	for (int i = ROUTE_LONG_GC; i <= ROUTE_LONG_QUEUE; i++)

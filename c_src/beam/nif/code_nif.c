@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What src/erltrace_code.erl asks of the table of loaded code: to be renewed, whether that is due,
- * the result of the check; and what tests ask.
+ * What src/erltrace_code.erl asks of the table of loaded code: to be renewed, whether that is due;
+ * and what tests ask.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -133,14 +133,6 @@ static ERL_NIF_TERM read_term(ErlNifEnv *env, const ERL_NIF_TERM *t)
 						     : beam_refused(env, why);
 }
 
-static ERL_NIF_TERM state_term(ErlNifEnv *env)
-{
-	if (!code_checked())
-		return atom_undefined;
-	return beam_code_known() ? enif_make_atom(env, "known")
-				 : beam_refused(env, beam_code_refusal());
-}
-
 static ERL_NIF_TERM counts_term(ErlNifEnv *env)
 {
 	uint64_t unknown, changed;
@@ -158,29 +150,25 @@ static ERL_NIF_TERM ask(ErlNifEnv *env, const char *what)
 		return counts_term(env);
 	if (strcmp(what, "words") == 0)
 		return enif_make_uint64(env, code_find_words());
-	if (strcmp(what, "stack_end") == 0)
-		code_note_stack_end(env);
-	if (strcmp(what, "known") == 0)
-		code_set_known(NULL);
-	return state_term(env);
+	if (strcmp(what, "stack_end") != 0)
+		return beam_badarg(env);
+	code_note_stack_end(env);
+	return atom_ok;
 }
 
 /*
- * code_ask(get | known | {refuse, Why} | {due, Modules} | counts | stack | functions): the state of
- * the check, and set it; is a refresh due, with so many modules? frames that were not known; the
- * caller's own stack. For tests: {at, Address, Line}, {entries, Fun}, {read, Module, Fun}; {flip,
+ * code_ask({due, Modules} | counts | stack | functions | stack_end): is a refresh due, with so many
+ * modules? frames that were not known; the caller's own stack; where it ends. For tests: {at, Address, Line}, {entries, Fun}, {read, Module, Fun}; {flip,
  * N}: the Nth word that is read of the VM's memory is another, and words: that were read; {room,
  * Functions, Files}: for so many names.
- *
  */
 ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	char what[16] = "", text[CODE_WHY];
+	char what[16] = "";
 	const ERL_NIF_TERM *t;
 	ERL_NIF_TERM ret = atom_ok;
 	unsigned functions, files, modules;
 	ErlNifUInt64 word;
-	ErlNifBinary why;
 	sigset_t mask;
 	int n = 0;
 
@@ -189,12 +177,6 @@ ERL_NIF_TERM nif_code_ask(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		enif_get_atom(env, t[0], what, sizeof(what), ERL_NIF_LATIN1);
 	else
 		enif_get_atom(env, argv[0], what, sizeof(what), ERL_NIF_LATIN1);
-	if (n == 2 && strcmp(what, "refuse") == 0 &&
-		enif_inspect_iolist_as_binary(env, t[1], &why)) {
-		snprintf(text, sizeof(text), "%.*s", (int)why.size, (const char *)why.data);
-		code_set_known(text);
-		return atom_ok;
-	}
 	if (!reads_begin(&mask))
 		return beam_refused(env, "memory cannot be read safely");
 	if (n == 2 && strcmp(what, "due") == 0 && enif_get_uint(env, t[1], &modules))

@@ -59,32 +59,54 @@ static ERL_NIF_TERM samples(ErlNifEnv *env, const char *name, const char *type)
 	return list;
 }
 
-static ERL_NIF_TERM one(ErlNifEnv *env, const struct prog_agg *a, const char *script)
+/* What erltrace_metrics:shape() is. */
+static ERL_NIF_TERM shape(ErlNifEnv *env, const struct prog_agg *a, const struct metric_name *n,
+			  const char *help)
 {
 	const struct prog_metric *m = a->metric;
 	const char *function = function_of(a), *type = metric_type(function);
+	const struct {
+		const char *key;
+		ERL_NIF_TERM value;
+	} members[] = {
+		{"function", enif_make_atom(env, function)},
+		{"type", enif_make_atom(env, type)},
+		{"name", beam_make_text(env, n->name)},
+		{"help", beam_make_text(env, m != NULL && m->help != NULL ? m->help : help)},
+		{"decimals", enif_make_uint(env, n->decimals)},
+		{"keys", enif_make_uint(env, a->nkeys)},
+		{"labels", labels(env, m)},
+		{"percents", percents(env, a)},
+		{"samples", samples(env, n->name, type)},
+	};
+	ERL_NIF_TERM map = enif_make_new_map(env);
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		enif_make_map_put(env, map, enif_make_atom(env, members[i].key), members[i].value,
+				  &map);
+	return map;
+}
+
+static ERL_NIF_TERM one(ErlNifEnv *env, const struct prog_agg *a, const char *script)
+{
+	const struct prog_metric *m = a->metric;
+	const char *function = function_of(a);
 	char help[METRIC_HELP];
 	struct metric_name n;
 	ERL_NIF_TERM t;
 
-	if (type == NULL || metric_name_of(&n, script, a->name, m != NULL ? m->name : NULL,
+	if (metric_type(function) == NULL || metric_name_of(&n, script, a->name, m != NULL ? m->name : NULL,
 				    m != NULL ? m->unit : NULL) < 0)
 		return enif_make_tuple2(env, beam_make_text(env, a->name), atom_undefined);
 	metric_help(help, script, a->name, function);
-	t = enif_make_tuple2(env, beam_make_text(env, a->name),
-		enif_make_tuple9(env, enif_make_atom(env, function), enif_make_atom(env, type),
-			beam_make_text(env, n.name),
-			beam_make_text(env, m != NULL && m->help != NULL ? m->help : help),
-			enif_make_uint(env, n.decimals), enif_make_uint(env, a->nkeys),
-			labels(env, m), percents(env, a), samples(env, n.name, type)));
+	t = enif_make_tuple2(env, beam_make_text(env, a->name), shape(env, a, &n, help));
 	metric_name_free(&n);
 	return t;
 }
 
 /*
- * metrics(Handle, Script) -> [{Aggregation, {Function, Type, Name, Help, Decimals, Keys, Labels,
- * Percents, Samples} | undefined}]; undefined: it has no metric. Once the script has been started
- * its ticks are kept from here on.
+ * metrics(Handle, Script) -> [{Aggregation, Shape | undefined}]; undefined: it has no metric. Once
+ * the script has been started its ticks are kept from here on.
  *
  */
 ERL_NIF_TERM nif_metrics(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

@@ -12,7 +12,7 @@
  *   probe_list.c       probes as terms
  *   metrics.c          what aggregations are called as metrics
  *   code_nif.c         what is asked of the table of loaded code
- *   cluster.c          a node of a cluster that runs one script
+ *   find_nif.c         the facts of the VM that are found out (vm/find.h)
  *   store.c            terms that outlive every process
  *   erlang_provider.c  the provider erlang<OS pid>, and its probes
  *   arming.c           what the VM must be told to trace for them (needs.def: all that can be)
@@ -42,6 +42,7 @@
 #include "beam/vm/layout.h"
 #include "beam/vm/peek.h"
 #include "beam/vm/pid_node.h"
+#include "compiler.h"
 #include "engine/engine.h"
 #include "engine/provider.h"
 #include "engine/slot.h"
@@ -701,7 +702,7 @@ static unsigned threads_of(ErlNifEnv *env, ERL_NIF_TERM info)
 }
 
 /* What a thread of the VM has of its own, besides what its events need (probe path). */
-static void thread_begins(struct beam_thread *t, unsigned nth)
+PROBE_PATH static void thread_begins(struct beam_thread *t, unsigned nth)
 {
 	t->texts = beam_texts_nth(nth);
 	t->cache = (struct beam_text_cache *)t->texts;

@@ -30,6 +30,7 @@
 #include "beam/term/term_print.h"
 #include "beam/term/texts.h"
 #include "beam/vm/vm_event.h"
+#include "compiler.h"
 #include "proc_names.h"
 #include "processes.h"
 
@@ -82,7 +83,7 @@ static uint32_t label_get(struct beam_proc_names *t)
 	return free_list_get(&t->free, &t->labels->next, sizeof(*t->labels), BEAM_LABELS);
 }
 
-static void label_put(struct beam_proc_names *t, uint64_t label)
+PROBE_PATH static void label_put(struct beam_proc_names *t, uint64_t label)
 {
 	uint32_t index = (uint32_t)label & ~BY_EVENT;
 
@@ -91,7 +92,8 @@ static void label_put(struct beam_proc_names *t, uint64_t label)
 }
 
 /* The text of a label: index + 1; 0: it has none, or there is no room. */
-static uint32_t label_write(struct beam_proc_names *t, ErlNifEnv *env, ERL_NIF_TERM label)
+PROBE_PATH static uint32_t label_write(
+	struct beam_proc_names *t, ErlNifEnv *env, ERL_NIF_TERM label)
 {
 	uint64_t word[BEAM_LABEL_WORDS] = {0};
 	uint32_t index;
@@ -141,7 +143,7 @@ static bool label_read(const struct beam_proc_names *t, struct beam_proc_name *p
 
 /* ---- slots ----------------------------------------------------------------------------- */
 
-static struct beam_proc_name *find(const struct beam_proc_names *t, ERL_NIF_TERM pid)
+PROBE_PATH static struct beam_proc_name *find(const struct beam_proc_names *t, ERL_NIF_TERM pid)
 {
 	for (unsigned i = 0; i < t->slots.tries; i++) {
 		struct beam_proc_name *p = &t->tab[beam_pid_slot(&t->slots, pid, i)];
@@ -153,7 +155,7 @@ static struct beam_proc_name *find(const struct beam_proc_names *t, ERL_NIF_TERM
 }
 
 /* It is BUSY: nobody else touches it. */
-static void clear(struct beam_proc_names *t, struct beam_proc_name *p)
+PROBE_PATH static void clear(struct beam_proc_names *t, struct beam_proc_name *p)
 {
 	uint64_t label = atomic_load_explicit(&p->label, memory_order_relaxed);
 
@@ -164,7 +166,8 @@ static void clear(struct beam_proc_names *t, struct beam_proc_name *p)
 }
 
 /* Its slot, claimed if need be. living: it runs, so whoever else has its slot does not live. */
-static struct beam_proc_name *claim(struct beam_proc_names *t, ERL_NIF_TERM pid, bool living)
+PROBE_PATH static struct beam_proc_name *claim(
+	struct beam_proc_names *t, ERL_NIF_TERM pid, bool living)
 {
 	struct beam_proc_name *p = find(t, pid);
 
@@ -190,7 +193,7 @@ static struct beam_proc_name *claim(struct beam_proc_names *t, ERL_NIF_TERM pid,
 	return NULL;
 }
 
-void beam_proc_name_exit(struct beam_proc_names *t, ERL_NIF_TERM pid)
+PROBE_PATH void beam_proc_name_exit(struct beam_proc_names *t, ERL_NIF_TERM pid)
 {
 	struct beam_proc_name *p = find(t, pid);
 
@@ -206,7 +209,7 @@ struct call {
 };
 
 /* Written once: what began a process does not change. */
-static void set_call(struct beam_proc_name *p, const struct call *c)
+PROBE_PATH static void set_call(struct beam_proc_name *p, const struct call *c)
 {
 	uint32_t was = atomic_load_explicit(&p->call, memory_order_relaxed);
 
@@ -227,7 +230,8 @@ static bool is_apply(const struct call *c)
 }
 
 /* {M, F, Arguments or Arity}; args: the arguments, if they are there. */
-static bool get_call(ErlNifEnv *env, ERL_NIF_TERM mfa, struct call *c, ERL_NIF_TERM *args)
+PROBE_PATH static bool get_call(
+	ErlNifEnv *env, ERL_NIF_TERM mfa, struct call *c, ERL_NIF_TERM *args)
 {
 	const ERL_NIF_TERM *t;
 	int n;
@@ -330,7 +334,7 @@ static void set_label(
 	label_put(t, old);
 }
 
-void beam_proc_name_spawned(
+PROBE_PATH void beam_proc_name_spawned(
 	struct beam_proc_names *t, const struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	struct beam_proc_name *p;
@@ -348,7 +352,7 @@ void beam_proc_name_spawned(
 	set_call(p, &c);
 }
 
-void beam_proc_name_label(
+PROBE_PATH void beam_proc_name_label(
 	struct beam_proc_names *t, const struct beam_event *ev, ERL_NIF_TERM label)
 {
 	struct beam_proc_name *p = claim(t, ev->cur.key, true);
@@ -373,8 +377,8 @@ static struct beam_proc_name *want(struct beam_proc_names *t, ERL_NIF_TERM pid)
 	return p;
 }
 
-const struct et_str *beam_proc_name(struct beam_proc_names *t, bool told, ERL_NIF_TERM pid,
-	ERL_NIF_TERM name, char *buf, size_t size)
+PROBE_PATH const struct et_str *beam_proc_name(struct beam_proc_names *t, bool told,
+	ERL_NIF_TERM pid, ERL_NIF_TERM name, char *buf, size_t size)
 {
 	ERL_NIF_TERM mod, fun;
 	struct beam_proc_name *p;

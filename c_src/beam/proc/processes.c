@@ -80,7 +80,7 @@ static inline struct beam_proc *slot(const struct beam_procs *t, ERL_NIF_TERM pi
 	return &t->tab[beam_pid_slot(&t->slots, pid, next)];
 }
 
-struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid)
+PROBE_PATH struct beam_proc *beam_proc_find(struct beam_procs *t, ERL_NIF_TERM pid)
 {
 	for (unsigned i = 0; i < t->slots.tries; i++) {
 		struct beam_proc *p = slot(t, pid, i);
@@ -103,7 +103,8 @@ static uint64_t owner(const struct beam_proc *p)
 }
 
 /* A process claims its slot itself: not twice at once. */
-static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, ERL_NIF_TERM pid)
+PROBE_PATH static __attribute__((noinline)) struct beam_proc *claim(
+	struct beam_procs *t, ERL_NIF_TERM pid)
 {
 	struct beam_proc *p = t->slots.tries > 1 ? beam_proc_find(t, pid) : NULL;
 
@@ -132,7 +133,7 @@ static __attribute__((noinline)) struct beam_proc *claim(struct beam_procs *t, E
 	return NULL;
 }
 
-struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid)
+PROBE_PATH struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid)
 {
 	struct beam_proc *p = slot(t, pid, 0);
 
@@ -140,7 +141,7 @@ struct beam_proc *beam_proc_get(struct beam_procs *t, ERL_NIF_TERM pid)
 										  : claim(t, pid);
 }
 
-void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid)
+PROBE_PATH void beam_proc_exit(struct beam_procs *t, ERL_NIF_TERM pid)
 {
 	struct beam_proc *p = beam_proc_find(t, pid);
 

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "beam/pages.h"
+#include "compiler.h"
 #include "registered.h"
 
 #define SLOTS 65536 /* the upper 16 bits of a hash */
@@ -30,7 +31,7 @@ void beam_names_fini(struct beam_names *t)
 	t->tab = NULL;
 }
 
-bool beam_name_put(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
+PROBE_PATH bool beam_name_put(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
 {
 	struct beam_name *unused, *n = beam_name_find(t, of, &unused);
 
@@ -43,7 +44,7 @@ bool beam_name_put(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
 	return n != NULL;
 }
 
-void beam_name_take(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
+PROBE_PATH void beam_name_take(const struct beam_names *t, ERL_NIF_TERM of, ERL_NIF_TERM is)
 {
 	struct beam_name *unused, *n = beam_name_find(t, of, &unused);
 	uint64_t have = is;

@@ -11,6 +11,7 @@
  */
 #include "beam/code/erl_stack.h"
 #include "beam/vm/vm_event.h"
+#include "compiler.h"
 #include "core/core.h"
 #include "processes.h"
 #include "shadow_stack.h"
@@ -19,7 +20,7 @@ _Static_assert(sizeof(struct beam_chunk) == 256, "a power of two");
 
 /* ---- chunks ---------------------------------------------------------------------------- */
 
-static struct beam_chunk *chunk_get(struct beam_procs *t)
+PROBE_PATH static struct beam_chunk *chunk_get(struct beam_procs *t)
 {
 	uint32_t n = free_list_get(&t->free, &t->chunks->next, sizeof(*t->chunks), t->nchunks);
 
@@ -41,7 +42,7 @@ static inline struct beam_frame *top(struct beam_proc *p)
 	return &p->chunk->frame[(p->n - 1 - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES];
 }
 
-static void pop(struct beam_procs *t, struct beam_proc *p)
+PROBE_PATH static void pop(struct beam_procs *t, struct beam_proc *p)
 {
 	p->n--;
 	if (p->n >= BEAM_INLINE_FRAMES && (p->n - BEAM_INLINE_FRAMES) % BEAM_CHUNK_FRAMES == 0) {
@@ -52,7 +53,7 @@ static void pop(struct beam_procs *t, struct beam_proc *p)
 	}
 }
 
-void beam_stack_clear(struct beam_procs *t, struct beam_proc *p)
+PROBE_PATH void beam_stack_clear(struct beam_procs *t, struct beam_proc *p)
 {
 	while (p->n > BEAM_INLINE_FRAMES)
 		pop(t, p);
@@ -153,8 +154,8 @@ static inline bool stays(const struct beam_fn *fn)
 	return fn->tells && beam_nprobes(&fn->nval) > 0;
 }
 
-unsigned beam_stack_enter_slow(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
-	unsigned level, const uintptr_t *end, bool *tail)
+PROBE_PATH unsigned beam_stack_enter_slow(struct beam_procs *t, struct beam_proc *p,
+	const struct beam_fn *fn, unsigned level, const uintptr_t *end, bool *tail)
 {
 	unsigned telling = fn->tells ? telling_words() : 0;
 	struct beam_frame *f = NULL;
@@ -186,14 +187,14 @@ unsigned beam_stack_enter_slow(struct beam_procs *t, struct beam_proc *p, const 
 	return p->n;
 }
 
-void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level)
+PROBE_PATH void beam_stack_cut(struct beam_procs *t, struct beam_proc *p, unsigned level)
 {
 	while (p->n > 0 &&
 		(top(p)->level > level || (top(p)->level == level && top(p)->top != level)))
 		pop(t, p);
 }
 
-void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
+PROBE_PATH void beam_stack_cut_chains(struct beam_procs *t, struct beam_proc *p, unsigned level,
 	const uintptr_t *end, unsigned slot)
 {
 	const struct beam_frame *f;
@@ -216,8 +217,9 @@ static bool is_there(const struct beam_frame *f, unsigned level, const uintptr_t
 	return newest <= level && core_is_frame(vm, end - newest);
 }
 
-unsigned beam_stack_enter_fast(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn,
-	unsigned level, const uintptr_t *end, const struct beam_tail *tail)
+PROBE_PATH unsigned beam_stack_enter_fast(struct beam_procs *t, struct beam_proc *p,
+	const struct beam_fn *fn, unsigned level, const uintptr_t *end,
+	const struct beam_tail *tail)
 {
 	bool off = tail->is || tail->off != 0; /* a frame is not on the stack just now */
 	struct beam_frame *f;
@@ -240,18 +242,18 @@ unsigned beam_stack_enter_fast(struct beam_procs *t, struct beam_proc *p, const 
 	return p->n;
 }
 
-void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level)
+PROBE_PATH void beam_stack_raised(struct beam_procs *t, struct beam_proc *p, unsigned level)
 {
 	while (p->n > 0 && top(p)->level >= level)
 		pop(t, p);
 }
 
-bool beam_stack_is_fast(struct beam_proc *p, unsigned level)
+PROBE_PATH bool beam_stack_is_fast(struct beam_proc *p, unsigned level)
 {
 	return p->n > 0 && top(p)->level >= level && top(p)->fn->number != 0;
 }
 
-const struct beam_fn *beam_stack_return_slow(
+PROBE_PATH const struct beam_fn *beam_stack_return_slow(
 	struct beam_procs *t, struct beam_proc *p, unsigned level, unsigned *depth)
 {
 	const struct beam_fn *fn;
@@ -266,7 +268,8 @@ const struct beam_fn *beam_stack_return_slow(
 	return fn;
 }
 
-unsigned beam_stack_leave(struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
+PROBE_PATH unsigned beam_stack_leave(
+	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
 {
 	unsigned depth;
 
@@ -286,7 +289,7 @@ static bool may_tell(const struct beam_frame *f, const struct beam_fn *fn)
 	return n > 1 || (n == 1 && (f->fn == fn || !f->fn->tells));
 }
 
-const struct beam_fn *beam_stack_told(struct beam_procs *t, struct beam_proc *p,
+PROBE_PATH const struct beam_fn *beam_stack_told(struct beam_procs *t, struct beam_proc *p,
 	const struct beam_fn *fn, unsigned *depth, unsigned *level)
 {
 	const struct beam_fn *last;
@@ -313,7 +316,7 @@ const struct beam_fn *beam_stack_told(struct beam_procs *t, struct beam_proc *p,
 
 #define MOST_NAMES 1024 /* without levels a tail call cannot be told from a call */
 
-unsigned beam_stack_enter_by_name(
+PROBE_PATH unsigned beam_stack_enter_by_name(
 	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *fn)
 {
 	if (p->n > 0 && top(p)->fn == fn && p->n >= MOST_NAMES / 2)
@@ -326,7 +329,7 @@ unsigned beam_stack_enter_by_name(
 	return p->n;
 }
 
-const struct beam_fn *beam_stack_return_by_name(
+PROBE_PATH const struct beam_fn *beam_stack_return_by_name(
 	struct beam_procs *t, struct beam_proc *p, const struct beam_fn *to, unsigned *depth)
 {
 	const struct beam_fn *fn;

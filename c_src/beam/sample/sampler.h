@@ -25,6 +25,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "beam/vm/facts.h"
+
 #pragma GCC visibility push(hidden)
 
 struct beam_handle;
@@ -48,8 +50,9 @@ struct sampler_facts {
 	uintptr_t normal_exit; /* the oldest word of every stack */
 };
 extern struct sampler_facts sampler_facts;
-bool sampler_known(void); /* the check and the self-test have been passed */
-void sampler_forget(void); /* look again, if no dirty scheduler could be looked at */
+extern const struct find_fact sampler_fact;
+bool sampler_known(void);
+void sampler_forget(void); /* search again, if no dirty scheduler could be looked at */
 const char *sampler_refusal(void);
 
 /* ---- code (sampler_handler.c) ---------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the VM keeps what the sampler's handler reads. Found out once in a node, before the first
- * script that samples, step by step (src/erltrace_sampling.erl); each fact is the only one that
- * fits, the same on every scheduler, or sampling is refused with the reason:
+ * Where the VM keeps what the sampler's handler reads. Found out (vm/find.h) once in a node, before
+ * the first script that samples, step by step (src/erltrace_sampling.erl); each fact is the only one
+ * that fits, the same on every scheduler, or sampling is refused with the reason:
  *
  *   the scheduler's data  a NIF on scheduler N: of what the thread's keys point to, the one whose
  *			   first word lies shortly below the NIF's arguments (the registers), and which
@@ -24,11 +24,9 @@
  * are taken of processes whose stacks are known, which must be right.
  *
  * Every word goes through word(), so that a test can change each of them.
- *
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -45,11 +43,11 @@
 #include "error.h"
 #include "sampler.h"
 
-#define KEYS	  64  /* thread-specific keys that are looked at */
+#define KEYS	  64  /* thread-specific keys that are searched */
 #define DATA	  128 /* words of a scheduler's data */
 #define REGISTERS 256 /* bytes from the registers to the arguments, at most */
-#define FIRST	  8   /* words of a process that are looked at */
-#define LAST	  92
+#define FIRST	  8   /* word of a process that is searched */
+#define LAST	  FIND_WORDS
 #define EXPORT	  24
 #define ROOM	  4096 /* bytes that the handler may need of an alternate stack */
 #ifndef AT_MINSIGSTKSZ
@@ -60,31 +58,20 @@ _Static_assert(LAST <= SAMPLER_PROC, "words of a process");
 struct sampler_facts sampler_facts;
 static struct sampler_facts found;
 static unsigned nschedulers;
-static _Atomic bool known;
-static char why[256];
-static bool again; /* it could not be found out, and is to be tried again */
+static struct find search;
 static uint64_t nwords, flip; /* tests */
 
 bool sampler_known(void)
 {
-	return atomic_load_explicit(&known, memory_order_acquire);
+	return find_is_known(&search);
 }
 
 const char *sampler_refusal(void)
 {
-	return why[0] != '\0' ? why : "it was not looked for";
+	return search.why[0] != '\0' ? search.why : "it was not looked for";
 }
 
-static bool no(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static bool no(const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(why, sizeof(why), format, ap);
-	va_end(ap);
-	return false;
-}
+#define no(...) find_no(&search, __VA_ARGS__)
 
 /* ---- words ----------------------------------------------------------------------------- */
 
@@ -110,18 +97,18 @@ static bool is_mfa(uintptr_t at, ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned ar
 }
 
 /* The only word of a process that points to this function, with so many bytes in between. */
-static uint32_t find_pointer(const uintptr_t *proc, const char *fun, ErlNifEnv *env, size_t before)
+static uint32_t find_pointer(const uintptr_t *proc, ErlNifEnv *env, const char *fun, unsigned arity,
+	size_t before)
 {
 	ERL_NIF_TERM mod = enif_make_atom(env, "erltrace_nif"), f = enif_make_atom(env, fun);
-	uint32_t at = 0;
+	struct find_set set;
+	unsigned at;
 
-	for (uint32_t i = FIRST; i < LAST; i++)
-		if (is_mfa(proc[i] - before, mod, f, 1)) {
-			if (at != 0)
-				return 0;
-			at = i;
-		}
-	return at;
+	find_all(&set, FIRST, LAST);
+	FIND_EACH(i, &set)
+		if (!is_mfa(proc[i] - before, mod, f, arity))
+			find_drop(&set, i);
+	return find_only(&set, &at) ? at : 0;
 }
 
 /* ---- schedulers ------------------------------------------------------------------------ */
@@ -179,7 +166,7 @@ static bool find_heap(struct sampler_facts *f, const uintptr_t *proc)
 /* {scheduler, Number}: a process on that scheduler. */
 static bool look_at_scheduler(ErlNifEnv *env, const ERL_NIF_TERM argv[], uint64_t number)
 {
-	uintptr_t at = ((const uintptr_t *)(const void *)env)[BEAM_ENV_PROC], registers = 0;
+	uintptr_t at = (uintptr_t)beam_env_process(env), registers = 0;
 	uintptr_t proc[SAMPLER_PROC];
 	struct sampler_facts f;
 	ErlNifPid self;
@@ -198,7 +185,7 @@ static bool look_at_scheduler(ErlNifEnv *env, const ERL_NIF_TERM argv[], uint64_
 		return no("a process does not begin with its pid");
 	if (!has_room() || !find_data(&f, argv, at, number, &registers) || !find_heap(&f, proc))
 		return false;
-	f.current = find_pointer(proc, "sampling", env, 0);
+	f.current = find_pointer(proc, env, "find", 2, 0);
 	if (f.current == 0)
 		return no("no word of a process, or several, point to its NIF");
 	if (!words(&f.ret_nif, registers - sizeof(uintptr_t), 1))
@@ -220,7 +207,7 @@ static bool look_at_dirty(ErlNifEnv *env)
 	if (at == 0 || !words(data, at, DATA) || (data[found.process + 1] & 0xffffffff) != 1 ||
 		!words(proc, data[found.process], SAMPLER_PROC))
 		return no("a dirty scheduler's data is not like a scheduler's");
-	found.i = find_pointer(proc, "sampling_dirty", env, 3 * sizeof(uintptr_t));
+	found.i = find_pointer(proc, env, "sampling_dirty", 1, 3 * sizeof(uintptr_t));
 	return found.i != 0 || no("no word of a process, or several, point to its dirty NIF");
 }
 
@@ -228,21 +215,16 @@ static bool look_at_dirty(ErlNifEnv *env)
 static bool look_at_flags(ErlNifEnv *env, uint64_t after)
 {
 	static uintptr_t seen[2][SAMPLER_PROC];
-	uintptr_t at = ((const uintptr_t *)(const void *)env)[BEAM_ENV_PROC];
-	unsigned hits = 0;
+	unsigned hits, word;
 
-	if (nschedulers == 0 || after > 1 || !words(seen[after], at, found.htop))
+	if (nschedulers == 0 || after > 1 ||
+		!words(seen[after], (uintptr_t)beam_env_process(env), found.htop))
 		return no("a process cannot be read");
-	for (uint32_t i = 0; after && i < found.htop; i++) {
-		uintptr_t changed = seen[0][i] ^ seen[1][i];
-
-		if (changed == 0 || (changed & (changed - 1)) != 0)
-			continue;
-		found.flags = i;
-		found.sensitive = changed;
-		hits++;
-	}
-	return !after || hits == 1 || no("%u words of a process tell that it is sensitive", hits);
+	if (!after)
+		return true;
+	hits = find_flag(seen[0], seen[1], found.htop, &word, &found.sensitive);
+	found.flags = word;
+	return hits == 1 || no("%u words of a process tell that it is sensitive", hits);
 }
 
 /* {export, fun lists:map/2} */
@@ -250,27 +232,28 @@ static bool look_at_export(ErlNifEnv *env, ERL_NIF_TERM fun)
 {
 	ERL_NIF_TERM lists = enif_make_atom(env, "lists"), map = enif_make_atom(env, "map");
 	uintptr_t box[2], w[EXPORT];
-	unsigned hits = 0;
+	struct find_set set;
 
 	if ((fun & 3) != 2 || !words(box, fun & ~(ERL_NIF_TERM)3, 2) || !words(w, box[1], EXPORT))
 		return no("an external fun does not point to its export");
-	for (uint32_t i = 0; i + 2 < EXPORT; i++)
-		if (w[i] == lists && w[i + 1] == map && (w[i + 2] & 0xff) == 2) {
-			found.export = i;
-			hits++;
-		}
-	return hits == 1 || no("an export has its name %u times", hits);
+	find_all(&set, 0, EXPORT - 2);
+	FIND_EACH(i, &set)
+		if (w[i] != lists || w[i + 1] != map || (w[i + 2] & 0xff) != 2)
+			find_drop(&set, i);
+	return find_only(&set, &found.export) ||
+	       no("an export has its name %u times", find_left(&set));
 }
 
 /* ---- code ------------------------------------------------------------------------------ */
 
 /* All is there: where the JIT's shared code calls what is to be told apart. */
-static bool look_at_code(void)
+static bool conclude(ErlNifEnv *env)
 {
 	uintptr_t target;
 
+	(void)env;
 	if (nschedulers == 0 || found.export == 0 || found.sensitive == 0)
-		return why[0] != '\0' ? false : no("not all was looked for");
+		return no("not all was looked for");
 	sampler_find_ranges(found.ret_nif);
 	if (sampler_code(found.ret_nif) == 0 || sampler_code(found.normal_exit) == 0)
 		return no("the VM has no JIT, or its code is not where it is known to be");
@@ -354,24 +337,21 @@ static void forge(unsigned n)
 
 static ERL_NIF_TERM done(ErlNifEnv *env, bool ok)
 {
-	return ok ? atom_ok
-		  : beam_refused(env, why);
+	return find_answer(env, &search, ok);
 }
 
-static void start_again(void)
+static void start(ErlNifEnv *env)
 {
-	atomic_store(&known, false);
+	(void)env;
 	memset(&found, 0, sizeof(found));
 	nschedulers = 0;
-	why[0] = '\0';
-	again = false;
 	sampler_pid = getpid();
 }
 
 void sampler_forget(void)
 {
-	if (sampler_facts.i == 0)
-		atomic_store(&known, false);
+	if (sampler_known() && sampler_facts.i == 0)
+		find_try_again(&search, "no dirty scheduler could be looked at");
 }
 
 static ERL_NIF_TERM test_start(ErlNifEnv *env)
@@ -383,43 +363,38 @@ static ERL_NIF_TERM test_start(ErlNifEnv *env)
 	return done(env, ok);
 }
 
-static ERL_NIF_TERM step_with(
-	ErlNifEnv *env, const char *step, const ERL_NIF_TERM argv[], ERL_NIF_TERM arg)
+/* {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}; and sampling_dirty(dirty), see below */
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
 	ErlNifUInt64 n = 0;
-	char *text;
 
-	enif_get_uint64(env, arg, &n);
-	if (strcmp(step, "scheduler") == 0)
-		return done(env, look_at_scheduler(env, argv, n));
-	if (strcmp(step, "sensitive") == 0)
-		return done(env, look_at_flags(env, n));
-	if (strcmp(step, "export") == 0)
-		return done(env, look_at_export(env, arg));
-	if (strcmp(step, "burn") == 0) {
+	enif_get_uint64(s->env, s->arg, &n);
+	if (strcmp(s->name, "scheduler") == 0)
+		return done(s->env, look_at_scheduler(s->env, s->argv, n));
+	if (strcmp(s->name, "sensitive") == 0)
+		return done(s->env, look_at_flags(s->env, n));
+	if (strcmp(s->name, "export") == 0)
+		return done(s->env, look_at_export(s->env, s->arg));
+	return 0;
+}
+
+/* {burn, Microseconds}; of tests {flip, N}, {forge, N}, {hold, 0 | 1}: nobody reads the rings */
+static ERL_NIF_TERM ask_with(const struct find_step *s)
+{
+	ErlNifUInt64 n = 0;
+
+	enif_get_uint64(s->env, s->arg, &n);
+	if (strcmp(s->name, "burn") == 0)
 		burn(n);
-		return atom_ok;
-	}
-	if (strcmp(step, "flip") == 0) {
+	else if (strcmp(s->name, "flip") == 0) {
 		nwords = 0;
 		flip = n;
-		return atom_ok;
-	}
-	if (strcmp(step, "forge") == 0) { /* for tests */
+	} else if (strcmp(s->name, "forge") == 0)
 		forge((unsigned)n);
-		return atom_ok;
-	}
-	if (strcmp(step, "hold") == 0) { /* for tests: nobody reads the rings */
+	else if (strcmp(s->name, "hold") == 0)
 		sampler_hold(n != 0);
-		return atom_ok;
-	}
-	if (strcmp(step, "refuse") != 0 && strcmp(step, "busy") != 0)
-		return enif_make_badarg(env);
-	again = strcmp(step, "busy") == 0;
-	text = beam_get_text(env, arg, NULL);
-	no("%s", text != NULL ? text : "out of memory");
-	free(text);
-	atomic_store(&known, false);
+	else
+		return 0;
 	return atom_ok;
 }
 
@@ -443,49 +418,42 @@ static ERL_NIF_TERM about(ErlNifEnv *env)
 }
 
 /*
- * sampling(Step): start, {scheduler, N}, {sensitive, 0 | 1}, {export, Fun}, sampling_dirty(dirty),
- * code look for what is needed; sampling_wait(test_start), test_read, test_stop are the self-test;
- * passed, {refuse, Why}, {busy, Why} its result, the last to be tried again; get it, and what was
- * found. ok | {refused, Why}. If all dirty schedulers are taken, sampling_dirty(dirty) is left out:
- * samples of these have the process and its stack, not the NIF.
+ * sampling_wait(test_start), test_read, test_stop are the self-test; about is what was found. If all
+ * dirty schedulers are taken, sampling_dirty(dirty) is left out: samples of these have the process
+ * and its stack, not the NIF.
  */
-ERL_NIF_TERM nif_sampling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static ERL_NIF_TERM ask(const struct find_step *s)
 {
-	char step[BEAM_STEP];
-	ERL_NIF_TERM arg;
+	ErlNifEnv *env = s->env;
 
-	(void)argc;
-	if (beam_get_step(env, argv[0], step, &arg))
-		return step_with(env, step, argv, arg);
-	if (strcmp(step, "start") == 0) {
-		start_again();
-	} else if (strcmp(step, "code") == 0) {
-		return done(env, look_at_code());
-	} else if (strcmp(step, "test_stop") == 0) {
+	if (s->has_arg)
+		return ask_with(s);
+	if (strcmp(s->name, "test_stop") == 0) {
 		sampler_test_stop();
-	} else if (strcmp(step, "test_read") == 0) {
+		return atom_ok;
+	}
+	if (strcmp(s->name, "test_read") == 0) {
 		struct told told = {env, enif_make_list(env, 0)};
 
 		sampler_test_read(tell, &told);
 		return told.list;
-	} else if (strcmp(step, "passed") == 0) {
-		atomic_store_explicit(&known, true, memory_order_release);
-	} else if (strcmp(step, "get") == 0) {
-		return sampler_known()		  ? atom_ok
-		       : why[0] != '\0' && !again ? done(env, false)
-						  : atom_undefined;
-	} else if (strcmp(step, "dirty_known") == 0) {
+	}
+	if (strcmp(s->name, "dirty_known") == 0)
 		return found.i != 0 ? atom_true : atom_false;
-	} else if (strcmp(step, "about") == 0) {
+	if (strcmp(s->name, "about") == 0)
 		return about(env);
-	} else if (strcmp(step, "facts") == 0) { /* for tests */
+	if (strcmp(s->name, "facts") == 0) /* for tests */
 		return enif_make_tuple2(env, beam_make_binary(env, &found, sizeof(found)),
 			enif_make_uint64(env, nwords));
-	} else {
-		return enif_make_badarg(env);
-	}
-	return atom_ok;
+	return 0;
 }
+
+const struct find_fact sampler_fact = {.name = "sampling",
+	.find = &search,
+	.start = start,
+	.observe = observe,
+	.ask = ask,
+	.conclude = conclude};
 
 /* sampling_wait(test_start): it may have to wait. */
 ERL_NIF_TERM nif_sampling_wait(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

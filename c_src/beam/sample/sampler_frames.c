@@ -16,13 +16,14 @@
 
 #include "beam/code/code_table.h"
 #include "beam/code/vm_frames.h"
+#include "compiler.h"
 #include "engine/safe.h"
 #include "prog/stack_marks.h"
 #include "sampler.h"
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-bool sampler_after_call(uintptr_t ret, uintptr_t *target)
+PROBE_PATH bool sampler_after_call(uintptr_t ret, uintptr_t *target)
 {
 	uint8_t code[8], *const p = code + 8;
 	uint64_t word;
@@ -60,7 +61,7 @@ struct code {
 };
 
 /* The Erlang function of an address in code; 0: of none, as the code that all modules share. */
-static uint64_t frame_at(struct code *c, uintptr_t pc)
+PROBE_PATH static uint64_t frame_at(struct code *c, uintptr_t pc)
 {
 	uint64_t f;
 
@@ -99,7 +100,7 @@ static bool is_dirty_call(const struct sampler_seen *s)
 
 static const char in_scheduler[] = "scheduler", in_gc[] = "gc";
 
-const char *sampler_state(const struct sampler_seen *s)
+PROBE_PATH const char *sampler_state(const struct sampler_seen *s)
 {
 	switch (s->kind) {
 	case SAMPLED_JIT: return "erlang";
@@ -182,7 +183,7 @@ static unsigned leaf(
 	return n;
 }
 
-unsigned sampler_frames(
+PROBE_PATH unsigned sampler_frames(
 	const struct sampler_seen *s, const char *state, uint64_t *frames, unsigned max, bool lines)
 {
 	unsigned n = 0, nfirst;

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "beam/vm/own_name.h"
+#include "compiler.h"
 #include "engine/clock.h"
 #include "prog/stack_marks.h"
 #include "sampler.h"
@@ -57,7 +58,7 @@ static size_t read_parts(void *to, struct iovec a, struct iovec b)
 	return done > 0 ? (size_t)done : 0;
 }
 
-static size_t read_part(void *to, uintptr_t from, size_t n)
+PROBE_PATH static size_t read_part(void *to, uintptr_t from, size_t n)
 {
 	return read_parts(to, (struct iovec){(void *)from, n}, (struct iovec){NULL, 0});
 }
@@ -86,7 +87,7 @@ void sampler_set_ranges(const struct sampler_ranges *r)
 	atomic_store(&in_use, next);
 }
 
-size_t sampler_code(uintptr_t at)
+PROBE_PATH size_t sampler_code(uintptr_t at)
 {
 	const struct sampler_ranges *r =
 		&ranges[atomic_load_explicit(&in_use, memory_order_acquire)];
@@ -427,7 +428,7 @@ static void take_timed(struct sampler_thread *t, const siginfo_t *si, const void
  * can have a sample taken, at most.
  *
  */
-void sampler_on_signal(int sig, siginfo_t *si, void *context)
+PROBE_PATH void sampler_on_signal(int sig, siginfo_t *si, void *context)
 {
 	int err = errno, n = si->si_value.sival_int;
 	struct sampler_thread *t = NULL;

@@ -6,11 +6,11 @@
  * address of each process by the index that its pid holds; a few words of the process are these
  * numbers.
  *
- * Which words, is found out with processes of ours (src/erltrace_words.erl), which wait with known
- * numbers of everything, each with others: a word that has the right number in all of them is the
- * one. So is the table's address, among the words of erts_proc: it leads to each of them, and the
- * first word there is its pid. Until that is known, addresses are not trusted: they are read
- * through the system. Where no word or several are as they should be, nothing is read.
+ * Which words, is found out (vm/find.h) with processes of ours (src/erltrace_words.erl), which wait
+ * with known numbers of everything, each with others: a word that has the right number in all of
+ * them is the one. So is the table's address, among the words of erts_proc: it leads to each of
+ * them, and the first word there is its pid. Until that is known, addresses are not trusted: they
+ * may not be mapped. Where no word or several are as they should be, nothing is read.
  *
  * Reading is safe in a NIF that a normal scheduler runs: the VM frees a process that was in the
  * table only after all schedulers have been elsewhere since, and this one is here. Nothing that a
@@ -18,21 +18,15 @@
  * be of two instants; those that matter are asked for then.
  */
 #include <dlfcn.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include "beam/atoms.h"
 #include "beam/nif.h"
 #include "beam/vm/vm_facts.h"
+#include "proc_words.h"
 
-#define FIRST	1 /* words of a process that are looked at, of at least 95 */
-#define LAST	92
 #define SAMPLES 8
-#define TRIES	3  /* a sample may have been interrupted */
-#define PTAB	64 /* words of erts_proc that are looked at */
+#define PTAB	64 /* words of erts_proc that are searched */
 
 /* Numbers of a sample, after its pid. */
 enum { REDUCTIONS, INNER, OUTER, HEAP, OLD_HEAP, BINARY, OLD_BINARY, MONITORS, NUMBERS };
@@ -40,25 +34,15 @@ enum { REDUCTIONS, INNER, OUTER, HEAP, OLD_HEAP, BINARY, OLD_BINARY, MONITORS, N
 static struct {
 	ERL_NIF_TERM pid;
 	uint64_t number[NUMBERS];
-	uint64_t word[LAST];
+	uintptr_t word[FIND_WORDS];
 } samples[SAMPLES];
 static unsigned nsamples;
 
-static _Atomic int state; /* 0: not looked for yet, 1: known, -1: not to be known */
-static int tries;
+static struct find numbers;
 static const uintptr_t *table;
 static uint64_t slots;
 static unsigned at[NUMBERS]; /* of the old heap: its end, two words before its start; of monitors:
 				the root of their tree, or NULL */
-
-static bool read_words(uintptr_t from, void *to, size_t n)
-{
-	struct iovec local = {to, n * 8}, remote = {(void *)from, n * 8};
-
-	return from % 8 == 0 && from >= 4096 &&
-	       syscall(SYS_process_vm_readv, (long)getpid(), &local, 1L, &remote, 1L, 0L) ==
-		       (long)(n * 8);
-}
 
 static size_t slot_of(ERL_NIF_TERM pid)
 {
@@ -69,10 +53,10 @@ static size_t slot_of(ERL_NIF_TERM pid)
 static bool is_table(uintptr_t tab)
 {
 	for (unsigned i = 0; i < nsamples; i++) {
-		uint64_t proc;
+		uintptr_t proc;
 
-		if (!read_words(tab + 8 * slot_of(samples[i].pid), &proc, 1) ||
-			!read_words(proc, samples[i].word, LAST) ||
+		if (!find_read(&proc, tab + 8 * slot_of(samples[i].pid), 1) ||
+			!find_read(samples[i].word, proc, FIND_WORDS) ||
 			samples[i].word[0] != samples[i].pid)
 			return false;
 	}
@@ -81,14 +65,14 @@ static bool is_table(uintptr_t tab)
 
 static bool find_table(void)
 {
-	const uint64_t *ptab = dlsym(RTLD_DEFAULT, "erts_proc");
-	uint64_t words[PTAB];
+	const void *ptab = dlsym(RTLD_DEFAULT, "erts_proc");
+	uintptr_t words[PTAB];
 
-	if (ptab == NULL || !read_words((uintptr_t)ptab, words, PTAB))
+	if (ptab == NULL || !find_read(words, (uintptr_t)ptab, PTAB))
 		return false;
 	for (unsigned i = 0; i < PTAB; i++)
 		if (is_table(words[i])) {
-			table = (const uintptr_t *)(uintptr_t)words[i];
+			table = (const uintptr_t *)words[i];
 			return true;
 		}
 	return false;
@@ -112,14 +96,13 @@ static bool is_number(unsigned w, unsigned number)
 
 static bool find_number(unsigned number)
 {
-	unsigned n = 0;
+	struct find_set words;
 
-	for (unsigned w = FIRST; w < LAST - 2; w++)
-		if (is_number(w, number)) {
-			at[number] = w;
-			n++;
-		}
-	return n == 1;
+	find_all(&words, 1, FIND_WORDS - 2);
+	FIND_EACH(w, &words)
+	if (!is_number(w, number))
+		find_drop(&words, w);
+	return find_only(&words, &at[number]);
 }
 
 /* If most samples had the same number, a word that does not change would do. */
@@ -137,14 +120,22 @@ static bool are_different(unsigned number)
 	return different >= (number == MONITORS ? 2 : 4);
 }
 
-static bool find(void)
+static bool conclude(ErlNifEnv *env)
 {
+	(void)env;
 	if (beam_vm.pid_shift == 0 || slots == 0 || (slots & (slots - 1)) != 0 || !find_table())
-		return false;
+		return find_no(&numbers, "the table of processes is not where it is known to be");
 	for (unsigned n = 0; n < NUMBERS; n++)
 		if (!are_different(n) || !find_number(n))
 			return false;
 	return true;
+}
+
+static void start(ErlNifEnv *env)
+{
+	(void)env;
+	slots = 0;
+	nsamples = 0;
 }
 
 static bool get_sample(ErlNifEnv *env, ERL_NIF_TERM term)
@@ -165,28 +156,25 @@ static bool get_sample(ErlNifEnv *env, ERL_NIF_TERM term)
 	return true;
 }
 
-/*
- * find_words(undefined, []) -> boolean() | undefined: are they known?
- * find_words(ProcessLimit, [{Pid, Number ...}]) -> boolean(): find them
- */
-ERL_NIF_TERM nif_find_words(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* {limit, ProcessLimit}, {observe, {Pid, Number ...}} */
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
-	ERL_NIF_TERM head, tail = argv[1];
 	ErlNifUInt64 limit;
-	int known = atomic_load(&state);
 
-	(void)argc;
-	if (known == 0 && enif_get_uint64(env, argv[0], &limit)) {
+	if (strcmp(s->name, "limit") == 0 && enif_get_uint64(s->env, s->arg, &limit))
 		slots = limit;
-		nsamples = 0;
-		while (enif_get_list_cell(env, tail, &head, &tail))
-			if (!get_sample(env, head))
-				break;
-		known = find() ? 1 : ++tries < TRIES ? 0 : -1;
-		atomic_store_explicit(&state, known, memory_order_release);
-	}
-	return known == 0 ? atom_undefined : known > 0 ? atom_true : atom_false;
+	else if (strcmp(s->name, "observe") != 0 || !get_sample(s->env, s->arg))
+		return 0;
+	return atom_ok;
 }
+
+const struct find_fact proc_words_fact = {.name = "numbers",
+	.find = &numbers,
+	.start = start,
+	.observe = observe,
+	.conclude = conclude};
+
+/* ---- what is read ------------------------------------------------------------------------ */
 
 static uint64_t word(const uint64_t *proc, unsigned number)
 {
@@ -215,8 +203,7 @@ ERL_NIF_TERM nif_proc_words(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	ERL_NIF_TERM head, tail = argv[0], list = enif_make_list(env, 0);
 
 	(void)argc;
-	if (atomic_load_explicit(&state, memory_order_acquire) != 1 ||
-		enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)
+	if (!find_is_known(&numbers) || enif_thread_type() != ERL_NIF_THR_NORMAL_SCHEDULER)
 		return enif_make_badarg(env);
 	while (enif_get_list_cell(env, tail, &head, &tail)) {
 		const uint64_t *proc;

@@ -12,6 +12,7 @@
 #include "beam/nif.h"
 #include "beam/vm/layout.h"
 #include "beam/vm/vm_facts.h"
+#include "compiler.h"
 #include "top_words.h"
 
 #define LOOKED_AT 64 /* words of the stack */
@@ -20,7 +21,7 @@
 static ERL_NIF_TERM words[MOST];
 static _Atomic unsigned nwords;
 
-void beam_top_words(ErlNifEnv *env, ERL_NIF_TERM pid)
+PROBE_PATH void beam_top_words(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	const char *proc = beam_tracee(env);
 	const uintptr_t *stack;

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "atom_text.h"
+#include "compiler.h"
 #include "erlang_words.h"
+#include "utf8.h"
 
 struct text {
 	char *buf;
@@ -23,25 +25,13 @@ static inline void put(struct text *t, unsigned char c)
 	t->len++;
 }
 
-static void put_utf8(struct text *t, unsigned char c)
+PROBE_PATH static void put_utf8(struct text *t, unsigned char c)
 {
-	if (c < 0x80) {
-		put(t, c);
-		return;
-	}
-	put(t, 0xc0 | c >> 6);
-	put(t, 0x80 | (c & 0x3f));
-}
+	char s[4];
+	size_t n = utf8_encode(c, s);
 
-static bool is_small(unsigned char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 0xdf && c != 0xf7);
-}
-
-static bool is_letter(unsigned char c)
-{
-	return is_small(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-	       c == '@' || (c >= 0xc0 && c <= 0xde && c != 0xd7);
+	for (size_t i = 0; i < n; i++)
+		put(t, (unsigned char)s[i]);
 }
 
 static bool has_maybe; /* words of the language from OTP 27 on */
@@ -65,25 +55,24 @@ static bool is_bare(const char *name, size_t n)
 {
 	size_t i;
 
-	if (n == 0 || !is_small((unsigned char)name[0]))
+	if (n == 0 || !erlang_is_small((unsigned char)name[0]))
 		return false;
-	for (i = 1; i < n && is_letter((unsigned char)name[i]); i++)
+	for (i = 1; i < n && erlang_is_inner((unsigned char)name[i]); i++)
 		;
 	return i == n && !is_reserved(name);
 }
 
 static void put_quoted(struct text *t, unsigned char c)
 {
-	static const char from[] = "\b\t\n\v\f\r\033\177'\\", to[] = "btnvfred'\\";
-	const char *p = c != 0 ? strchr(from, c) : NULL;
+	char escape = erlang_escape(c, '\'');
 
-	if (p == NULL && c >= ' ' && (c < 0x7f || c >= 0xa0)) {
+	if (escape == '\0' && c >= ' ' && (c < 0x7f || c >= 0xa0)) {
 		put_utf8(t, c);
 		return;
 	}
 	put(t, '\\');
-	if (p != NULL) {
-		put(t, (unsigned char)to[p - from]);
+	if (escape != '\0') {
+		put(t, (unsigned char)escape);
 		return;
 	}
 	put(t, '0' | c >> 6);
@@ -92,7 +81,7 @@ static void put_quoted(struct text *t, unsigned char c)
 }
 
 /* As the VM writes it: up to 255 characters of 4 bytes each, or escaped, in quotes. */
-static __attribute__((noinline)) void put_foreign(struct text *t, ERL_NIF_TERM atom)
+PROBE_PATH static __attribute__((noinline)) void put_foreign(struct text *t, ERL_NIF_TERM atom)
 {
 	char all[255 * 4 + 3];
 
@@ -101,7 +90,7 @@ static __attribute__((noinline)) void put_foreign(struct text *t, ERL_NIF_TERM a
 		put(t, (unsigned char)*p);
 }
 
-static void put_atom(struct text *t, ERL_NIF_TERM atom)
+PROBE_PATH static void put_atom(struct text *t, ERL_NIF_TERM atom)
 {
 	char name[256];
 	int n = enif_get_atom(NULL, atom, name, sizeof(name), ERL_NIF_LATIN1) - 1;
@@ -130,7 +119,7 @@ static size_t end(struct text *t)
 	return t->len;
 }
 
-size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size)
+PROBE_PATH size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size)
 {
 	struct text t = {.buf = buf, .size = size};
 
@@ -141,19 +130,18 @@ size_t beam_atom_text(ERL_NIF_TERM atom, char *buf, size_t size)
 /* What %T wrote, without the quotes and what they made necessary. */
 static size_t unquote(const char *s, char *buf)
 {
-	static const char from[] = "btnvfred", to[] = "\b\t\n\v\f\r\033\177";
 	bool quoted = *s == '\'';
-	const char *known;
 	size_t n = 0;
 
-	for (s += quoted; *s != '\0' && !(quoted && *s == '\'') && n < BEAM_ATOM_NAME - 1; s++) {
+	for (s += quoted; *s != '\0' && !(quoted && *s == '\'') && n < TERM_ATOM_NAME - 1; s++) {
 		buf[n] = *s;
 		if (*s == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] != '\0' && s[3] != '\0') {
 			buf[n] = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
 			s += 3;
 		} else if (*s == '\\' && s[1] != '\0') {
-			known = strchr(from, *++s);
-			buf[n] = known != NULL ? to[known - from] : *s;
+			char c = erlang_unescape(*++s);
+
+			buf[n] = c != '\0' ? c : *s;
 		}
 		n++;
 	}
@@ -161,10 +149,10 @@ static size_t unquote(const char *s, char *buf)
 	return n;
 }
 
-size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME])
+PROBE_PATH size_t beam_atom_name(ERL_NIF_TERM atom, char buf[TERM_ATOM_NAME])
 {
-	struct text t = {.buf = buf, .size = BEAM_ATOM_NAME};
-	char name[BEAM_ATOM_NAME + 256];
+	struct text t = {.buf = buf, .size = TERM_ATOM_NAME};
+	char name[TERM_ATOM_NAME + 256];
 	int n = enif_get_atom(NULL, atom, name, sizeof(name), ERL_NIF_LATIN1) - 1;
 
 	if (n < 0) {
@@ -176,27 +164,26 @@ size_t beam_atom_name(ERL_NIF_TERM atom, char buf[BEAM_ATOM_NAME])
 	return end(&t);
 }
 
-bool beam_atom_is(ERL_NIF_TERM atom, const char *name, size_t len)
+PROBE_PATH bool beam_atom_is(ERL_NIF_TERM atom, const char *name, size_t len)
 {
-	char has[BEAM_ATOM_NAME];
+	char has[TERM_ATOM_NAME];
 	int n = enif_get_atom(NULL, atom, has, 256, ERL_NIF_LATIN1) - 1;
 	size_t at = 0;
 
 	if (n < 0)
 		return beam_atom_name(atom, has) == len && memcmp(has, name, len) == 0;
 	for (int i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)has[i];
-		const char utf8[2] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))};
-		size_t bytes = c < 0x80 ? 1 : 2;
+		char utf8[4];
+		size_t bytes = utf8_encode((unsigned char)has[i], utf8);
 
-		if (bytes > len - at || memcmp(name + at, c < 0x80 ? &has[i] : utf8, bytes) != 0)
+		if (bytes > len - at || memcmp(name + at, utf8, bytes) != 0)
 			return false;
 		at += bytes;
 	}
 	return at == len;
 }
 
-size_t beam_function_text(
+PROBE_PATH size_t beam_function_text(
 	ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity, char *buf, size_t size)
 {
 	struct text t = {.buf = buf, .size = size};

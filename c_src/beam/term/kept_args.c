@@ -23,10 +23,12 @@
 #include "beam/atoms.h"
 #include "beam/pages.h"
 #include "beam/vm/peek.h"
+#include "compiler.h"
 #include "engine/clock.h"
 #include "kept_args.h"
 #include "term_print.h"
-#include "term_words.h"
+#include "beam_terms.h"
+#include "term/term_answers.h"
 
 #define DEEP  32 /* calls of C: schedulers' stacks are small */
 #define TEXT  64 /* bytes of a text instead of a term, if there is room */
@@ -80,7 +82,7 @@ static ERL_NIF_TERM boxed(const ERL_NIF_TERM *w)
 }
 
 /* The first bytes, if there is room for one. */
-static bool copy_bytes(struct copy *c, const struct beam_bits *b, size_t most, ERL_NIF_TERM *to)
+static bool copy_bytes(struct copy *c, const struct term_bits *b, size_t most, ERL_NIF_TERM *to)
 {
 	size_t n = b->n / 8 < most ? b->n / 8 : most, words;
 
@@ -95,8 +97,8 @@ static bool copy_bytes(struct copy *c, const struct beam_bits *b, size_t most, E
 }
 
 /* {'...', Text}, for this term. */
-static ERL_NIF_TERM instead(
-	struct copy *c, ERL_NIF_TERM t, const struct beam_bits *text, size_t most)
+PROBE_PATH static ERL_NIF_TERM instead(
+	struct copy *c, ERL_NIF_TERM t, const struct term_bits *text, size_t most)
 {
 	ERL_NIF_TERM *w = c->at;
 
@@ -106,14 +108,14 @@ static ERL_NIF_TERM instead(
 	c->at += TYPE + 1;
 	w[0] = 2 << 6;
 	w[1] = atom_dots;
-	w[TYPE] = (uintptr_t)beam_type_name(c->env, t);
+	w[TYPE] = (uintptr_t)type_of_term(c->env, t);
 	return copy_bytes(c, text, most, &w[2]) ? boxed(w) : atom_dots;
 }
 
-static ERL_NIF_TERM printed(struct copy *c, ERL_NIF_TERM t)
+PROBE_PATH static ERL_NIF_TERM printed(struct copy *c, ERL_NIF_TERM t)
 {
 	char text[TEXT + 1];
-	struct beam_bits b = {.data = (const uint8_t *)text};
+	struct term_bits b = {.data = (const uint8_t *)text};
 
 	beam_print(c->env, t, false, text, sizeof(text));
 	b.n = strlen(text) * 8;
@@ -124,7 +126,7 @@ static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep);
 
 static ERL_NIF_TERM copy_bits(struct copy *c, ERL_NIF_TERM t)
 {
-	struct beam_bits b;
+	struct term_bits b;
 	ERL_NIF_TERM to;
 
 	if (!beam_get_bits(c->env, t, &b) || b.n % 8 != 0)
@@ -135,7 +137,7 @@ static ERL_NIF_TERM copy_bits(struct copy *c, ERL_NIF_TERM t)
 }
 
 /* A number or a reference of this node: words without terms in them. */
-static ERL_NIF_TERM copy_plain(struct copy *c, ERL_NIF_TERM t)
+PROBE_PATH static ERL_NIF_TERM copy_plain(struct copy *c, ERL_NIF_TERM t)
 {
 	const ERL_NIF_TERM *w = beam_words(t);
 	size_t n = 1 + (size_t)(w[0] >> 6);
@@ -148,7 +150,7 @@ static ERL_NIF_TERM copy_plain(struct copy *c, ERL_NIF_TERM t)
 	return boxed(to);
 }
 
-static void copy_terms(
+PROBE_PATH static void copy_terms(
 	struct copy *c, ERL_NIF_TERM *to, const ERL_NIF_TERM *from, unsigned n, int deep)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -211,7 +213,7 @@ static ERL_NIF_TERM copy_list(struct copy *c, ERL_NIF_TERM t, int deep)
 	return first;
 }
 
-static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep)
+PROBE_PATH static ERL_NIF_TERM copy(struct copy *c, ERL_NIF_TERM t, int deep)
 {
 	if (beam_is_immediate(t))
 		return t;
@@ -249,7 +251,7 @@ static bool copy_args(struct beam_kept *k, ErlNifEnv *env, ERL_NIF_TERM list, un
 
 /* ---- calls and returns ----------------------------------------------------------------- */
 
-void beam_kept_drop(struct beam_kept_pool *pool, struct beam_kept **calls, unsigned depth)
+PROBE_PATH void beam_kept_drop(struct beam_kept_pool *pool, struct beam_kept **calls, unsigned depth)
 {
 	struct beam_kept *k;
 
@@ -261,7 +263,7 @@ void beam_kept_drop(struct beam_kept_pool *pool, struct beam_kept **calls, unsig
 	}
 }
 
-struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_kept **calls,
+PROBE_PATH struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_kept **calls,
 	const struct beam_fn *fn, unsigned depth, bool all, ErlNifEnv *env, ERL_NIF_TERM list)
 {
 	struct beam_kept *k;
@@ -283,7 +285,7 @@ struct beam_kept *beam_kept_call(struct beam_kept_pool *pool, struct beam_kept *
 	return k;
 }
 
-struct beam_kept *beam_kept_return(struct beam_kept_pool *pool, struct beam_kept **calls,
+PROBE_PATH struct beam_kept *beam_kept_return(struct beam_kept_pool *pool, struct beam_kept **calls,
 	const struct beam_fn *fn, unsigned depth)
 {
 	beam_kept_drop(pool, calls, depth + 1);
@@ -302,7 +304,7 @@ static bool is_inside(const struct beam_kept *k, ERL_NIF_TERM t)
 	return !beam_is_immediate(t) && w >= k->word && w < k->word + BEAM_KEPT_WORDS;
 }
 
-bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t)
+PROBE_PATH bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t)
 {
 	const ERL_NIF_TERM *e;
 	unsigned n;
@@ -311,7 +313,7 @@ bool beam_kept_left_out(const struct beam_kept *k, ERL_NIF_TERM t)
 	       (is_inside(k, t) && beam_get_tuple(NULL, t, &n, &e) && n == 2 && e[0] == atom_dots);
 }
 
-const char *beam_kept_type(ERL_NIF_TERM t)
+PROBE_PATH const char *beam_kept_type(ERL_NIF_TERM t)
 {
 	return t == atom_dots ? "..." : (const char *)beam_words(t)[TYPE];
 }
@@ -325,7 +327,7 @@ static bool some_left_out(const struct beam_kept *k, const ERL_NIF_TERM *t, unsi
 }
 
 /* As deep as copies are. */
-bool beam_kept_has_left_out(const struct beam_kept *k, ERL_NIF_TERM t, bool whole)
+PROBE_PATH bool beam_kept_has_left_out(const struct beam_kept *k, ERL_NIF_TERM t, bool whole)
 {
 	const ERL_NIF_TERM *e, *keys;
 	ERL_NIF_TERM head;
@@ -343,7 +345,7 @@ bool beam_kept_has_left_out(const struct beam_kept *k, ERL_NIF_TERM t, bool whol
 	return beam_get_tuple(NULL, t, &n, &e) && some_left_out(k, e, n);
 }
 
-bool beam_kept_lacks_keys(const struct beam_kept *k, ERL_NIF_TERM map)
+PROBE_PATH bool beam_kept_lacks_keys(const struct beam_kept *k, ERL_NIF_TERM map)
 {
 	const ERL_NIF_TERM *keys, *values;
 	unsigned n;

@@ -40,6 +40,8 @@ struct beam_patterns {
 	unsigned n;
 };
 
+/* Of an atom that was not there yet: is it this term? (match.c, probe path) */
+bool beam_atom_by_name(ErlNifEnv *env, const struct beam_node *p, ERL_NIF_TERM t);
 /* Not on the probe path. -1: out of memory. */
 int beam_patterns_init(struct beam_patterns *ps, const struct pat *pats, unsigned n);
 void beam_patterns_fini(struct beam_patterns *ps);

@@ -5,17 +5,15 @@
 
 #include <erl_nif.h>
 
-#include "beam/vm/peek.h"
-
 #pragma GCC visibility push(hidden)
 
-enum { SAME_NOT = 0, SAME = 1, SAME_UNKNOWN = -1 };
+struct term_value;
 
-#define SAME_STEPS 10000 /* terms, or 64 bytes of a binary */
-
-/* As =:= compares them. *steps: how many are left. SAME_UNKNOWN: they did not suffice. */
-int beam_same(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned *steps);
-int beam_same_bits(const struct beam_bits *a, const struct beam_bits *b, unsigned *steps);
+/* As =:= compares them: SAME and so on (term/term_same.h). *steps: how many are left. */
+int beam_same_values(
+	ErlNifEnv *env, const struct term_value *a, const struct term_value *b, unsigned *steps);
+/* Two funs that are not one. */
+int beam_same_funs(ERL_NIF_TERM a, ERL_NIF_TERM b);
 
 #pragma GCC visibility pop
 #endif

@@ -11,12 +11,12 @@
  *
  * Terms, in this folder (probe path):
  *
- *   same.c        are two terms the same?
+ *   beam_terms.h  the accessor for the rules of c_src/term, which are compiled in
+ *     same.c      ... are two terms the same?
+ *     match.c     ... a term and a pattern
+ *     term_print.c, term_chars.c  ... terms as text, their characters
  *   patterns.c    patterns of terms, made ready for events
- *   match.c       a term and a pattern
  *   kept_args.c   arguments of calls, until they return
- *   term_print.c  terms as text; beam_utf8.h: their characters
- *   term_chars.c  the characters of atoms, binaries and lists
  *   atom_text.c   atoms as Erlang writes them
  *   texts.c       pids, functions, atoms as texts that a thread keeps
  */

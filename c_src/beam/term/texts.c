@@ -12,8 +12,9 @@
 #include "beam/pages.h"
 #include "beam/vm/vm_facts.h"
 #include "atom_text.h"
-#include "beam_utf8.h"
+#include "compiler.h"
 #include "texts.h"
+#include "utf8.h"
 
 #define CACHED	 (sizeof(((struct beam_text_cache *)0)->of) / sizeof(struct beam_text))
 #define SHORT	 40  /* bytes of a pid's text, or a usual atom's */
@@ -48,13 +49,13 @@ int beam_texts_init(unsigned n)
 	return pool != NULL ? 0 : -1;
 }
 
-struct beam_texts *beam_texts_nth(unsigned n)
+PROBE_PATH struct beam_texts *beam_texts_nth(unsigned n)
 {
 	return &pool[n];
 }
 
 /* Once in a thread's life. Ids of a thread lie above all that et_str_new gives. */
-static __attribute__((noinline)) struct beam_texts *set_up(struct beam_texts *x)
+PROBE_PATH static __attribute__((noinline)) struct beam_texts *set_up(struct beam_texts *x)
 {
 	char *at = x->room;
 
@@ -85,9 +86,9 @@ static void renew(struct et_str **slot, struct et_str **spares, unsigned *next)
 	*spare = old;
 }
 
-static void finish(struct beam_texts *x, struct et_str *s, size_t room)
+PROBE_PATH static void finish(struct beam_texts *x, struct et_str *s, size_t room)
 {
-	s->len = (uint32_t)beam_utf8_whole(s->text, strnlen(s->text, room - 1));
+	s->len = (uint32_t)utf8_whole(s->text, strnlen(s->text, room - 1));
 	s->text[s->len] = '\0';
 	s->hash = et_hash(s->text, s->len);
 	s->id = x->next_id++;
@@ -101,7 +102,7 @@ static bool write_term(ERL_NIF_TERM t, char *buf, size_t size)
 	return enif_snprintf(buf, size, "%T", t) < (int)size - 1;
 }
 
-static __attribute__((noinline)) const struct et_str *make_term(
+PROBE_PATH static __attribute__((noinline)) const struct et_str *make_term(
 	struct beam_texts *x, struct beam_text *c, ERL_NIF_TERM t)
 {
 	struct et_str *other;
@@ -120,7 +121,7 @@ static __attribute__((noinline)) const struct et_str *make_term(
 	return other;
 }
 
-const struct et_str *beam_term_text(ERL_NIF_TERM t)
+PROBE_PATH const struct et_str *beam_term_text(ERL_NIF_TERM t)
 {
 	struct beam_texts *x = texts();
 	struct beam_text *c = beam_text_slot(&x->cache, t);
@@ -128,7 +129,7 @@ const struct et_str *beam_term_text(ERL_NIF_TERM t)
 	return likely(c->term == t) ? c->str : make_term(x, c, t);
 }
 
-const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
+PROBE_PATH const struct et_str *beam_mfa_text(ERL_NIF_TERM mod, ERL_NIF_TERM fun, unsigned arity)
 {
 	struct beam_texts *x = texts();
 	struct long_text *c = &x->mfas[beam_hash_fn(mod, fun, arity) % CACHED];

@@ -2,7 +2,7 @@
 /*
  * How many words there are on a process's stack. The VM tells a tracer neither that nor where the
  * process is. But the environment of a callback holds a pointer to the process, which holds the end
- * and the top of its stack. Which words these are is found out and checked before use:
+ * and the top of its stack. Which words these are is found out (find.h):
  *
  *   1. samples: a process says its stack_size at several depths; a pair of words must be that far
  *      apart each time;
@@ -15,7 +15,7 @@
  *      word of the process holds the exception's stack trace, a term with memory of its own. It is
  *      [] at every other return. Such an event is at the level of the entry.
  *
- * Where this fails, returns go by the names of functions (LAYOUT_NAMES).
+ * Where this fails, returns go by the names of functions.
  *
  * A mailbox has three parts: where others put messages, those that are being taken in, and those
  * that have been; up to OTP 25 the last two have one counter. Messages come to a process that does
@@ -30,24 +30,26 @@
  */
 #include <string.h>
 
+#include "beam/atoms.h"
+#include "compiler.h"
 #define BEAM_WORDS_CONST /* not const: they are written here */
-#include "beam/nif.h"
 #include "layout.h"
 #include "vm_threads.h"
 
-#define FIRST	8  /* words of a process that are looked at, of at least 95 */
-#define LAST	92
+#define FIRST	8 /* word of a process, but for those that every release has at the same place */
+#define LAST	FIND_WORDS
 #define SAMPLES 8
 #define EVENTS	64
 #define WORD	((uint32_t)sizeof(uintptr_t))
 #define WORDS	4 /* of the stack, in each event of the check */
 
-_Atomic int beam_layout;
+struct find beam_layout;
 const struct core_vm *beam_fast_frames;
 struct beam_words beam_words = {.stop = 11 * WORD, .end = 16 * WORD, .frame = 1};
-static int word_queue, queue_delta; /* the length of the message queue; 0: not known */
-static int word_sent, word_taken;   /* messages not taken in yet; being taken in; 0: not known */
-static int word_incoming; /* zero: no message is being taken in; 0: not known */
+static unsigned word_queue; /* the length of the message queue; 0: not known */
+static int queue_delta;
+static unsigned word_sent, word_taken;   /* messages not taken in yet; being taken in; 0: not known */
+static unsigned word_incoming; /* zero: no message is being taken in; 0: not known */
 
 static struct sample {
 	int64_t size, queue;
@@ -61,19 +63,19 @@ static struct {
 	uintptr_t word[WORDS]; /* the newest first */
 } events[EVENTS];
 static int nevents;
-static bool raised[LAST]; /* so far this word was as 4. says */
+static struct find_set raised;   /* words that were as 4. says, so far */
 static int first_message; /* the queue's length at its event; -1: none came */
 static int nmessages, ntimeouts;
 static int64_t mail, nmail; /* messages that came together; those of them that were taken in */
 static int nmails;
 static int64_t all_mail; /* of all times */
-static bool sent[LAST], taken[LAST]; /* so far this word was as it should be */
+static struct find_set sent, taken; /* words that counted these parts of a mailbox, so far */
 static struct {
 	uintptr_t word[LAST];
 	int64_t mail;
 } mails[EVENTS]; /* words at the event of each message, and how many there are */
 static int nmailed;
-static bool incoming[LAST]; /* so far this word was as 3. says */
+static struct find_set incoming; /* words that were as 3. says, so far */
 
 /* Frames of return_to: their first word, an address in the VM's code. */
 #define UNKNOWN	    1 /* no word of a stack */
@@ -98,9 +100,10 @@ static void count_sessions(void)
 
 		n = atomic_load(&nsessions);
 		if (n > 1 && return_to != UNKNOWN)
-			atomic_compare_exchange_strong(&beam_layout, &layout, LAYOUT_SESSIONS);
+			atomic_compare_exchange_strong(
+				&beam_layout.state, &layout, LAYOUT_SESSIONS);
 		else if (n == 0)
-			atomic_compare_exchange_strong(&beam_layout, &known, LAYOUT_KNOWN);
+			atomic_compare_exchange_strong(&beam_layout.state, &known, LAYOUT_KNOWN);
 	} while (n != atomic_load(&nsessions));
 }
 
@@ -132,7 +135,7 @@ static bool is_session(uintptr_t word)
  * comes twice, the first is a variable of the caller. tail: one of them is of this handle's
  * session.
  */
-int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail)
+PROBE_PATH int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail)
 {
 	const uintptr_t own = atomic_load_explicit(&sessions[slot], memory_order_relaxed), *stop;
 	int level = beam_stack_words(env, &stop);
@@ -156,7 +159,7 @@ int beam_chain_level(ErlNifEnv *env, unsigned slot, bool *tail)
 }
 
 /* Is there one of this handle's session on the chain that began at a level, below another level? */
-bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsigned slot)
+PROBE_PATH bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsigned slot)
 {
 	const uintptr_t own = atomic_load_explicit(&sessions[slot], memory_order_relaxed);
 
@@ -170,13 +173,13 @@ bool beam_chain_has(const uintptr_t *end, unsigned began, unsigned level, unsign
 	return false;
 }
 
-bool beam_has_session(const uintptr_t *frame)
+PROBE_PATH bool beam_has_session(const uintptr_t *frame)
 {
 	return return_to == UNKNOWN || is_session(frame[1]);
 }
 
 /* Where control returns to, when the frame of this session has gone: to that of another, maybe. */
-int beam_chain_return_level(ErlNifEnv *env)
+PROBE_PATH int beam_chain_return_level(ErlNifEnv *env)
 {
 	const uintptr_t *stop;
 	int level = beam_stack_words(env, &stop);
@@ -187,7 +190,7 @@ int beam_chain_return_level(ErlNifEnv *env)
 	return (int)(end - at);
 }
 
-int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack)
+PROBE_PATH int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack)
 {
 	const char *proc = beam_tracee(env);
 
@@ -210,13 +213,14 @@ static bool is_raised(int event)
 	return event >= RAISES && (event - RAISES) % 4 == 1;
 }
 
-bool beam_layout_sample(ErlNifEnv *env, bool ret)
+PROBE_PATH bool beam_layout_sample(ErlNifEnv *env, bool ret)
 {
 	bool innermost = nevents == 3 && !ret; /* of four calls */
 	const uintptr_t *proc = (const uintptr_t *)(const void *)beam_tracee(env);
 
-	for (int w = FIRST; ret && w < LAST; w++)
-		raised[w] &= is_raised(nevents) ? (proc[w] & 3) == 2 : proc[w] == beam_words.calm;
+	FIND_EACH(w, &raised)
+		if (ret && !(is_raised(nevents) ? (proc[w] & 3) == 2 : proc[w] == beam_words.calm))
+			find_drop(&raised, w);
 	if (nevents < EVENTS) {
 		const uintptr_t *stop;
 		int level = beam_stack_words(env, &stop);
@@ -230,7 +234,7 @@ bool beam_layout_sample(ErlNifEnv *env, bool ret)
 }
 
 /* No message of the check is called timeout. */
-void beam_layout_message(ErlNifEnv *env, bool timeout)
+PROBE_PATH void beam_layout_message(ErlNifEnv *env, bool timeout)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
@@ -240,17 +244,19 @@ void beam_layout_message(ErlNifEnv *env, bool timeout)
 		nmail++;
 		memcpy(mails[nmailed].word, proc, sizeof(mails[0].word));
 		mails[nmailed++].mail = mail;
-		for (int w = FIRST; w < LAST; w++)
-			taken[w] &= (int64_t)proc[w] == mail - nmail;
+		FIND_EACH(w, &taken)
+			if ((int64_t)proc[w] != mail - nmail)
+				find_drop(&taken, w);
 	}
 	if (first_message < 0 && word_queue != 0)
 		first_message = (int)proc[word_queue];
-	for (int w = FIRST; w < LAST; w++)
-		incoming[w] &= (proc[w] == 0) == timeout;
+	FIND_EACH(w, &incoming)
+		if ((proc[w] == 0) != timeout)
+			find_drop(&incoming, w);
 	*(timeout ? &ntimeouts : &nmessages) += 1;
 }
 
-unsigned beam_queue_len(ErlNifEnv *env)
+PROBE_PATH unsigned beam_queue_len(ErlNifEnv *env)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
@@ -268,7 +274,7 @@ unsigned beam_queue_len(ErlNifEnv *env)
 }
 
 /* Of a message timeout: is it known to be none, but a receive that timed out? */
-bool beam_timed_out(ErlNifEnv *env)
+PROBE_PATH bool beam_timed_out(ErlNifEnv *env)
 {
 	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_TRACEE];
 
@@ -282,10 +288,11 @@ bool beam_timed_out(ErlNifEnv *env)
 /* So many messages have come to this process since it took the last ones in. */
 static void take_mail(ErlNifEnv *env, int64_t n)
 {
-	const uintptr_t *proc = ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_PROC];
+	const uintptr_t *proc = beam_env_process(env);
 
-	for (int w = FIRST; w < LAST; w++)
-		sent[w] &= (int64_t)proc[w] == n;
+	FIND_EACH(w, &sent)
+		if ((int64_t)proc[w] != n)
+			find_drop(&sent, w);
 	mail = n;
 	all_mail += n;
 	nmail = 0;
@@ -297,8 +304,7 @@ static void take_sample(ErlNifEnv *env, int64_t size, int64_t queue)
 	if (nsamples < SAMPLES) {
 		samples[nsamples].size = size;
 		samples[nsamples].queue = queue;
-		memcpy(samples[nsamples++].word, ((void **)(void *)env)[BEAM_ENV_PROC],
-			sizeof(samples[0].word));
+		memcpy(samples[nsamples++].word, beam_env_process(env), sizeof(samples[0].word));
 	}
 }
 
@@ -319,36 +325,24 @@ static bool is_pair(int stop, int end)
 }
 
 /* The one word that was the length of the message queue each time; 0: there is none such. */
-static int find_queue(void)
+static unsigned find_queue(void)
 {
-	int found = 0;
+	struct find_set queue;
+	unsigned at;
 
-	for (int w = FIRST; w < LAST; w++) {
-		int i = 0;
-
-		while (i < nsamples && (int64_t)samples[i].word[w] == samples[i].queue)
-			i++;
-		if (i == nsamples)
-			found = found == 0 ? w : -1;
-	}
-	return found > 0 && samples[0].queue != samples[nsamples - 1].queue ? found : 0;
-}
-
-/* The only word that is as it should be; 0: there is none, or more than one. */
-static int only(const bool *word)
-{
-	int found = 0;
-
-	for (int w = FIRST; w < LAST; w++)
-		if (word[w])
-			found = found == 0 ? w : -1;
-	return found > 0 ? found : 0;
+	find_all(&queue, FIRST, LAST);
+	for (int i = 0; i < nsamples; i++)
+		FIND_EACH(w, &queue)
+			if ((int64_t)samples[i].word[w] != samples[i].queue)
+				find_drop(&queue, w);
+	return find_only(&queue, &at) && samples[0].queue != samples[nsamples - 1].queue ? at : 0;
 }
 
 static void find_parts(void)
 {
-	word_sent = nmails >= 3 && nmailed == all_mail ? only(sent) : 0;
-	word_taken = word_sent != 0 ? only(taken) : 0;
+	word_sent = word_taken = 0;
+	if (nmails >= 3 && nmailed == all_mail && find_only(&sent, &word_sent))
+		find_only(&taken, &word_taken);
 	for (int i = 0; i < nmailed && word_sent != 0; i++) {
 		const uintptr_t *w = mails[i].word;
 		int64_t len = (int64_t)(w[word_queue] + w[word_sent]) + queue_delta;
@@ -416,11 +410,13 @@ static uintptr_t find_mark(int step, int frame)
  * none such, or its events are not at the level of the entry. */
 static uint32_t find_raised(void)
 {
+	unsigned at;
+
 	for (int i = RAISES; i < ALL; i++)
 		if (events[i].ret != (i % 2 == 0) ||
 			(is_raised(i) && events[i].level != events[i - 1].level))
 			return 0;
-	return (uint32_t)only(raised) * WORD;
+	return find_only(&raised, &at) ? (uint32_t)at * WORD : 0;
 }
 
 static bool check_events(void)
@@ -449,72 +445,61 @@ static bool check_events(void)
 	queue_delta = 1 - first_message;
 	find_parts();
 	word_incoming = 0;
-	for (int w = LAST - 1; w >= FIRST && nmessages >= 5 && ntimeouts >= 5; w--)
-		if (incoming[w])
-			word_incoming = w;
+	if (nmessages >= 5 && ntimeouts >= 5 && find_left(&incoming) > 0)
+		word_incoming = find_next(&incoming, FIRST);
 	beam_words.ret_delta = delta;
 	beam_words.frame = (unsigned)frame;
 	return_to = find_return_to(step, frame);
 	return true;
 }
 
-/* layout({Size, Queue} | {mail, N} | Session | start | words | check | names | events | get): its
- * steps, one check at a time. */
-ERL_NIF_TERM nif_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+static void start(ErlNifEnv *env)
 {
-	char step[16] = "";
+	check_session = 0;
+	beam_words.calm = enif_make_list(env, 0);
+	nsamples = nevents = nmessages = ntimeouts = nmails = nmailed = 0;
+	mail = nmail = all_mail = 0;
+	first_message = -1;
+	find_all(&incoming, FIRST, LAST);
+	find_all(&raised, FIRST, LAST);
+	find_all(&sent, FIRST, LAST);
+	find_all(&taken, FIRST, LAST);
+}
+
+static bool conclude(ErlNifEnv *env)
+{
+	(void)env;
+	return check_events() || find_no(&beam_layout, "events are not at the levels of their calls");
+}
+
+/*
+ * {sizes, {Stack, Queue}} of the process; words: are the stack's known? Then {session, Number} of
+ * the trace session that shows the events, {mail, N}.
+ */
+static ERL_NIF_TERM observe(const struct find_step *s)
+{
 	ErlNifSInt64 size, queue;
 	const ERL_NIF_TERM *t;
 	int n;
 
-	(void)argc;
-	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2 && enif_get_int64(env, t[0], &size) &&
-		enif_get_int64(env, t[1], &queue)) {
-		take_sample(env, size, queue);
-		return atom_ok;
-	}
-	if (enif_get_tuple(env, argv[0], &n, &t) && n == 2 && enif_get_int64(env, t[1], &queue)) {
-		take_mail(env, queue);
-		return atom_ok;
-	}
-	if (enif_is_number(env, argv[0])) {
-		check_session = argv[0];
-		return atom_ok;
-	}
-	enif_get_atom(env, argv[0], step, sizeof(step), ERL_NIF_LATIN1);
-	if (strcmp(step, "start") == 0) {
-		check_session = 0;
-		beam_words.calm = enif_make_list(env, 0);
-		nsamples = nevents = nmessages = ntimeouts = nmails = nmailed = 0;
-		mail = nmail = all_mail = 0;
-		first_message = -1;
-		memset(incoming, true, sizeof(incoming));
-		memset(raised, true, sizeof(raised));
-		memset(sent, true, sizeof(sent));
-		memset(taken, true, sizeof(taken));
-		return atom_true;
-	}
-	if (strcmp(step, "words") == 0)
+	if (strcmp(s->name, "words") == 0)
 		return find_words() ? atom_true : atom_false;
-	if (strcmp(step, "names") == 0) {
-		atomic_store(&beam_layout, LAYOUT_NAMES);
-	} else if (strcmp(step, "check") == 0) {
-		atomic_store(&beam_layout, check_events() ? LAYOUT_KNOWN : LAYOUT_NAMES);
-		count_sessions();
-	} else if (strcmp(step, "events") == 0) {
-		ERL_NIF_TERM list = enif_make_list(env, 0);
-
-		for (int i = nevents; i-- > 0;)
-			list = enif_make_list_cell(env,
-				enif_make_tuple2(env, events[i].ret ? atom_return_to : atom_call,
-					enif_make_int(env, events[i].level)),
-				list);
-		return list;
-	}
-	switch (atomic_load(&beam_layout)) {
-	case LAYOUT_KNOWN:
-	case LAYOUT_SESSIONS: return atom_ok;
-	case LAYOUT_NAMES: return enif_make_atom(env, "names");
-	default: return atom_undefined;
-	}
+	if (strcmp(s->name, "session") == 0)
+		check_session = s->arg;
+	else if (strcmp(s->name, "mail") == 0 && enif_get_int64(s->env, s->arg, &queue))
+		take_mail(s->env, queue);
+	else if (strcmp(s->name, "sizes") == 0 && enif_get_tuple(s->env, s->arg, &n, &t) &&
+		 n == 2 && enif_get_int64(s->env, t[0], &size) &&
+		 enif_get_int64(s->env, t[1], &queue))
+		take_sample(s->env, size, queue);
+	else
+		return 0;
+	return atom_ok;
 }
+
+const struct find_fact beam_layout_fact = {.name = "stack",
+	.find = &beam_layout,
+	.start = start,
+	.observe = observe,
+	.conclude = conclude,
+	.published = count_sessions};

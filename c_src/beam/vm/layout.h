@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the VM keeps the stack of a process (layout.c): found out and checked by samples before it
- * is relied on. The words are then read without a call (probe path).
+ * Where the VM keeps the stack of a process (layout.c): found out (find.h). The words are then read
+ * without a call (probe path).
  */
 #ifndef BEAM_LAYOUT_H
 #define BEAM_LAYOUT_H
@@ -12,23 +12,25 @@
 #include <stdint.h>
 
 #include "compiler.h"
+#include "facts.h"
 
 #pragma GCC visibility push(hidden)
 
-enum {
-	LAYOUT_UNKNOWN,
-	LAYOUT_NAMES, /* the check failed: returns go by names */
-	LAYOUT_KNOWN,
-	LAYOUT_SESSIONS, /* known, and more than one trace session has frames on the stacks */
-};
-extern _Atomic int beam_layout;
+extern const struct find_fact beam_layout_fact;
+extern struct find beam_layout;
+#define LAYOUT_KNOWN	FIND_KNOWN
+#define LAYOUT_SESSIONS (FIND_KNOWN + 1) /* and more than one trace session has frames on stacks */
+static inline int beam_layout_state(void)
+{
+	return atomic_load_explicit(&beam_layout.state, memory_order_acquire);
+}
 static inline bool beam_layout_known(void)
 {
-	return atomic_load_explicit(&beam_layout, memory_order_relaxed) >= LAYOUT_KNOWN;
+	return find_is_known(&beam_layout);
 }
 static inline bool beam_several_sessions(void)
 {
-	return atomic_load_explicit(&beam_layout, memory_order_relaxed) == LAYOUT_SESSIONS;
+	return beam_layout_state() == LAYOUT_SESSIONS;
 }
 
 /* Where things are, once the layout is known. */
@@ -51,6 +53,10 @@ extern const struct core_vm *beam_fast_frames;
 
 #define BEAM_ENV_PROC	1 /* word of a NIF's environment: the process */
 #define BEAM_ENV_TRACEE 7 /* of a tracer's: the traced one */
+static inline const uintptr_t *beam_env_process(ErlNifEnv *env)
+{
+	return ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_PROC];
+}
 static inline const char *beam_tracee(ErlNifEnv *env)
 {
 	const char *const *words = (const char *const *)(const void *)env;
@@ -101,7 +107,7 @@ void beam_session_set(unsigned slot, uintptr_t number); /* 0: it has ended */
 unsigned beam_queue_len(ErlNifEnv *env); /* messages of the traced process; 0: not known */
 /* The traced process's stack: its newest word; how many there are. */
 int beam_stack_words(ErlNifEnv *env, const uintptr_t **stack);
-/* An event of the check's own process: is it the innermost of the calls? A message to it. */
+/* An event of the process that the search observes: is it the innermost of the calls? A message to it. */
 bool beam_layout_sample(ErlNifEnv *env, bool ret);
 void beam_layout_message(ErlNifEnv *env, bool timeout);
 

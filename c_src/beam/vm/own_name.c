@@ -2,12 +2,11 @@
 /*
  * The registered name of the process that runs. A word of its struct points to its entry in the
  * VM's registry, which holds its name; it is NULL while the process has none. Which words these are
- * is found out, once in a node, and refused if it is not certain (src/erltrace_names.erl):
+ * is found out (find.h), once in a node:
  *
- *   1. a process of ours is looked at while it has no name, one name, none, another name and so on.
- *      The first word of its struct must be its pid. Exactly one word may be zero whenever it has
- *      no name and an address whenever it has one;
- *   2. what that address points to is looked at under several names. Exactly one of its first words
+ *   1. a process of ours is observed while it has no name, one name, none, another name and so on.
+ *      Exactly one word may be zero whenever it has no name and an address whenever it has one;
+ *   2. what that address points to is observed under several names. Exactly one of its first words
  *      must be the name each time, and exactly one the address of the process.
  *
  * Where this fails exits and registrations stay traced (arming.c), and names are in registered.c.
@@ -18,22 +17,18 @@
  * event of a call the pointer does not change, and what it points to stays. (OTP 25 to 29:
  * register.c.) It would not be safe to read the name of another process.
  */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "beam/atoms.h"
-#include "beam/nif.h"
-#include "engine/safe.h"
+#include "compiler.h"
 #include "layout.h"
 #include "own_name.h"
 
-#define LAST	92 /* words of a process that are looked at, of at least 95 */
-#define ENTRY	BEAM_NAME_ENTRY
-#define SAMPLES 16
+#define ENTRY BEAM_NAME_ENTRY
+#define LEAST 3 /* observations of each kind */
 
-enum { NOT_LOOKED, KNOWN, REFUSED };
-static _Atomic int known;
-/* Where things are, in words, once it is known. */
+static struct find name;
+/* Where things are, in words. */
 static struct {
 	unsigned entry; /* of a process: its entry in the registry, or NULL */
 	unsigned proc;	/* of that entry: the process */
@@ -42,7 +37,7 @@ static struct {
 
 bool beam_own_name_known(void)
 {
-	return atomic_load_explicit(&known, memory_order_acquire) == KNOWN && beam_layout_known();
+	return find_is_known(&name);
 }
 
 ERL_NIF_TERM beam_registered_name(const char *proc, ERL_NIF_TERM pid)
@@ -55,173 +50,111 @@ ERL_NIF_TERM beam_registered_name(const char *proc, ERL_NIF_TERM pid)
 	return entry != NULL && entry[words.proc] == (uintptr_t)p ? entry[words.name] : 0;
 }
 
-uintptr_t beam_name_entry(const uintptr_t *proc)
+PROBE_PATH uintptr_t beam_name_entry(const uintptr_t *proc)
 {
 	return beam_own_name_known() ? proc[words.entry] : 0;
 }
 
-ERL_NIF_TERM beam_name_in_entry(const uintptr_t *entry, uintptr_t proc)
+PROBE_PATH ERL_NIF_TERM beam_name_in_entry(const uintptr_t *entry, uintptr_t proc)
 {
 	return entry[words.proc] == proc && (entry[words.name] & 0x3f) == (atom_ok & 0x3f)
 		       ? entry[words.name]
 		       : 0;
 }
 
-ERL_NIF_TERM beam_own_name(ErlNifEnv *env, ERL_NIF_TERM pid)
+PROBE_PATH ERL_NIF_TERM beam_own_name(ErlNifEnv *env, ERL_NIF_TERM pid)
 {
 	return beam_registered_name(beam_tracee(env), pid);
 }
 
-/* ---- the check ------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------- */
 
-static struct {
-	bool named;
-	uintptr_t proc, word[LAST];
-} samples[SAMPLES];
-static unsigned nsamples, nnamed;
-static bool strange; /* something is not as expected */
-static unsigned at;  /* the word that 1. has found; 0: none */
-static unsigned nlooks;
-static bool is_name[ENTRY], is_proc[ENTRY]; /* so far these words were as 2. says */
+static struct find_set entries;	     /* words of a process that may point to its entry */
+static struct find_set names, procs; /* words of that entry */
+static const uintptr_t *observed;    /* the process; NULL: none so far */
+static unsigned nnamed, nunnamed, nentries;
 
+static void start(ErlNifEnv *env)
+{
+	(void)env;
+	find_all(&entries, 1, FIND_WORDS);
+	find_all(&names, 0, ENTRY);
+	find_all(&procs, 0, ENTRY);
+	observed = NULL;
+	nnamed = nunnamed = nentries = 0;
+	memset(&words, 0, sizeof(words));
+}
+
+/* All observations are of one process. */
 static const uintptr_t *process_of(ErlNifEnv *env)
 {
-	return ((const uintptr_t *const *)(const void *)env)[BEAM_ENV_PROC];
+	const uintptr_t *proc = find_own_process(&name, env);
+
+	if (proc != NULL && observed != NULL && proc != observed)
+		find_no(&name, "another process was observed");
+	return observed = proc;
 }
 
-/* An address that the VM may have allocated. */
-static bool is_address(uintptr_t w)
-{
-	return w % sizeof(w) == 0 && w >= 4096 && w >> 47 == 0;
-}
-
-static void take_sample(ErlNifEnv *env, bool named)
+static void observe_process(ErlNifEnv *env, bool named)
 {
 	const uintptr_t *proc = process_of(env);
-	ErlNifPid self;
 
-	strange |= enif_self(env, &self) == NULL || proc[0] != self.pid || nsamples == SAMPLES;
-	if (strange)
+	if (proc == NULL)
 		return;
-	samples[nsamples].named = named;
-	samples[nsamples].proc = (uintptr_t)proc;
-	memcpy(samples[nsamples++].word, proc, sizeof(samples[0].word));
-	nnamed += named;
+	FIND_EACH(w, &entries)
+	if (named ? !find_is_address(proc[w]) : proc[w] != 0)
+		find_drop(&entries, w);
+	*(named ? &nnamed : &nunnamed) += 1;
 }
 
-static bool is_entry_pointer(unsigned w)
+static bool find_entry(void)
 {
-	for (unsigned i = 0; i < nsamples; i++)
-		if (samples[i].named ? !is_address(samples[i].word[w]) : samples[i].word[w] != 0)
-			return false;
-	return true;
+	return nnamed >= LEAST && nunnamed >= LEAST && find_only(&entries, &words.entry);
 }
 
-static bool find_word(void)
-{
-	at = 0;
-	for (unsigned i = 1; i < nsamples; i++)
-		strange |= samples[i].proc != samples[0].proc;
-	if (strange || nnamed < 3 || nsamples - nnamed < 3)
-		return false;
-	for (unsigned w = 1; w < LAST; w++)
-		if (is_entry_pointer(w)) {
-			strange |= at != 0;
-			at = w;
-		}
-	return at != 0 && !strange;
-}
-
-static bool copy_entry(uintptr_t from, uintptr_t *word)
-{
-	bool good = safe_init() == 0;
-
-	if (good) {
-		good = safe_copy(word, (const void *)from, ENTRY * sizeof(*word)) == 0;
-		safe_fini();
-	}
-	return good;
-}
-
-static void look_at_entry(ErlNifEnv *env, ERL_NIF_TERM name)
+static void observe_entry(ErlNifEnv *env, ERL_NIF_TERM registered)
 {
 	const uintptr_t *proc = process_of(env);
-	uintptr_t word[ENTRY];
+	uintptr_t entry[ENTRY];
 
-	strange |= at == 0 || (uintptr_t)proc != samples[0].proc || !is_address(proc[at]) ||
-		   !copy_entry(proc[at], word);
-	for (unsigned i = 0; i < ENTRY && !strange; i++) {
-		is_name[i] &= word[i] == name;
-		is_proc[i] &= word[i] == (uintptr_t)proc;
-	}
-	nlooks++;
-}
-
-/* The only one that is set; ENTRY: none, or more than one. */
-static unsigned only(const bool *word)
-{
-	unsigned found = ENTRY;
-
-	for (unsigned i = 0; i < ENTRY; i++)
-		if (word[i]) {
-			if (found != ENTRY)
-				return ENTRY;
-			found = i;
-		}
-	return found;
-}
-
-static void conclude(void)
-{
-	unsigned name = only(is_name), proc = only(is_proc), was = at;
-
-	/* with the samples between the looks, too, it must be the same word */
-	if (!find_word() || at != was || nlooks < 3 || name == ENTRY || proc == ENTRY) {
-		atomic_store(&known, REFUSED);
+	if (proc == NULL)
+		return;
+	if (words.entry == 0 || !find_read(entry, proc[words.entry], ENTRY)) {
+		find_no(&name, "no word of a process points to the entry of its name");
 		return;
 	}
-	words.entry = at;
-	words.proc = proc;
-	words.name = name;
-	atomic_store(&known, KNOWN);
+	FIND_EACH(w, &names)
+	if (entry[w] != registered)
+		find_drop(&names, w);
+	FIND_EACH(w, &procs)
+	if (entry[w] != (uintptr_t)proc)
+		find_drop(&procs, w);
+	nentries++;
 }
 
-static void start(void)
+/* {process | entry, Name | undefined}; words: is it known where the entry is? */
+static ERL_NIF_TERM observe(const struct find_step *s)
 {
-	nsamples = nnamed = nlooks = at = 0;
-	strange = false;
-	memset(is_name, true, sizeof(is_name));
-	memset(is_proc, true, sizeof(is_proc));
+	if (strcmp(s->name, "words") == 0)
+		return find_entry() ? atom_true : atom_false;
+	if (strcmp(s->name, "process") == 0)
+		observe_process(s->env, s->arg != atom_undefined);
+	else if (strcmp(s->name, "entry") == 0)
+		observe_entry(s->env, s->arg);
+	else
+		return 0;
+	return atom_ok;
 }
 
-/*
- * name_layout({sample | look, Name | undefined} | start | words | check | refuse | get): its steps,
- * one check at a time.
- */
-ERL_NIF_TERM nif_name_layout(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* With the observations of the process since then, too, it must be the same word. */
+static bool conclude(ErlNifEnv *env)
 {
-	char step[BEAM_STEP];
-	ERL_NIF_TERM arg;
+	unsigned was = words.entry;
 
-	(void)argc;
-	if (beam_get_step(env, argv[0], step, &arg)) {
-		if (strcmp(step, "look") == 0)
-			look_at_entry(env, arg);
-		else
-			take_sample(env, arg != atom_undefined);
-		return atom_ok;
-	}
-	if (strcmp(step, "start") == 0)
-		start();
-	else if (strcmp(step, "words") == 0)
-		return find_word() ? atom_true : atom_false;
-	else if (strcmp(step, "check") == 0)
-		conclude();
-	else if (strcmp(step, "refuse") == 0)
-		atomic_store(&known, REFUSED);
-	switch (atomic_load(&known)) {
-	case KNOWN: return atom_ok;
-	case REFUSED: return enif_make_atom(env, "unknown");
-	default: return atom_undefined;
-	}
+	(void)env;
+	return beam_layout_known() && find_entry() && words.entry == was && nentries >= LEAST &&
+	       find_only(&names, &words.name) && find_only(&procs, &words.proc);
 }
+
+const struct find_fact beam_own_name_fact = {
+	.name = "name", .find = &name, .start = start, .observe = observe, .conclude = conclude};

@@ -10,9 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "facts.h"
+
 #pragma GCC visibility push(hidden)
 
-bool beam_own_name_known(void); /* the check has found where the VM keeps it */
+extern const struct find_fact beam_own_name_fact;
+bool beam_own_name_known(void);
 
 /*
  * The name of the process whose struct is at proc, which has this pid and runs on this thread; 0:

@@ -8,10 +8,10 @@
  * known: for binaries two layouts are tried (OTP 25 and 26, OTP 27 and later). What is not found is
  * not read.
  */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "compiler.h"
+#include "find.h"
 #include "peek.h"
 
 static struct layout {
@@ -22,11 +22,11 @@ static struct layout {
 	bool refs;
 	uint64_t ref, ref_mark, magic;
 } at;
-static _Atomic int state; /* 1: being found, 2: found; before that nothing is read */
+static struct find layouts; /* before they are known nothing is read */
 
 static bool is_known(void)
 {
-	return atomic_load_explicit(&state, memory_order_acquire) == 2;
+	return find_is_known(&layouts);
 }
 
 #define KIND(w) ((w)&0x3f)
@@ -48,7 +48,7 @@ static const uint8_t *base_of(const uint64_t *w)
 	return KIND(w[0]) == at.heap ? (const uint8_t *)(w + 2) : NULL;
 }
 
-static bool peek_bytes(const uint64_t *w, struct beam_bits *b)
+static bool peek_bytes(const uint64_t *w, struct term_bits *b)
 {
 	const uint8_t *extra = (const uint8_t *)(w + 3), *base;
 
@@ -67,7 +67,7 @@ static bool peek_bytes(const uint64_t *w, struct beam_bits *b)
 	return true;
 }
 
-static bool peek_bits(const uint64_t *w, struct beam_bits *b)
+static bool peek_bits(const uint64_t *w, struct term_bits *b)
 {
 	b->off = 0;
 	if (w[0] == at.sub) {
@@ -81,7 +81,7 @@ static bool peek_bits(const uint64_t *w, struct beam_bits *b)
 	return KIND(w[0]) == at.heap;
 }
 
-static bool peek(ERL_NIF_TERM t, struct beam_bits *b)
+PROBE_PATH static bool peek(ERL_NIF_TERM t, struct term_bits *b)
 {
 	const uint64_t *w = words(t);
 
@@ -90,12 +90,12 @@ static bool peek(ERL_NIF_TERM t, struct beam_bits *b)
 	return at.bits == BITS_BYTES ? peek_bytes(w, b) : peek_bits(w, b);
 }
 
-bool beam_peek_bits(ERL_NIF_TERM t, struct beam_bits *b)
+bool beam_peek_bits(ERL_NIF_TERM t, struct term_bits *b)
 {
 	return is_known() && peek(t, b);
 }
 
-bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b)
+PROBE_PATH bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct term_bits *b)
 {
 	ErlNifBinary bin;
 
@@ -104,11 +104,11 @@ bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b)
 	/* of an odd number of bits, OTP 25 would give the whole bytes */
 	if (!enif_is_binary(env, t) || !enif_inspect_binary(env, t, &bin))
 		return false;
-	*b = (struct beam_bits){.data = bin.data, .n = bin.size * 8};
+	*b = (struct term_bits){.data = bin.data, .n = bin.size * 8};
 	return true;
 }
 
-size_t beam_make_bytes(uint64_t *w, const struct beam_bits *b, size_t n)
+PROBE_PATH size_t beam_make_bytes(uint64_t *w, const struct term_bits *b, size_t n)
 {
 	size_t words = (n + 7) / 8;
 	uint8_t *to = (uint8_t *)(w + 2);
@@ -120,7 +120,7 @@ size_t beam_make_bytes(uint64_t *w, const struct beam_bits *b, size_t n)
 	w[0] = (uint64_t)(1 + words) << 6 | at.heap;
 	w[1] = at.bits == BITS_BYTES ? n : n * 8;
 	for (size_t i = 0; i < n; i++)
-		to[i] = beam_octet(b, i);
+		to[i] = term_octet(b, i);
 	return 2 + words;
 }
 
@@ -131,7 +131,7 @@ bool beam_bits_known(void)
 	return is_known() && at.bits != BITS_UNKNOWN;
 }
 
-bool beam_is_match_context(ERL_NIF_TERM t)
+PROBE_PATH bool beam_is_match_context(ERL_NIF_TERM t)
 {
 	const uint64_t *w = words(t);
 
@@ -141,7 +141,7 @@ bool beam_is_match_context(ERL_NIF_TERM t)
 /*
  * Behind its first word: the binary, its bytes, from which bit on it is matched, how many it has.
  */
-ERL_NIF_TERM beam_match_context_part(ERL_NIF_TERM t, uint64_t *w)
+PROBE_PATH ERL_NIF_TERM beam_match_context_part(ERL_NIF_TERM t, uint64_t *w)
 {
 	const uint64_t *m = words(t);
 	uint64_t n = m[4] > m[3] ? m[4] - m[3] : 0;
@@ -156,7 +156,7 @@ ERL_NIF_TERM beam_match_context_part(ERL_NIF_TERM t, uint64_t *w)
 
 static bool is_right(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-	struct beam_bits b;
+	struct term_bits b;
 	ErlNifBinary bin;
 
 	return enif_inspect_binary(env, t, &bin) && peek(t, &b) && b.off == 0 &&
@@ -194,7 +194,7 @@ static void find_bits(ErlNifEnv *env)
 
 /* ---- large integers -------------------------------------------------------------------- */
 
-unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative)
+PROBE_PATH unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative)
 {
 	const uint64_t *w = words(t);
 
@@ -226,7 +226,7 @@ static uint64_t mark_of(const uint64_t *w)
 	return (uint32_t)w[1];
 }
 
-bool beam_local_ref(ERL_NIF_TERM t)
+PROBE_PATH bool beam_local_ref(ERL_NIF_TERM t)
 {
 	const uint64_t *w = words(t);
 
@@ -235,7 +235,7 @@ bool beam_local_ref(ERL_NIF_TERM t)
 	return w[0] == at.ref ? mark_of(w) == at.ref_mark : w[0] != at.magic;
 }
 
-bool beam_peek_ref(ERL_NIF_TERM t, uint64_t word[2])
+PROBE_PATH bool beam_peek_ref(ERL_NIF_TERM t, uint64_t word[2])
 {
 	const uint64_t *w = words(t);
 
@@ -246,7 +246,7 @@ bool beam_peek_ref(ERL_NIF_TERM t, uint64_t word[2])
 	return true;
 }
 
-bool beam_peek_magic(ERL_NIF_TERM t, uint64_t *word)
+PROBE_PATH bool beam_peek_magic(ERL_NIF_TERM t, uint64_t *word)
 {
 	const uint64_t *w = words(t);
 
@@ -257,7 +257,7 @@ bool beam_peek_magic(ERL_NIF_TERM t, uint64_t *word)
 	return true;
 }
 
-bool beam_plain_ref(ERL_NIF_TERM t)
+PROBE_PATH bool beam_plain_ref(ERL_NIF_TERM t)
 {
 	const uint64_t *w = words(t);
 
@@ -272,7 +272,7 @@ bool beam_plain_ref(ERL_NIF_TERM t)
  * An alias is a reference that has one word more than others: the process. No more is read than its
  * first word says there is; what is there must be the pid of a process of this node.
  */
-bool beam_peek_alias(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *pid)
+PROBE_PATH bool beam_peek_alias(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *pid)
 {
 	const uint64_t *w = words(t);
 	uint64_t last;
@@ -301,12 +301,13 @@ static void find_refs(ErlNifEnv *env, ERL_NIF_TERM resource)
 
 void beam_peek_init(ErlNifEnv *env, ERL_NIF_TERM resource)
 {
-	int none = 0;
+	int unknown = FIND_UNKNOWN;
 
-	if (!atomic_compare_exchange_strong(&state, &none, 1))
+	if (!atomic_compare_exchange_strong(&layouts.state, &unknown, FIND_SEARCHING))
 		return;
 	find_bits(env);
 	find_bigs(env);
 	find_refs(env, resource);
-	atomic_store(&state, 2);
+	find_conclude(&layouts, true);
+	find_publish(&layouts);
 }

@@ -11,24 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "term/term_bits.h"
+
 /* Find out, once, where things lie in a term. resource: a resource's term. */
 void beam_peek_init(ErlNifEnv *env, ERL_NIF_TERM resource);
 
-struct beam_bits {
-	const uint8_t *data;
-	unsigned off; /* bits of the first byte that are not part of it */
-	uint64_t n;   /* bits */
-};
-static inline uint8_t beam_octet(const struct beam_bits *b, uint64_t i)
-{
-	const uint8_t *d = b->data + i;
-
-	return b->off == 0 ? d[0] : (uint8_t)(d[0] << b->off | d[1] >> (8 - b->off));
-}
-
-bool beam_peek_bits(ERL_NIF_TERM t, struct beam_bits *b);
+bool beam_peek_bits(ERL_NIF_TERM t, struct term_bits *b);
 /* The same; where its words are not known the VM is asked, which may copy it. */
-bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b);
+bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct term_bits *b);
 /*
  * The first n bytes as a small binary of the VM's making, at w: how many words that takes, 2 and
  * those for the bytes; 0: it is not known how.
@@ -42,7 +32,7 @@ bool beam_get_bits(ErlNifEnv *env, ERL_NIF_TERM t, struct beam_bits *b);
 bool beam_is_match_context(ERL_NIF_TERM t);
 ERL_NIF_TERM beam_match_context_part(ERL_NIF_TERM t, uint64_t *w);
 bool beam_bits_known(void); /* is it clear what binaries look like? */
-size_t beam_make_bytes(uint64_t *w, const struct beam_bits *b, size_t n);
+size_t beam_make_bytes(uint64_t *w, const struct term_bits *b, size_t n);
 /* The digits of a large integer, base 2^64, the lowest first; 0: not known. */
 unsigned beam_peek_big(ERL_NIF_TERM t, const uint64_t **digits, bool *negative);
 /* The process that an alias of this node is of; false: it is none. */

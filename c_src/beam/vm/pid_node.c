@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "beam/atoms.h"
+#include "compiler.h"
 #include "pid_node.h"
 
 #define ATOM_TAG  0xb
@@ -17,7 +18,7 @@
 static bool known;
 
 /* The first number of "<1234.5.6>" or "#Ref<1234.5.6.7>". */
-static uint64_t channel(const char *text)
+PROBE_PATH static uint64_t channel(const char *text)
 {
 	uint64_t n = 0;
 
@@ -29,14 +30,14 @@ static uint64_t channel(const char *text)
 	return n;
 }
 
-ERL_NIF_TERM beam_node_atom(const char *text)
+PROBE_PATH ERL_NIF_TERM beam_node_atom(const char *text)
 {
 	uint64_t n = channel(text);
 
 	return known && n != 0 ? n << ATOM_BITS | ATOM_TAG : 0;
 }
 
-bool beam_is_remote(const char *text)
+PROBE_PATH bool beam_is_remote(const char *text)
 {
 	return channel(text) != 0;
 }

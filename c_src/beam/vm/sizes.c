@@ -31,7 +31,7 @@ struct walk {
 };
 
 /* Where the tag is not as it has always been, the VM is asked. */
-static __attribute__((noinline)) bool ask_immediate(ErlNifEnv *env, ERL_NIF_TERM t)
+PROBE_PATH static __attribute__((noinline)) bool ask_immediate(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	ErlNifSInt64 i;
 	ErlNifPid pid;
@@ -87,7 +87,7 @@ static void walk_map(struct walk *w, ERL_NIF_TERM t)
 	}
 }
 
-static void walk_binary(struct walk *w, ERL_NIF_TERM t)
+PROBE_PATH static void walk_binary(struct walk *w, ERL_NIF_TERM t)
 {
 	ErlNifBinary bin;
 
@@ -129,7 +129,7 @@ static void walk_one(struct walk *w, ERL_NIF_TERM t)
 	}
 }
 
-static __attribute__((noinline)) unsigned ask_size(ErlNifEnv *env, ERL_NIF_TERM t)
+PROBE_PATH static __attribute__((noinline)) unsigned ask_size(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	struct walk w = {.env = env};
 
@@ -186,7 +186,7 @@ static unsigned asked_bits(ErlNifEnv *env, ERL_NIF_TERM t)
 	return w.words;
 }
 
-static unsigned map_words(const ERL_NIF_TERM *p, struct todo *more)
+PROBE_PATH static unsigned map_words(const ERL_NIF_TERM *p, struct todo *more)
 {
 	unsigned head = (unsigned)(p[0] >> 8) & 0xff, n;
 
@@ -199,7 +199,7 @@ static unsigned map_words(const ERL_NIF_TERM *p, struct todo *more)
 	return 1 + head + n;
 }
 
-unsigned beam_map_node(ERL_NIF_TERM t, const ERL_NIF_TERM **parts)
+PROBE_PATH unsigned beam_map_node(ERL_NIF_TERM t, const ERL_NIF_TERM **parts)
 {
 	const ERL_NIF_TERM *p = words_of(t);
 	struct todo more;
@@ -243,7 +243,7 @@ static inline unsigned box_size(ErlNifEnv *env, ERL_NIF_TERM t, struct todo *mor
 	return 1 + size;
 }
 
-static unsigned look_size(ErlNifEnv *env, ERL_NIF_TERM t)
+PROBE_PATH static unsigned look_size(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	unsigned words = 0, n = 0, steps = 0;
 	struct todo todo[DEEP], more;
@@ -271,7 +271,7 @@ static unsigned look_size(ErlNifEnv *env, ERL_NIF_TERM t)
 
 /* ---- which of the two -------------------------------------------------------------------- */
 
-unsigned beam_term_size(ErlNifEnv *env, ERL_NIF_TERM t)
+PROBE_PATH unsigned beam_term_size(ErlNifEnv *env, ERL_NIF_TERM t)
 {
 	if (beam_vm.immediates && (t & 3) == IMMEDIATE)
 		return 0;

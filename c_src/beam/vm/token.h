@@ -10,9 +10,11 @@
 #include <erl_nif.h>
 #include <stdbool.h>
 
+#include "facts.h"
+
 #pragma GCC visibility push(hidden)
 
-bool beam_token_known(void); /* the check has found where the VM keeps it */
+extern const struct find_fact beam_token_fact;
 
 /*
  * The label of the token of the process with this pid, which runs on this thread: at an event of

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of an event that take more than a look (probe path). */
+#include "compiler.h"
 #include "vm_event.h"
 
-ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts)
+PROBE_PATH ERL_NIF_TERM beam_extra(ErlNifEnv *env, ERL_NIF_TERM opts)
 {
 	ERL_NIF_TERM v;
 

@@ -8,10 +8,12 @@
  *   vm_facts.c    what is assumed of its terms; checked when the library is loaded
  *   sizes.c       how large terms are
  *   peek.c        binaries, large integers and references read in place
- *   layout.c      where it keeps the stack pointer of a process; found out, not assumed
- *   token.c       the sequential trace token of the process that runs; likewise
- *   own_name.c    the registered name of the process that runs; likewise
- *   run_state.c   whether a process that is scheduled out waits; likewise
+ *   find.c        how a fact of the VM is found out: candidates, verdict, reason of a refusal
+ *   facts.c       what all searches have in common; each fact is one struct find_fact (facts.h)
+ *   layout.c      a fact: where the VM keeps the stack pointer of a process
+ *   token.c       a fact: the sequential trace token of the process that runs
+ *   own_name.c    a fact: the registered name of the process that runs
+ *   run_state.c   a fact: whether a process that is scheduled out waits
  *   pid_node.c    the node of a pid of another node
  *   vm_threads.c  its threads, and which are inside a handle
  *   vm_event.c    an event

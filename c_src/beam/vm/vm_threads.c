@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "beam/pages.h"
+#include "compiler.h"
 #include "engine/slot.h"
 #include "vm_facts.h"
 #include "vm_threads.h"
@@ -56,7 +57,7 @@ void beam_threads_barrier(void)
 }
 
 /* Once in a thread's life; never given back: schedulers stay. */
-struct beam_thread *beam_thread_new(void)
+PROBE_PATH struct beam_thread *beam_thread_new(void)
 {
 	unsigned i = atomic_load_explicit(&nthreads, memory_order_relaxed);
 
@@ -98,7 +99,7 @@ void beam_threads_wait(void)
  * dirty I/O ones. Threads have it in their names: "2_scheduler", "2_dirty_cpu_sch" (cut by the
  * system), "2_dirty_io_sche" in OTP 25, "erts_sched_2", "erts_dcpus_2", "erts_dios_2" later.
  */
-int beam_scheduler_of_name(const char *name)
+PROBE_PATH int beam_scheduler_of_name(const char *name)
 {
 	ErlNifSysInfo sys;
 	const char *digits = strpbrk(name, "0123456789");

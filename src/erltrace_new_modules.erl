@@ -3,7 +3,7 @@
 %% @doc Modules that are loaded while deployed scripts run. A handle polls for them (erltrace_rearm); that of
 %% a deployed script does so once a second only, as there may be many. This one process looks more often, for
 %% all of them, and tells them when there is a new module.
--module(erltrace_loads).
+-module(erltrace_new_modules).
 -behaviour(gen_server).
 -export([start_link/0, follow/1]).
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
@@ -57,5 +57,5 @@ format_status(#{state := #st{known = Known, handles = Handles}} = Status) ->
 poll(#st{polls = true} = St) ->
     St;
 poll(St) ->
-    _ = erltrace_beat:send_after(?POLL, poll),
+    _ = erltrace_timer:send_after(?POLL, poll),
     St#st{polls = true}.

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What commands and agents say to each other (src/erltrace_agent.erl has the messages): words for
- * the nodes, a sign of life each second, and messages as they come, handed to whoever runs the
- * scripts: node_run.c, which prints, or bridge.c. All of it belongs to one thread.
+ * What clients and agents say to each other (src/erltrace_agent.erl has the messages): words for the
+ * nodes, a sign of life each second, and messages as they come, handed to the face.
  */
-#include "targets.h"
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "client.h"
 
 #include <poll.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,9 +17,9 @@
 
 #include "array.h"
 #include "node/decode.h"
-#include "server_run.h"
+#include "unmatched.h"
 
-int64_t node_ms(void)
+int64_t client_ms(void)
 {
 	struct timespec ts;
 
@@ -24,52 +27,73 @@ int64_t node_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+int client_fail(struct client *cl, const struct et_error *e, const char *doing)
+{
+	if (cl->error.tag[0] == '\0') {
+		cl->error = *e;
+		cl->doing = doing;
+	}
+	return -1;
+}
+
+void client_say(struct client *cl, enum client_word word, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (cl->say != NULL && vasprintf(&text, fmt, ap) >= 0)
+		cl->say(cl, word, text);
+	va_end(ap);
+	free(text);
+}
+
 /* ---- telling nodes ----------------------------------------------------------------------- */
 
-void node_tell(struct target *t, const char *word)
+void client_tell(struct target *t, const char *word)
 {
 	struct et_error e = {.tag = ""};
 
 	if (t->state != DONE)
-		nd_send_atom(t->nd, &t->agent, word, &e); /* gone: node_receive() will tell */
+		nd_send_atom(t->nd, &t->agent, word, &e); /* gone: client_receive() will tell */
 }
 
-void node_tell_all(struct nodes *ns, enum state to, const char *word)
+void client_tell_all(struct client *cl, enum state to, const char *word)
 {
-	for (int i = 0; i < ns->n; i++) {
-		struct target *t = &ns->v[i];
+	for (int i = 0; i < cl->n; i++) {
+		struct target *t = &cl->v[i];
 
 		if (t->state >= to)
 			continue;
-		node_tell(t, word);
+		client_tell(t, word);
 		t->state = to;
 	}
 }
 
 enum { STOOD_MS = 2000 };
 
-void node_beat(struct nodes *ns)
+void client_beat(struct client *cl)
 {
-	int64_t now = node_ms();
+	int64_t now = client_ms();
 
-	if (now - ns->last_beat < ns->beat_ms)
+	if (now - cl->last_beat < cl->beat_ms)
 		return;
-	if (ns->last_beat > 0 && now - ns->last_beat > ns->beat_ms + STOOD_MS)
-		ns->stood_ms = now - ns->last_beat;
-	ns->last_beat = now;
-	for (int i = 0; i < ns->n; i++)
-		node_tell(&ns->v[i], "alive");
+	if (cl->last_beat > 0 && now - cl->last_beat > cl->beat_ms + STOOD_MS)
+		cl->stood_ms = now - cl->last_beat;
+	cl->last_beat = now;
+	for (int i = 0; i < cl->n; i++)
+		client_tell(&cl->v[i], "alive");
 }
 
 /* Suspended by ^Z, or our reader does not read. */
-bool node_stood(const struct nodes *ns, char *buf, size_t size)
+bool client_stood(const struct client *cl, char *buf, size_t size)
 {
-	if (ns->stood_ms > 0)
+	if (cl->stood_ms > 0)
 		snprintf(buf, size,
 			"this command was blocked for %.1f s, suspended or because nobody read its "
 			"output; after a while a node ends the script (-x silence)",
-			(double)ns->stood_ms / 1000);
-	return ns->stood_ms > 0;
+			(double)cl->stood_ms / 1000);
+	return cl->stood_ms > 0;
 }
 
 /* ---- parts of messages ------------------------------------------------------------------- */
@@ -85,7 +109,7 @@ static void get_string(const ei_x_buff *x, int *at, char *buf, size_t size)
 }
 
 /* {Script, {Tag, Line, Column, Text, File, Source}} */
-int node_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_t *err)
+int client_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_t *err)
 {
 	long line = 0, column = 0;
 
@@ -105,7 +129,7 @@ int node_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_t 
 }
 
 /* [{Line, Column, Text}] */
-size_t node_get_unmatched(const ei_x_buff *x, int at, struct run_unmatched **list)
+size_t client_get_unmatched(const ei_x_buff *x, int at, struct client_unmatched **list)
 {
 	long line = 0, column = 0, len;
 	const char *text;
@@ -117,7 +141,7 @@ size_t node_get_unmatched(const ei_x_buff *x, int at, struct run_unmatched **lis
 		ei_decode_long(x->buff, &at, &line) == 0 &&
 		ei_decode_long(x->buff, &at, &column) == 0 &&
 		nd_get_text(x, &at, &text, &len) == 0 && ARRAY_ROOM(*list, n)) {
-		(*list)[n] = (struct run_unmatched){
+		(*list)[n] = (struct client_unmatched){
 			(int)line, (int)column, strndup(text, (size_t)len)};
 		if ((*list)[n].text == NULL)
 			break;
@@ -127,7 +151,7 @@ size_t node_get_unmatched(const ei_x_buff *x, int at, struct run_unmatched **lis
 }
 
 /* [{text | err | .., Text}] */
-void node_get_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int at, node_item *cb)
+void client_get_items(struct client *cl, struct target *t, const ei_x_buff *x, int at, client_item *cb)
 {
 	const char *text;
 	char kind[16];
@@ -139,7 +163,7 @@ void node_get_items(struct nodes *ns, struct target *t, const ei_x_buff *x, int 
 		if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, kind, sizeof(kind)) < 0 ||
 			nd_get_text(x, &at, &text, &len) < 0)
 			break;
-		cb(ns, t, kind, text, len);
+		cb(cl, t, kind, text, len);
 	}
 }
 
@@ -206,7 +230,7 @@ static void get_brief(const char *text, long len, erltrace_probe_cb *cb, void *a
 	}
 }
 
-bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg)
+bool client_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg)
 {
 	const char *text;
 	long len;
@@ -223,63 +247,63 @@ bool node_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg)
 
 /* ---- receiving --------------------------------------------------------------------------- */
 
-static void on_message(struct nodes *ns, struct target *t, const ei_x_buff *x)
+static void on_message(struct client *cl, struct target *t, const ei_x_buff *x)
 {
 	int at = x->index;
 	char tag[16];
 
-	t->heard_at = node_ms();
+	t->heard_at = client_ms();
 	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, tag, sizeof(tag)) < 0)
 		return;
-	for (const struct node_handler *h = ns->handlers; h->tag != NULL; h++)
+	for (const struct client_handler *h = cl->handlers; h->tag != NULL; h++)
 		if (strcmp(tag, h->tag) == 0)
-			h->call(ns, t, x, at);
+			h->call(cl, t, x, at);
 }
 
 /* Everything one node has sent. */
-static void read_target(struct nodes *ns, struct target *t, ei_x_buff *x)
+static void read_target(struct client *cl, struct target *t, ei_x_buff *x)
 {
 	struct et_error e = {.tag = ""};
 	int rc;
 
 	while (t->state != DONE && (rc = nd_receive(t->nd, x, 0, &e)) != 0) {
 		if (rc > 0)
-			on_message(ns, t, x);
+			on_message(cl, t, x);
 		else
-			ns->gone(ns, t, &e);
+			cl->gone(cl, t, &e);
 	}
 }
 
-void node_receive(struct nodes *ns, int ms)
+void client_receive(struct client *cl, int ms)
 {
 	struct pollfd fds[66];
 	ei_x_buff x;
 	bool waiting = false;
 	int n = 0;
 
-	for (int i = 0; i < ns->n && n < 64; i++)
-		if (ns->v[i].state != DONE) {
-			fds[n++] = (struct pollfd){.fd = ns->v[i].nd->fd, .events = POLLIN};
-			waiting |= nd_waiting(ns->v[i].nd);
+	for (int i = 0; i < cl->n && n < 64; i++)
+		if (cl->v[i].state != DONE) {
+			fds[n++] = (struct pollfd){.fd = cl->v[i].nd->fd, .events = POLLIN};
+			waiting |= nd_waiting(cl->v[i].nd);
 		}
-	if (ns->wake > 0)
-		fds[n++] = (struct pollfd){.fd = ns->wake, .events = POLLIN};
-	if (ns->keys)
+	if (cl->wake > 0)
+		fds[n++] = (struct pollfd){.fd = cl->wake, .events = POLLIN};
+	if (cl->keys)
 		fds[n++] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
-	node_beat(ns);
-	if (!waiting && poll(fds, (nfds_t)n, ms < ns->beat_ms ? ms : ns->beat_ms) < 0)
+	client_beat(cl);
+	if (!waiting && poll(fds, (nfds_t)n, ms < cl->beat_ms ? ms : cl->beat_ms) < 0)
 		return; /* after a time without any: one that hangs in the midst of a message */
-	node_beat(ns); /* if we stood still meanwhile, this sees it */
+	client_beat(cl); /* if we stood still meanwhile, this sees it */
 	ei_x_new(&x);
-	for (int i = 0; i < ns->n; i++)
-		read_target(ns, &ns->v[i], &x);
+	for (int i = 0; i < cl->n; i++)
+		read_target(cl, &cl->v[i], &x);
 	ei_x_free(&x);
 }
 
-bool node_all_done(const struct nodes *ns, const struct target *but)
+bool client_all_done(const struct client *cl, const struct target *but)
 {
-	for (int i = 0; i < ns->n; i++)
-		if (ns->v[i].state != DONE && &ns->v[i] != but)
+	for (int i = 0; i < cl->n; i++)
+		if (cl->v[i].state != DONE && &cl->v[i] != but)
 			return false;
 	return true;
 }

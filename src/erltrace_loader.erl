@@ -1,34 +1,34 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The keeper loads erltrace into a node that does not have it, and removes it afterwards. It
+%% @doc The loader loads erltrace into a node that does not have it, and removes it afterwards. It
 %% is the first module that a command loads there and the last one to go. Any number of commands may
 %% come at once, and each may be killed at any moment:
 %%
 %% 1. A command is identified by its connection, the port that carries it. The connection ends when
 %% the command ends, in whatever way. (The name of its node is reused by the next command.)
 %%
-%% 2. A command that finds no keeper creates the named table `erltrace_keeper', which only one at a
-%% time can do, loads this module and calls begin/1, which starts the keeper's process and gives it the
+%% 2. A command that finds no loader creates the named table `erltrace_loader', which only one at a
+%% time can do, loads this module and calls begin/1, which starts the loader's process and gives it the
 %% table. All that is one remote call: its process goes on if the command is killed.
 %%
-%% 3. The command tells the keeper to `bring' the other modules and the library, which it loads in
+%% 3. The command tells the loader to `bring' the other modules and the library, which it loads in
 %% one step. If the node cannot read the library's file (another machine, a container, another user)
-%% the keeper gets its bytes, and writes them to a temporary folder while it loads them. Requests of
+%% the loader gets its bytes, and writes them to a temporary folder while it loads them. Requests of
 %% others wait in the mailbox meanwhile. If loading fails, or the command is killed before it, the
-%% keeper ends.
+%% loader ends.
 %%
 %% 4. A command that comes later says `come'. The modules stay while there are commands. A command
 %% is there until its connection has ended or it has said `leave', and until what it had `run' has
-%% ended. (A suspended command says nothing: its guard says that it has `left'.)
+%% ended. (A suspended command says nothing: its erltrace_conn says that it has `left'.)
 %%
-%% 5. When no command is left the keeper removes everything, itself last, and ends. Callers that
+%% 5. When no command is left the loader removes everything, itself last, and ends. Callers that
 %% wait for a reply see it end. To the command that left this is the reply; others start again at 2.
 %%
 %% 6. To purge a module the VM has every process of the node look whether it uses it: in one with
 %% 100,000 processes our modules would keep all schedulers busy for many seconds. Where there are that many
-%% the keeper rests first, as the next command may come soon, and then removes a module now and then. Where
+%% the loader rests first, as the next command may come soon, and then removes a module now and then. Where
 %% schedulers are busy with few processes each module waits for these: the command is told soon, and the
-%% keeper goes on. A command that comes meanwhile is told to `bring', and what is still there is not loaded
+%% loader goes on. A command that comes meanwhile is told to `bring', and what is still there is not loaded
 %% again.
 %%
 %% 7. A node in trouble may have a code server, files or an `init' that do not answer: all dirty I/O
@@ -40,13 +40,13 @@
 %% from the funs of the one that runs.
 %%
 %% Commands call it by gen_server:call/3: nothing of ours is on the stack of a process that waits.
-%% The command's side is c_src/node/agent.c. A node that has an erltrace of its own has no keeper.
+%% The command's side is c_src/node/agent.c. A node that has an erltrace of its own has no loader.
 %%
 %% Its states: `empty' until the modules have been brought, then `serving'; `resting' between the last
 %% command and the end, if that takes long.
--module(erltrace_keeper).
+-module(erltrace_loader).
 -behaviour(gen_statem).
--export([begin_keeping/1, start/1, on_load/1]).
+-export([begin_loading/1, start/1, on_load/1]).
 -export([turn/0]).
 -export([init/1, callback_mode/0, handle_event/4, terminate/3, format_status/1]).
 -include_lib("kernel/include/file.hrl").
@@ -71,12 +71,12 @@
 
 %% @private
 %% Called by the command, in the process that has created the table.
--spec begin_keeping(connection()) -> true.
-begin_keeping(Connection) ->
+-spec begin_loading(connection()) -> true.
+begin_loading(Connection) ->
     %% Commands wait for it, and it does little.
-    Keeper = proc_lib:spawn_opt(?MODULE, start, [Connection], [{priority, high}]),
-    true = register(?MODULE, Keeper),
-    true = ets:give_away(?MODULE, Keeper, []). % for erltrace_nif: where its library is
+    Loader = proc_lib:spawn_opt(?MODULE, start, [Connection], [{priority, high}]),
+    true = register(?MODULE, Loader),
+    true = ets:give_away(?MODULE, Loader, []). % for erltrace_nif: where its library is
 
 %% @private
 %% Not by gen_statem:start/3, which would wait for this process: the command waits already.

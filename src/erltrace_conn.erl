@@ -1,20 +1,20 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The guard of a command that traces this node. It monitors the command's connection and the
-%% worker (erltrace_agent). When the command goes away, in whatever way, the guard kills the worker,
-%% and the handle ends with it. When worker and handle have ended the guard tells the command that
-%% all is done, and ends. (The modules that the command brought stay until then: erltrace_keeper.) The
-%% guard starts the handle, for the worker: so there is none that it does not know of.
+%% @doc The connection of a command that traces this node. This process monitors the connection and
+%% the worker (erltrace_agent). When the command goes away, in whatever way, it kills the worker, and
+%% the handle ends with it. When worker and handle have ended it tells the command that all is done,
+%% and ends. (The modules that the command brought stay until then: erltrace_loader.) It starts the
+%% handle, for the worker: so there is none that it does not know of.
 %%
-%% The guard also ends the tracing when the command is silent: suspended, or blocked because nobody
+%% This process also ends the tracing when the command is silent: suspended, or blocked because nobody
 %% reads its output. The command sends `alive' each second.
 %%
 %% A network may be cut without a word. The kernel closes a connection on which nothing is
 %% acknowledged for ?CUT ms. A script whose calls go the fast way, inside the VM, is to be off within
-%% a second: its guard asks the kernel itself, ten times a second.
+%% a second: its erltrace_conn asks the kernel itself, ten times a second.
 %%
 %% The command's messages come here first; all but `alive' are passed to the worker.
--module(erltrace_guard).
+-module(erltrace_conn).
 -behaviour(gen_server).
 -export([start/3]).
 -export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
@@ -30,7 +30,7 @@
              up :: reference(),                   % its monitor
              worker :: pid(),
              mon :: reference(),
-             handle :: reference() | undefined,   % the handle's monitor, while there is a handle
+             handle :: reference() | undefined,   % the monitor of its supervisor, while there is a handle
              heard :: integer(),                  % ms: when the command's last message came
              silence :: pos_integer(),
              fast = false :: boolean(),           % calls go the fast way
@@ -59,11 +59,13 @@ init({Command, Connection, Spec}) ->
 %% Before any message of the command is read.
 -spec handle_continue(handle, #st{}) -> {noreply, #st{}}.
 handle_continue(handle, #st{worker = Worker} = St) ->
-    Started = erltrace_handle:start(Worker),
-    Worker ! {handle, Started},
-    case Started of
-        {ok, Pid} -> {noreply, St#st{handle = erlang:monitor(process, Pid)}};
-        {error, _} -> {noreply, St}
+    case erltrace_handle:start(Worker) of
+        {ok, Handle, Sup} ->
+            Worker ! {handle, {ok, Handle}},
+            {noreply, St#st{handle = erlang:monitor(process, Sup)}};
+        {error, _} = Error ->
+            Worker ! {handle, Error},
+            {noreply, St}
     end.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
@@ -144,7 +146,7 @@ is_cut(_, _) -> false.
 
 beat(#st{command = Command, heard = Heard, silence = Silence, fast = Fast} = St) ->
     Beat = case Fast of true -> ?FAST_BEAT; false -> ?BEAT end,
-    erltrace_beat:send_after(min(Beat, max(Silence div 4, 10)), beat),
+    erltrace_timer:send_after(min(Beat, max(Silence div 4, 10)), beat),
     Info = tcp_info(St#st.connection),
     case {now_ms() - Heard, is_cut(Info, St)} of
         {Silent, _} when Silent > Silence ->
@@ -185,7 +187,7 @@ leave(#st{command = Command, silent = Silent} = St, Messages) when Silent =/= fa
     %% Nobody reads: neither block on sending, nor wait for the command to say `leave'.
     Sent = [erlang:send(Command, M, [noconnect, nosuspend]) || M <- Messages],
     lists:member(nosuspend, Sent) andalso erlang:disconnect_node(node(Command)),
-    Keeper = whereis(erltrace_keeper),
-    Keeper =/= undefined andalso (Keeper ! {left, St#st.connection});
+    Loader = whereis(erltrace_loader),
+    Loader =/= undefined andalso (Loader ! {left, St#st.connection});
 leave(#st{command = Command}, Messages) ->
     [erlang:send(Command, M, [noconnect]) || M <- Messages].

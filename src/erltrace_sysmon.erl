@@ -3,17 +3,17 @@
 %% Probes whose events arrive as messages: nodes that come and go (net_kernel), and what the system
 %% monitor sees: processes that wait for a busy port, long garbage collections and the like. Each
 %% handle with such a probe has a process of this module, which receives the messages and fires the
-%% probes. It ends with its handle.
+%% probes.
 %%
 %% From OTP 28 on it has a trace session of its own for the system monitor's messages
 %% (trace:system/3), which ends with it. Before, a node has one system monitor. If somebody else has set it, we leave it alone, and the probes
 %% that need it do not fire. (Forwarding its messages would not be safe: if our process were killed,
 %% the other monitor would be lost.) Our handles share one: the process that is the system monitor
 %% fires the probes of all of them. When it ends, another process that needs it takes over.
--module(erltrace_monitor).
+-module(erltrace_sysmon).
 -behaviour(gen_server).
 -export([start/3, stop/1]).
--export([init/1, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
+-export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
          format_status/1]).
 
 -define(BLOCKED, 1). % ms: the shortest interval for polling blocked processes
@@ -23,8 +23,8 @@
 
 -type event() :: busy_port | busy_dist_port |
                  {long_gc | long_schedule | large_heap | long_message_queue, From :: pos_integer()}.
--record(st, {number :: pos_integer(),
-             handle :: pid(),
+-record(st, {sup :: pid(),
+             number :: pos_integer(),
              busy = [] :: [event()],
              session :: term(),              % from OTP 28 on
              monitor :: pid() | undefined,   % which of our processes is the system monitor
@@ -34,25 +34,30 @@
              interval = ?BLOCKED :: pos_integer(),
              polling = false :: boolean()}).
 
-%% @doc Receive what the handle of this number needs; Handle is its process. Missing says which
-%% probes do not fire and why; `<<>>' if all of them do. It is an error if the script has no other
-%% Erlang probes.
--spec start(pos_integer(), pid(), erltrace_needs:needs()) ->
+%% @doc Receive what the handle of this number needs. Missing says which probes do not fire and why;
+%% `<<>>' if all of them do. It is an error if the script has no other Erlang probes.
+-spec start(Sup :: pid(), pos_integer(), erltrace_needs:needs()) ->
           {ok, pid() | undefined, Missing :: binary()} | {error, Tag :: binary(), Text :: binary()}.
-start(Number, Handle, Needs) ->
+start(Sup, Number, Needs) ->
     case lists:partition(fun is_possible/1, [N || N <- Needs, is_ours(N)]) of
         {[], []} ->
             {ok, undefined, <<>>};
         {What, Impossible} ->
-            {ok, Pid} = gen_server:start(?MODULE, {Number, Handle, What}, []),
-            try gen_server:call(Pid, taken, infinity) of
-                Taken -> started(Pid, missing(Taken, What, Impossible), Needs)
-            catch
-                exit:{Reason, _} -> % it was killed
-                    {error, <<"ET_WATCH">>,
-                     unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30]))}
+            case erltrace_handle_sup:start_helper(Sup, ?MODULE, {Number, What}) of
+                {ok, Pid} -> started(Pid, What, Impossible, Needs);
+                {error, Reason} -> failed(Reason)
             end
     end.
+
+started(Pid, What, Impossible, Needs) ->
+    try gen_server:call(Pid, taken, infinity) of
+        Taken -> started(Pid, missing(Taken, What, Impossible), Needs)
+    catch
+        exit:{Reason, _} -> failed(Reason) % it was killed
+    end.
+
+failed(Reason) ->
+    {error, <<"ET_WATCH">>, unicode:characters_to_binary(io_lib:format("~0P", [Reason, 30]))}.
 
 is_ours(Need) ->
     lists:member(kind(Need), [monitor_nodes | ?KINDS]).
@@ -109,24 +114,31 @@ stop(Pid) ->
     catch exit:_ -> ok % it has ended already
     end.
 
--spec init({pos_integer(), pid(), [atom()]}) -> {ok, #st{}}.
-init({Number, Handle, What}) ->
+-spec init({Sup :: pid(), {pos_integer(), [term()]}}) -> {ok, #st{}, {continue, {claim, [term()]}}}.
+init({Sup, {Number, What}}) ->
     process_flag(sensitive, true),
-    process_flag(priority, high),
-    _ = erlang:monitor(process, Handle),
+    process_flag(trap_exit, true),
+    {ok, #st{sup = Sup, number = Number}, {continue, {claim, What}}}.
+
+-spec handle_continue({claim, [term()]}, #st{}) -> {noreply, #st{}}.
+handle_continue({claim, What}, St) ->
     lists:member(monitor_nodes, What) andalso
         net_kernel:monitor_nodes(true, [{node_type, all}, nodedown_reason]),
-    {ok, claim(#st{number = Number, handle = Handle, busy = What -- [monitor_nodes]})}.
+    {noreply, claim(St#st{busy = What -- [monitor_nodes]})}.
 
--spec handle_call(taken, gen_server:from(), #st{}) -> {reply, [pid() | port()], #st{}}.
+-spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
 handle_call(taken, _, St) ->
-    {reply, St#st.taken, St}.
+    {reply, St#st.taken, St};
+handle_call(_, _, St) ->
+    {reply, {error, unknown}, St}.
 
 -spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
 handle_cast(_, St) ->
     {noreply, St}.
 
--spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
+-spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, shutdown, #st{}}.
+handle_info({'EXIT', Sup, _}, #st{sup = Sup} = St) ->
+    {stop, shutdown, St};
 handle_info({monitor, Pid, busy_port, Port}, St) ->
     {noreply, busy_port(Pid, Port, St)};
 handle_info({monitor, Pid, busy_dist_port, Port}, St) ->
@@ -143,8 +155,6 @@ handle_info({nodedown, Node, Info}, St) ->
     {noreply, St};
 handle_info(poll, St) ->
     {noreply, poll(St#st{polling = false})};
-handle_info({'DOWN', _, process, Handle, _}, #st{handle = Handle} = St) ->
-    {stop, normal, St};
 handle_info({'DOWN', _, process, Monitor, _}, #st{monitor = Monitor} = St) ->
     {noreply, claim(St)};
 handle_info(_, St) ->
@@ -160,7 +170,7 @@ code_change(_, St, _) ->
 
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{} = St} = Status) ->
-    Status#{state := #{handle => St#st.handle, number => St#st.number, needs => St#st.busy,
+    Status#{state := #{number => St#st.number, needs => St#st.busy,
                        holds_system_monitor => St#st.monitor =:= self(),
                        has_session => St#st.session =/= undefined, taken_by => St#st.taken,
                        blocked => map_size(St#st.blocked)}};
@@ -254,7 +264,7 @@ poll(#st{blocked = Blocked} = St) ->
 
 schedule_poll(#st{blocked = Blocked, interval = Interval, polling = false} = St)
   when map_size(Blocked) > 0 ->
-    _ = erltrace_beat:send_after(Interval, poll),
+    _ = erltrace_timer:send_after(Interval, poll),
     St#st{polling = true};
 schedule_poll(St) ->
     St.

@@ -3,7 +3,7 @@
 %% @doc When the timers of running scripts expire: at whole multiples of a second, or of a part of it, so
 %% that those of all scripts and of all processes behind them expire together. A scheduler that has been
 %% woken up spins for a while before it sleeps again, which costs much more than what a timer is for.
--module(erltrace_beat).
+-module(erltrace_timer).
 -export([next/1, send_after/2]).
 
 -define(GRIDS, [1000, 500, 100, 50, 10, 1]).
