@@ -450,14 +450,17 @@ erltrace_t *erltrace_reader(unsigned streams, erltrace_error_t *err);
 int erltrace_feed(
 	erltrace_t *h, unsigned stream, const void *bytes, size_t len, erltrace_error_t *err);
 /*
- * As erltrace_changes() and erltrace_tick(), of one stream; node: what the lines call it. These, and
- * erltrace_stacks(), begin when the stream has: until then they return 0 and do nothing.
+ * As erltrace_changes() and erltrace_tick(), of one stream; node: what the lines call it. If nothing
+ * has come of the stream since the last call, they return 0 and pass nothing: an idle node still
+ * sends the time.
  */
 struct erltrace_change_handlers;
 int erltrace_stream_changes(erltrace_t *h, unsigned stream,
 	const struct erltrace_change_handlers *to, erltrace_error_t *err);
 int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err);
+/* ns since aggregations of a stream came; UINT64_MAX: none have. */
+uint64_t erltrace_stream_age(erltrace_t *h, unsigned stream);
 /* Nothing more of it comes. When all have ended erltrace_work() prints what is left. */
 void erltrace_feed_end(erltrace_t *h, unsigned stream);
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atoms.d: atoms that did not exist before: which, who makes them, and where. Atoms are never freed, and a
- * node that has too many of them ends.
+ * atoms.d: new atoms: which, who creates them, and where. The VM never frees atoms, and a node with too
+ * many of them crashes.
  *
  *	erltrace -N NODE -qs atoms.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many processes and stacks to show (10).
- * Cost: calls of list_to_atom/1 and binary_to_atom/2, and what they return, are traced (flag call): 0.75 us
- * each if the atom exists, as measured, with -x calls=fast 0.15 us; a stack for each atom that is new.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
- * Atoms that are made otherwise, by binary_to_term, other nodes, code that is loaded, are only counted.
+ * Cost: calls of list_to_atom/1 and binary_to_atom/2, and their results, are traced (flag call): 0.75 us
+ * each if the atom exists, as measured, with -x calls=fast 0.15 us; a stack for each new atom.
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
+ * Atoms created in other ways (binary_to_term, other nodes, loading of code) are only counted.
  * Sample:
  *	NUMBER     PROCESS                      ATOM
  *	10032      demo_store                   item_4711

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * births.d: processes that start and end, one line per second; at the end, which and why.
+ * births.d: processes that start and exit, one line per second; at the end, which and why.
  *
  *	erltrace -N NODE -qs births.d [for=SECONDS]
  *
@@ -9,7 +9,7 @@
  * Cost: process events (flag procs), and calls of proc_lib:init_p only; a spawn and an exit cost
  * about 1.5 us more together.
  * For processes that proc_lib starts (gen_servers, supervisors, tasks), WHAT is the function or fun
- * that they are started for.
+ * that they run.
  * Sample:
  *	    BORN     DIED
  *	      40       40

@@ -7,7 +7,7 @@
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest to show (10).
  * Cost: flag running_procs; about 0.7 us each time a process runs.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample (a process that ran the whole second has 1000000):
  *	PROCESS                      PID                RUN US
  *	demo_journal:init/1          <0.93.0>              851

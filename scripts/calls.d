@@ -1,7 +1,7 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.d: how often functions are called; the cheapest way to see what code does.
+ * calls.d: how often functions are called; the cheapest way to find out what code does.
  *
  *	erltrace -N NODE -qs calls.d [module=NAME] [for=SECONDS] [rows=N]
  *

@@ -1,17 +1,17 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connections.d: TCP connections that are made and accepted: by whom, with which peer, how long it took.
+ * connections.d: TCP connections made and accepted: by whom, with which peer, how long it took.
  *
  *	erltrace -N NODE -qs connections.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C).
- * A line for each that is made when gen_tcp:connect/4 returns, with its result, and for each that is
- * accepted (gen_tcp:accept/2) when its peer is known: sockets are looked at every second. Accepted ones that
- * are closed sooner are only counted, at the end.
+ * There is a line for each connection made, when gen_tcp:connect/4 returns, with its result; and one for each
+ * accepted (gen_tcp:accept/2), when its peer is known. The script reads sockets every second; it only counts,
+ * at the end, accepted ones that close sooner.
  * Cost: calls of the two functions and their returns are traced (flags call, return_to), 2 us each; 4 us for
  * each socket of the node every second, and 2 % of the schedulers' time at most (option statebudget).
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	WHAT     PROCESS                      PEER                              MS RESULT
  *	connect  demo_client                  "localhost":5672                   2 ok

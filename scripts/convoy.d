@@ -2,19 +2,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * convoy.d: processes that wait for each other at an ETS table: which tables have such a convoy, who waits
- * there, for whom, and how long. A table has one lock for all that write to it, unless it was made with
- * write_concurrency; those that only read exclude those that write.
+ * there, for whom, and how long. A table has one lock for all writers, unless it has the option
+ * write_concurrency; readers exclude writers.
  *
  *	erltrace -N NODE -qs convoy.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many rows of each kind to show (20).
- * A call has waited for another one if that was under way when it began, and ended before it; two that only
- * read do not wait. WAITED US is from the beginning of the one to the end of the other, by the clock. Calls
- * without a lock in common can meet as well, by chance: their worst time is as short as the operation.
+ * A call has waited for another one if that was in progress when it began, and ended before it; two readers
+ * do not wait. WAITED US is from the beginning of the one to the end of the other, by the clock. Calls
+ * without a common lock may overlap by chance: their worst time is as short as the operation.
  * Cost: calls of ets' built-in functions and their returns are traced (flags call, return_to): 0.9 us
  * each, as measured.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
- * A table without a name is shown by the one that it was made with: those of one name are one.
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
+ * A table without a name appears by the one given to ets:new/2: tables of one name are one.
  * Sample:
  *	TABLE                      CALLS      WAITS    WAITED US     WORST US
  *	demo_store                  8120       1302        40233         2031

@@ -1,17 +1,17 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu.d: where the CPU time goes, by function, from samples. OWN is how many found the function
- * itself at work, ALL how many found it or what it had called; a third of the rows are those with most of ALL. Of a node, BIFs, NIFs, garbage
- * collections and the scheduler are among the functions.
+ * cpu.d: where the CPU time goes, by function, from samples. OWN is the number of samples in
+ * the function itself, ALL in it or in what it had called; a third of the rows are those with the largest ALL.
+ * In a node, BIFs, NIFs, garbage collections and the scheduler are among the functions.
  *
  *	erltrace -N NODE -qs cpu.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many functions to show (30).
  * As a flame graph: --speedscope FILE (https://www.speedscope.app), --pprof FILE, --folded FILE
  * (flamegraph.pl); or the button of erltrace web.
- * Cost: 97 samples a second of each scheduler that works, some 10 us each. No function is traced,
- * and no privileges are needed. With -p PID, as root, the kernel takes the samples.
+ * Cost: 97 samples per second of each busy scheduler, some 10 us each. No function is traced,
+ * and the script needs no privileges. With -p PID, as root, the kernel takes the samples.
  * Sample:
  *	   OWN %    ALL %          OWN          ALL  FUNCTION
  *	    12.7     12.7           31           31  (garbage collection)

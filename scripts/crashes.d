@@ -1,21 +1,21 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crashes.d: processes that end abnormally, which is for other reasons than normal, shutdown and
- * {shutdown, _}; and not for {Ref, return, _}, as processes of calls from other nodes (erpc) end. The
- * first crash of each kind is shown at once, one that has a stack with the line where it happened, and
- * below that its whole reason; at the end, how many there were of each kind, and the last one.
+ * crashes.d: processes that exit abnormally: for other reasons than normal, shutdown, {shutdown, _} and
+ * {Ref, return, _} (the exit of erpc calls from other nodes). The script prints the first crash of each kind at
+ * once, with the line where it happened if it has a stack, and below that the whole reason; at the end, the
+ * number of each kind, and the last one.
  *
  *	erltrace -N NODE -qs crashes.d [for=SECONDS] [process=NAME]
  *
  * Arguments: how many seconds to run (until ^C); only processes that are called so, by a registered
  * name or function such as my_server:init/1 (all).
  * Cost: process events (flag procs), about 1.5 us for each process.
- * CLASS is error or throw if the reason has a stack, otherwise exit. TAG is what the reason begins
- * with: badmatch of {{badmatch,X},Stack}, noproc of {noproc,Call}; of an exception of Elixir its
+ * CLASS is error or throw if the reason has a stack, otherwise exit. TAG is the beginning of the
+ * reason: badmatch of {{badmatch,X},Stack}, noproc of {noproc,Call}; of an exception of Elixir its
  * module. The line is that of the first function on the stack that is not of the module erlang, so
- * for 1 + a, or a BIF that fails, where it is called.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * for 1 + a, or a BIF that fails, the line of the call.
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	PROCESS                      CLASS TAG              WHERE, OR REASON
  *	demo_order:run/1             exit  cancelled        cancelled

@@ -2,18 +2,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deadline.d: requests that take longer than a limit, each as a tree of its messages and spawns. A
- * request begins where a function is called, and goes on in whatever that causes (doc/guide.md).
+ * request begins at a call of a function, and includes everything that this causes (doc/guide.md).
  *
  *	erltrace -N NODE -qs deadline.d module=NAME function=NAME [over=MILLISECONDS] [for=SECONDS] [one_in=N]
  *
  * Arguments: requests are calls of this function; how many milliseconds are too long (100); how many
  * seconds to run (until ^C); one in so many requests is followed (1: all).
- * Cost: every message of a request that is followed is traced twice, about 2 us each, every call of the
+ * Cost: every message of a followed request is traced twice, about 2 us each, every call of the
  * function once. At most 512 requests at a time: those beyond are counted at the end.
- * A request is shown when it is over, or when nothing has happened in it for 2 seconds; if who began
- * it still waits then, it has not finished. Each row has the time since its beginning. Deeper rows are caused by those
- * above them. What it does in other nodes is
- * counted but not shown: a tree says so, and which command joins the nodes.
+ * The script shows a request when it is over, or when nothing has happened in it for 2 seconds. If the process
+ * that began it still waits then, it has not finished. Each row has the time since its beginning. Rows above
+ * cause deeper rows. The script counts what happens in other nodes, but does not show it: a tree says so, and
+ * names the command that joins the nodes.
  * Sample:
  *	demo_order:run/1 took 4641 us: 3 messages, 0 spawns
  *	     197 us   demo_order:run/1 -> demo_journal: {'$gen_call',{<0.852.0>,[alias|#Ref<0.1.2.3>]},{wri

@@ -2,16 +2,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dist.d: messages to other nodes: how many, how large, and who sends them; nodes that come and go;
- * connections that are busy, with what waits to be sent there, and processes that are suspended for it,
- * also those that were when the script began.
+ * busy connections, with the bytes that wait for sending, and processes suspended because of them,
+ * including those suspended before the script began.
  *
  *	erltrace -N NODE -qs dist.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest senders to show (20).
- * Cost: flag send: about 0.2 us for each message of the node, 0.5 us for one that leaves it. A look at
+ * Cost: flag send: about 0.2 us for each message of the node, 0.5 us for one that leaves it. A round of
  * all processes every second: about 0.5 us each, and 2 % of the schedulers' time at most (option statebudget).
- * The VM does not tell which connection a suspended process waits for: it is one of those that are busy, or
- * the process waits for a port, or was suspended by another one. MS is how long the script has seen it so.
+ * The VM does not report which connection a suspended process waits for: it is one of the busy ones, or
+ * the process waits for a port, or another process suspended it. MS is how long the script has seen it so.
  * Sample (sizes in words):
  *	nodeup b@here
  *

@@ -1,18 +1,18 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ets.d: how ETS tables are used: what is done with each table, how long it takes, and by whom. A convoy,
- * many processes that wait for one table, is a table whose operations take long in total and at worst, with
- * its callers below.
+ * ets.d: how ETS tables are used: which operations on each table, how long they take, and by whom. In a convoy
+ * many processes wait for one table: its operations take long in total and at worst, and its callers are
+ * below it.
  *
  *	erltrace -N NODE -qs ets.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many rows of each kind to show (20).
  * Cost: calls of ets' built-in functions and their returns are traced (flags call, return_to): 0.9 us
  * each, as measured; with -x calls=fast 0.45 us.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
- * A table without a name is shown by the one that it was made with. Times are those of the clock: one that
- * waits for a table's lock, or for a CPU, takes longer.
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
+ * A table without a name appears by the one given to ets:new/2. Times are those of the clock: an operation
+ * that waits for a table's lock, or for a CPU, takes longer.
  * Sample:
  *	TABLE                        OPERATION                  CALLS     TOTAL US     WORST US
  *	demo_store                   update_counter/3             121          340           31

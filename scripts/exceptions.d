@@ -1,8 +1,8 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exceptions.d: which functions of a module are left by exceptions, of which class, for which
- * reason, how often. A reason that is a tuple is shown by its first element: badmatch, noproc. An
+ * exceptions.d: which exceptions leave the functions of a module: class, reason, and how often.
+ * A reason that is a tuple appears as its first element: badmatch, noproc. An
  * exception that passes several functions counts for each of them; a chain of tail calls is one call
  * of its last function. A throw that nobody catches is an error, nocatch.
  *
@@ -12,8 +12,8 @@
  * ^C); how many rows to show (all).
  * Cost: every call of the named functions is traced (flags call, return_to), about 1 us each, and
  * leaves a stack frame until it ends (exception_trace). A loop of tail calls leaves one in each
- * round: do not name modules with loops that run for ever. Those of gen_server and the like are
- * their own.
+ * round: do not name modules with loops that run forever. The loops of gen_server and the like are
+ * in modules of OTP.
  * Sample:
  *	   COUNT FUNCTION                             CLASS   REASON
  *	     132 demo_store:reserve/2                 error   badmatch

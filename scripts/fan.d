@@ -9,7 +9,7 @@
  * Arguments: how many seconds to run (until ^C); how many of each to show (10).
  * Cost: flag send; about 0.5 us for a message. Keeps a word for each pair of processes: with more
  * than ten thousand pairs or so raise dynvarsize to avoid drops.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample (AS: how it was sent to, by its name or pid):
  *	RECEIVER                     AS                      SENDERS
  *	demo_store                   demo_store                   41

@@ -2,14 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flowheat.d: where the time of requests goes: how long their messages wait in the mailbox of each
- * process, how long each process works until it sends on, and how long requests take as a whole. A
- * request begins where a function is called, and goes on in whatever that causes (doc/guide.md).
+ * process, how long each process works until it sends a message, and how long requests take as a whole. A
+ * request begins at a call of a function, and includes everything that this causes (doc/guide.md).
  *
  *	erltrace -N NODE -qs flowheat.d module=NAME function=NAME [for=SECONDS] [one_in=N]
  *
  * Arguments: requests are calls of these functions, names or patterns; how many seconds to run (until
  * ^C); one in so many requests is followed (1: all).
- * Cost: every message of a request that is followed is traced twice, about 2 us each, every call of the
+ * Cost: every message of a followed request is traced twice, about 2 us each, every call of the
  * function once. A request counts when it is over, or when nothing has happened in it for 2 seconds.
  * Sample:
  *	  demo_order:run/1 takes, in microseconds

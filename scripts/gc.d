@@ -7,7 +7,7 @@
  *
  * Arguments: how many seconds to run (until ^C); how many processes to show (10).
  * Cost: flag garbage_collection; about 0.7 us for each collection.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	pauses in nanoseconds
  *

@@ -8,11 +8,11 @@
  *
  * Arguments: how many microseconds are slow (10000); how many seconds to run (until ^C).
  * RESULT is ok, timeout, or exit: there is no such server, it ends before it replies, or the caller does.
- * TIMEOUTS and EXITS are among CALLS, and so are those that are OPEN: they had no reply yet when the script
- * ended. Times are those of replies and of timeouts: the server takes longer than these. Calls that
- * began before the script are not shown (waits.d does).
+ * CALLS includes TIMEOUTS, EXITS and OPEN calls, which had no reply yet when the script ended. Times are
+ * those of replies and of timeouts; after a timeout the server takes longer. The script does not show calls
+ * that began before it (waits.d does).
  * Cost: only calls of gen:call/4 are traced (flags call, return_to), about 1 us each.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	      US CALLER                       SERVER                       RESULT   REQUEST
  *	   13012 demo_report                  demo_store                   ok       count

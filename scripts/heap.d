@@ -8,7 +8,7 @@
  *
  * Arguments: how many seconds to run (until ^C); how many of the largest to show (20).
  * Cost: flag garbage_collection; about 0.7 us for each collection.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	PROCESS                      PID             LARGEST WORDS
  *	demo_report                  <0.94.0>                10958

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heat.d: a heat map of calls: how long the calls of each function took, in powers of two of
- * nanoseconds of running time, one line per function, every second. A call that an exception ends
- * does not count.
+ * nanoseconds of running time, one line per function, every second. Calls that an exception
+ * ends do not count.
  *
  *	erltrace -N NODE -qs heat.d [module=NAME] [for=SECONDS]
  *

@@ -8,7 +8,7 @@
  *
  * Arguments: how many seconds to run (until ^C).
  * Cost: flags running_procs and 'receive'; about 1 us each time a process runs.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	PROCESS                      WAKES UP IN                          TIMES
  *	demo_report                  gen_server:wake_hib/6                    4

@@ -1,16 +1,16 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hogs.d: processes that hog a scheduler. Every second, those that took most CPU time, in percent of one
- * scheduler's: 100 is a process that ran all the time. In the end, the stacks that were seen most.
+ * hogs.d: processes that hog a scheduler. Every second, those that used most CPU time, in percent of one
+ * scheduler's: 100 is a process that ran all the time. At the end, the most frequent stacks.
  *
  *	erltrace -N NODE -qs hogs.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many processes and stacks to show (5).
- * From samples, so one that runs in a NIF and never comes back is seen as well. sched.d and busy.d count
+ * The script samples, so it also finds a process that never returns from a NIF. sched.d and busy.d count
  * every run instead, when it is over.
  * Cost: 97 samples for each second of CPU time. No process is traced.
- * Processes are shown by what they are called: registered name, label, first function.
+ * Processes appear by their best name: registered name, label, or first function.
  * Sample:
  *	PROCESS                      PID               %
  *	demo_store                   <0.92.0>         97

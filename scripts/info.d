@@ -1,17 +1,17 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info.d: one process at a glance: who it is, what it is at, its mailbox, memory, binaries, links, how much it
+ * info.d: one process at a glance: its name, current function, mailbox, memory, binaries, links, how much it
  * works and waits, for whom, and where.
  *
  *	erltrace -N NODE -qs info.d process=NAME [for=SECONDS]
  *
  * Arguments: the process, by registered name, pid, label or the function that it began with (if several
  * have it, one of them); how many seconds to look at it (1).
- * 'more' is since the beginning. The stack is where it was most often, of 97 looks a second. It runs for a moment
- * to answer these, which is among the times that it ran.
- * Cost: no other process is traced (flags running_procs, garbage_collection), about 0.7 us each time it runs. All
- * processes are asked who they are, every second, about 0.3 us each.
+ * 'more' is since the beginning. The stack is the most frequent one of 97 samples per second. The process runs
+ * for a moment to answer these, which counts among the times that it ran.
+ * Cost: no other process is traced (flags running_procs, garbage_collection), about 0.7 us each time it runs. The
+ * script asks all processes for their names every second, about 0.3 us each.
  * Sample:
  *	demo_store <0.92.0>: waiting in gen_server:loop/7
  *	began       demo_store:init/1, by <0.90.0>, priority normal

@@ -1,10 +1,10 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.d: timers that fire late: how much later than they were due their messages were taken from the
- * signal queue by the process, for whom, and where they were started. Timers are late if schedulers are
- * blocked or overloaded, or if the process itself does not come to its messages (before OTP 27: since then it
- * takes them whenever it is scheduled in, whatever it is busy with).
+ * late.d: timers that fire late: how long after they were due the process fetched their messages from the
+ * signal queue, for whom, and where they were started. Timers are late if schedulers are
+ * blocked or overloaded, or, before OTP 27, if the process itself does not get to fetch its messages (since then
+ * it fetches them whenever it is scheduled in).
  *
  *	erltrace -N NODE -qs late.d [over=MILLISECONDS] [for=SECONDS] [rows=N]
  *
@@ -13,9 +13,9 @@
  * Cost: calls of erlang:start_timer, send_after and cancel_timer and their returns are traced (flag call):
  * 3 us for a timer that is started and cancelled, as measured; and messages when they are received (flag receive),
  * from OTP 27 on only those of timers, before all of them, 0.25 us each.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
- * How late a timer is that was started before the script, or for an absolute time, is not known: these are
- * counted in a line of their own, as are those that there was no room for (drops say how many).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
+ * The script cannot know the delay of timers that were started before it, or for an absolute time. It counts
+ * these in a line of their own, and so those without room (drops give their number).
  * Sample:
  *	PROCESS                           FIRED       LATE   WORST MS
  *	demo_late                            41          2         58

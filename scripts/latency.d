@@ -1,15 +1,15 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * latency.d: how long a process waits to run after it gets a message. The time from the first
- * message to a process that does not run until a scheduler runs it, in nanoseconds.
+ * latency.d: how long a process waits to run after it gets a message: the time from the first
+ * message to an idle process until a scheduler runs it, in nanoseconds.
  *
  *	erltrace -N NODE -qs latency.d [for=SECONDS] [process=NAME]
  *
  * Arguments: how many seconds to run (until ^C); only messages to this process, as
  * '<0.91.0>' or the name that it is sent to (all).
  * Cost: flags send and running_procs; about 0.2 us for a message, 0.5 us each time a process runs.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	  nanoseconds
  *	           value  ------------- Distribution ------------- count

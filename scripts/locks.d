@@ -2,21 +2,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * locks.d: locks inside the VM that its threads wait for: which lock, which processes wait, in which function,
- * how often and how long, and the stacks that most of it comes from.
+ * how often and how long, and the stacks that cause most waits.
  *
  *	erltrace -N NODE -qs locks.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many rows and stacks to show (10).
- * A thread that finds a lock taken tries again, lets others run in between (sched_yield), and in the end sleeps
- * until it gets the lock (futex): YIELDS and SLEEPS are how often, US how long both took. Tries themselves
- * are not seen. Schedulers that have nothing to do run no process and are left out.
+ * A thread that finds a lock taken spins, yields in between (sched_yield), and in the end sleeps
+ * until it gets the lock (futex): YIELDS and SLEEPS are how often, US how long both took. The script does not
+ * see spinning itself. It leaves out idle schedulers, which run no process.
  * LOCK is erllock: "table NAME", "process NAME" for the locks of a process, such as that of its mailbox, "run
- * queue 1" of a scheduler; beam.smp+0x433180 is a lock of the VM as a whole, 0x7f65ebb01b48 one that has
- * nothing to do with any of these, "?" none that is known. The function tells what such a lock is for: register
+ * queue 1" of a scheduler; beam.smp+0x433180 is a lock of the VM as a whole, 0x7f65ebb01b48 is any
+ * other lock, "?" an unknown one. The function shows the purpose of such a lock: register
  * and whereis wait for the table of names, list_to_atom for that of atoms.
  * Needs: root, and the node on this machine.
  * Cost: nothing is traced inside the node; each of these system calls on this machine costs about 0.2 us,
- * those of the node more, and what their stacks take: the lock is looked for in 54 words of registers and
+ * those of the node more, for their stacks, and to look for the lock in 54 words of registers and
  * stack, by one to three reads of the thread's memory each.
  * Sample:
  *	LOCK                       PROCESS              FUNCTION               YIELDS   SLEEPS          US

@@ -2,16 +2,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mailbox.d: long mailboxes. Every second, the processes whose mailbox has at least LENGTH messages:
- * how many wait, how many more than a second ago, and the function that the process is in.
+ * their number, how many more than a second ago, and the current function of the process.
  *
  *	erltrace -N NODE -qs mailbox.d [length=N] [for=SECONDS]
  *
  * Arguments: the least LENGTH to show (100); how many seconds to run (until ^C).
- * Each process is asked (process_info), so lengths are exact, also of a process that does not reach a
+ * The script asks each process (process_info), so lengths are exact, even for a process that does not reach a
  * receive.
  * Cost: about 0.3 us a second for each process of the node, and 2 % of the schedulers' time at most
- * (option statebudget). The first two looks are whole, whatever that takes; later ones may have a
- * part of the processes, and say so.
+ * (option statebudget). The first two rounds are complete, whatever that takes; later ones may lack
+ * some processes, and say so.
  * Sample:
  *	PROCESS                      PID                  MORE   MESSAGES FUNCTION
  *	demo_store                   <0.92.0>               12       3500 gen:do_call/4

@@ -8,12 +8,12 @@
  *
  * Arguments: how many seconds to run (until ^C); how many processes to show (10). A table every five
  * seconds, the first one at once.
- * A binary of more than 64 bytes is outside of heaps and belongs to all who refer to it: each process is
- * shown with all bytes that it refers to. One with a heap of more than 8 MB is not asked for the list: it
- * has 'many', and each reference counts. An allocator with a low USED has many half empty carriers.
+ * A binary of more than 64 bytes is outside of heaps and belongs to all processes that refer to it: each has
+ * all bytes that it refers to. The script does not ask processes with a heap of more than 8 MB for the list:
+ * they have 'many', and each reference counts. An allocator with a low USED has many half empty carriers.
  * Cost: 4 to 6 us for each process of the node every five seconds, more for those with thousands of
  * binaries, and 2 % of the schedulers' time at most (option statebudget). The
- * first two tables are whole, whatever that takes; later ones may have a part of the
+ * first two tables are complete, whatever that takes; later ones may lack some
  * processes, and say so.
  * Sample:
  *	KIND                          COUNT      LIMIT        BYTES

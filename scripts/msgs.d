@@ -1,15 +1,15 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * msgs.d: messages: how large they are, and who sends how many, and how much, to which process; and those that
- * are not delivered, as the process has ended or nobody has the name. (Of messages to other nodes that is not known.)
+ * msgs.d: messages: how large they are, who sends how many, and how much, to which process; and those that
+ * are not delivered, because the process has exited or no process has the name (unknown for other nodes).
  *
  *	erltrace -N NODE -qs msgs.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest pairs to show (20).
- * Cost: flag send; about 0.4 us for a message, more for a large one, whose term is walked to find
- * its size.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Cost: flag send; about 0.4 us for a message, more for a large one, because its size takes a walk
+ * through the term.
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample (sizes in words, without binaries):
  *	  words
  *	           value  ------------- Distribution ------------- count

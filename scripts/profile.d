@@ -14,7 +14,7 @@
  * Cost: every call of the named functions is traced (flags call, return_to, running_procs), about
  * 1 us each. Much of that is included in the times shown, also that of tail calls: a short
  * function that is called often shows far more time than it takes untraced. Name fewer
- * functions to reduce this; profile-997 in the kernel (doc/kernel.md) does not have it.
+ * functions to reduce this; profile-997 in the kernel (doc/kernel.md) does not have this cost.
  * Sample (the busiest last):
  *	FUNCTION                                CALLS  RETURNED     ALL US     OWN US
  *	demo_store:price/1                        121       121         77         77

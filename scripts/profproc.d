@@ -1,8 +1,8 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profproc.d: where the time goes, by process and function. Running time in microseconds,
- * including that of the functions it calls, of the calls that return (see profile.d).
+ * profproc.d: where the time goes, by process and function. Running time in microseconds
+ * of the calls that return, including the functions that they call (see profile.d).
  *
  *	erltrace -N NODE -qs profproc.d [module=NAME] [for=SECONDS] [rows=N]
  *
@@ -10,7 +10,7 @@
  * run (until ^C); how many of the busiest to show (30).
  * Cost: every call of the named functions is traced (flags call, return_to, running_procs), about
  * 1 us each.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	PROCESS                      FUNCTION                                      CALLS
  *	demo_report                  demo_report:handle_info/2                         2

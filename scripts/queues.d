@@ -7,8 +7,8 @@
  *	erltrace -N NODE -qs queues.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the longest to show (20).
- * Cost: flag 'receive'; about 0.5 us for a message that comes in.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Cost: flag 'receive'; about 0.5 us for each message received.
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample (lengths include the new message; sizes in words):
  *	  queue length
  *	           value  ------------- Distribution ------------- count

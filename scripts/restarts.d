@@ -1,17 +1,17 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restarts.d: children that supervisors start again, and what they had ended by; crashes that proc_lib
- * reports. Each is shown when it happens; at the end, how many there were of each.
+ * restarts.d: children that supervisors restart, and their exit reasons; crashes that proc_lib
+ * reports. The script prints each when it happens; at the end, how many there were of each.
  *
  *	erltrace -N NODE -qs restarts.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C).
- * Cost: nothing but two functions of supervisor and proc_lib is traced (flag call), which are called when a
- * child of a supervisor or a process of proc_lib ends. The node's logger is not touched.
+ * Cost: only two functions of supervisor and proc_lib are traced (flag call), which OTP calls when a
+ * child of a supervisor or a process of proc_lib exits. The script does not change the node's logger.
  * WHERE is the first function on the stack that is not of the module erlang, with its line, if the reason
- * has a stack; the rest of the reason follows it. A long one is cut; crashes.d has it whole.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * has a stack; the rest of the reason follows it. A long reason is cut; crashes.d has it whole.
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	WHAT    PROCESS              CHILD          CLASS WHERE, WHY
  *	crash   demo_price:init/1                   error demo_price:price/2 line 31: badarith

@@ -8,8 +8,8 @@
  *
  * Arguments: how many seconds to run (until ^C).
  * Dirty schedulers of one type share a run queue; they are shown while they work or something waits
- * there. BUSY is the VM's scheduler_wall_time; the rest is its microstate accounting, which is turned on
- * while the script runs: EMULATOR runs processes, IO looks for input and output.
+ * there. BUSY is the VM's scheduler_wall_time; the rest is its microstate accounting, which is on
+ * while the script runs: EMULATOR runs processes, IO polls for I/O.
  * Cost: about 1 % for the accounting.
  * Sample:
  *	SCHEDULER        QUEUE  BUSY % EMULATOR      GC    PORT      IO   OTHER   SLEEP

@@ -4,8 +4,8 @@
  * slow.d: calls that take longer than a limit, as they return, with their arguments. Time is
  * wall-clock time: waiting counts. A chain of tail calls, such as a loop, is one call: its time is
  * that of the whole chain; the function and the arguments are those of the last one in it, which is
- * the one that returns. For a recursive function only the outermost call is shown: the others are part of it. A
- * call that an exception ends does not return, and is not shown.
+ * the one that returns. Of a recursive function only the outermost call appears; the others are part of it. Calls
+ * that an exception ends do not return, and do not appear.
  *
  *	erltrace -N NODE -qs slow.d [module=NAME] [over=MICROSECONDS] [for=SECONDS] [function=FUNCTION]
  *
@@ -14,12 +14,12 @@
  * name/arity or pattern (all but those that the compiler made: bodies of comprehensions and funs, such as
  * '-lists/1-lc$^0/1-0-'; '*': these too).
  * Cost: every call of the named functions fires twice, and its arguments are kept until it returns: about 1 us
- * each, by hooks where the node allows it (option calls=fast). A call takes longer by that for each call of
- * these functions inside it, of which there are CALLS. US is the time without that, TRACING what was taken off:
- * each event is measured (erlcost). What the VM or the hooks do around an event is an estimate, and low: a row
+ * each, by hooks where the node allows it (option calls=fast). Each of the CALLS of these functions inside a
+ * call adds that to its time. US is the time without this cost, TRACING the cost that was subtracted: the script
+ * measures each event (erlcost). For the VM's or the hooks' work around an event there is a low estimate: a row
  * with a large TRACING still has some of it in US, more of it where the VM traces the calls. Name few
  * functions where a loop calls them.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	      US  TRACING    CALLS PROCESS                      FUNCTION                     ARGUMENTS
  *	    2105        1        4 demo_report                  demo_store:reserve/2         [tea,3]

@@ -3,13 +3,13 @@
 /*
  * slowwrite.d: writes (write, writev, pwrite and so on) that take longer than a limit, and the
  * Erlang function that ran then: the innermost one of the named modules. A function that an
- * exception has ended is shown until its process calls the next one, or returns from one.
+ * exception has ended appears until its process calls the next one, or returns from one.
  *
  *	erltrace -N NODE -qs slowwrite.d module=NAME [over=MICROSECONDS] [for=SECONDS]
  *
  * Arguments: functions of these modules, a name or a pattern like 'my_*'; how many microseconds
  * are slow (1000; 0: each write); how many seconds to run (until ^C).
- * Needs: root, and the node on this machine. Modules that are loaded later are not seen.
+ * Needs: root, and the node on this machine. The script does not see modules that are loaded later.
  * Cost: about 2 us for every call of the named functions and for its return: both are passed to the
  * kernel. Other writes on this machine cost about 0.2 us.
  * Sample:

@@ -1,16 +1,16 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sockets.d: sockets: those that send and receive most, and those where most waits to be sent, every
+ * sockets.d: sockets: those that send and receive most, and those with the longest send queues, every
  * five seconds.
  *
  *	erltrace -N NODE -qs sockets.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many sockets to show (20).
  * IN and OUT are the bytes of the last five seconds; in the first table, of the socket's whole life.
- * QUEUE are the bytes that the driver has not given to the system yet: the other end does not keep up.
+ * QUEUE is the number of bytes that the driver has not passed to the system: the other end does not keep up.
  * Cost: about 5 us for each port every five seconds, and 2 % of the schedulers' time at most (option
- * statebudget). If that is too little for all sockets, the rest comes in the next round, and a line
+ * statebudget). If that is not enough for all sockets, the rest comes in the next round, and a line
  * says so.
  * Sample:
  *	LOCAL                 REMOTE                OWNER                           QUEUE          IN         OUT       BYTES

@@ -2,13 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spawners.d: who spawns processes, and what they run. For processes that proc_lib starts
- * (gen_servers, supervisors, tasks) this is the function or fun that they are started for.
+ * (gen_servers, supervisors, tasks) this is the function or fun that they run.
  *
  *	erltrace -N NODE -qs spawners.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many of the busiest pairs to show (20).
  * Cost: process events (flag procs), and calls of proc_lib:init_p only; about 1.5 us for a spawn.
- * Processes are shown by what they are called: registered name, label, first function.
+ * Processes appear by their best name: registered name, label, or first function.
  * Sample:
  *	    BORN BY                           RUNS
  *	     121 demo_desk                    demo_order:run

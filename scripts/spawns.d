@@ -1,7 +1,7 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawns.d: each process that is spawned and each that ends, with how long it lived.
+ * spawns.d: each process that is spawned or exits, with its lifetime.
  *
  *	erltrace -N NODE -qs spawns.d [function=NAME] [for=SECONDS]
  *

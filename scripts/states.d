@@ -1,18 +1,18 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * states.d: what a process does with its time: it runs, collects garbage, is runnable (it could go on,
+ * states.d: what a process does with its time: it runs, collects garbage, is runnable (it could run,
  * but others have their turn), or waits: in which function, and in a call of a gen_server or the
- * like for whom. All together is the time that has passed.
+ * like for whom. The sum of all rows is the elapsed time.
  *
  *	erltrace -N NODE -qs states.d process=NAME [for=SECONDS]
  *
  * Arguments: the process, by registered name, pid, label or the function that it began with (if several
  * have it, one of them); how many seconds to run (until ^C, or until the process ends).
  * The time from a message to the process that it wakes counts as waiting: latency.d shows how
- * long it is. Dirty NIFs and BIFs run. WHERE is the function that the process goes on with.
+ * long it is. Dirty NIFs and BIFs run. WHERE is the function in which the process continues.
  * Cost: no other process is traced (flags call, running_procs, garbage_collection), about 0.7 us each
- * time it runs. When the script starts all processes are asked who they are.
+ * time it runs. When the script starts, it asks all processes for their names.
  * Sample:
  *	demo_store <0.92.0>: 5003127 us
  *	STATE               TIMES           US     o/oo WHERE                        FOR

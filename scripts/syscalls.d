@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * syscalls.d: system calls of each Erlang process: how many, and how long they took. Time is
- * wall-clock time: waiting counts. What the VM does for itself (schedulers that have nothing to do,
- * ports and sockets that are ready) belongs to no process and is left out.
+ * wall-clock time: waiting counts. The script leaves out the VM's own system calls (idle schedulers,
+ * ports and sockets that are ready), which belong to no process.
  *
  *	erltrace -N NODE -qs syscalls.d [for=SECONDS] [call=NAME]
  *

@@ -1,17 +1,17 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sysmon.d: what the VM's system monitor sees: long garbage collections, processes and ports that run
- * without a pause, large heaps, processes that wait for a port or for the connection to another node. First
- * those that are suspended already, and connections that are busy: their events are over.
+ * sysmon.d: what the VM's system monitor reports: long garbage collections, processes and ports that run
+ * without a pause, large heaps, processes that wait for a port or for the connection to another node. The script
+ * begins with processes that are already suspended, and busy connections, whose events are over.
  *
  *	erltrace -N NODE -qs sysmon.d [for=SECONDS]
  *
  * Arguments: how many seconds to run (until ^C). Limits are options: -x longgc=50 (ms), longschedule=50
  * (ms), largeheap=10000000 (words).
- * Cost: a look at all processes when it begins; then none but for what is shown. Before OTP 28 it needs the node's system monitor: where somebody else
- * has that, the script does not start, and says who has it.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
+ * Cost: one round of all processes at the beginning; then only the events shown. Before OTP 28 it needs the
+ * node's system monitor: if another tool has it, the script does not start, and names the owner.
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
  * Sample:
  *	WHAT                     PROCESS                            MS        WORDS
  *	long gc                  demo_report                        73     12345678

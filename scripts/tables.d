@@ -6,10 +6,10 @@
  *	erltrace -N NODE -qs tables.d [for=SECONDS] [rows=N]
  *
  * Arguments: how many seconds to run (until ^C); how many tables to show (20).
- * MORE are the objects that a table has more than five seconds ago; BYTES its memory. A table without a
+ * MORE is the number of objects added in the last five seconds; BYTES is its memory. A table without a
  * name of its own is followed by its reference.
  * Cost: about 2 us for each table every five seconds, and 2 % of the schedulers' time at most (option
- * statebudget). If that is too little for all tables, the rest comes in the next round, and a line
+ * statebudget). If that is not enough for all tables, the rest comes in the next round, and a line
  * says so.
  * Sample:
  *	TABLE                        OWNER                  OBJECTS     MORE       BYTES

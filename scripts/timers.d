@@ -1,8 +1,8 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timers.d: timers that are started and cancelled: by whom, for whom, how soon they are due, and from which
- * functions most are started. A timer storm is a process that starts many, at the top of the list.
+ * timers.d: timers that are started and cancelled: by whom, for whom, how soon they are due, and which
+ * functions start most. A process that causes a timer storm is at the top of the list.
  *
  *	erltrace -N NODE -qs timers.d [for=SECONDS] [rows=N]
  *
@@ -10,11 +10,11 @@
  * Cost: calls of erlang:send_after and start_timer, and of cancel_timer with its return, are traced (flags
  * call, return_to): 2.3 us for a timer that is started and cancelled, with the stack, as measured; with
  * -x calls=fast 1.1 us.
- * Processes are shown by what they are called: registered name, label, first function (flag procs).
- * Timers of the module timer are started by its server, timer_server, for others. receive ... after is no
+ * Processes appear by their best name: registered name, label, or first function (flag procs).
+ * The process timer_server starts the timers of the module timer on behalf of others. receive ... after is no
  * timer of this kind. LATE are those that had fired when they were cancelled, or whose canceller did not ask;
- * late.d shows timers that fire late. Timers with an absolute time, as those of the module timer, are not in
- * the distribution.
+ * late.d shows timers that fire late. The distribution leaves out timers with an absolute time, such as those
+ * of the module timer.
  * Sample:
  *	PROCESS                         STARTED
  *	demo_report                          41

@@ -2,20 +2,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * top.d: the node at a glance, every two seconds: its processes, ports, run queues and memory; and the
- * processes that do most, or have the longest mailboxes, or the most memory.
+ * busiest processes, or those with the longest mailboxes or the most memory.
  *
  *	erltrace -N NODE -qs top.d [sort=WORD] [for=SECONDS] [rows=N]
  *
  * Arguments: what to sort by: reductions, mailbox or memory (reductions; this one may be left out); how many
  * seconds to run, to the next screen (until ^C); how many processes to show (20; on a terminal as many as
  * it has room for).
- * On a terminal, keys sort by something else, at once: r by reductions, l by the length of mailboxes, m by
- * memory; q ends, any other key has a look at once.
+ * On a terminal, keys change the order at once: r by reductions, l by the length of mailboxes, m by
+ * memory; q quits, any other key refreshes.
  * Names are cut after 32 characters: rows have 109 columns, and take two lines where a terminal has fewer.
  * REDUCTIONS are those since the last screen; the first one comes after a second, with those of that second.
  * Cost: 2 to 5 us for each process of the node every two seconds, and 2 % of the schedulers' time at
- * most (option statebudget). The first screen is whole, whatever that takes; later ones may have a
- * part of the processes, and say so.
+ * most (option statebudget). The first screen is complete, whatever that takes; later ones may lack
+ * some processes, and say so.
  * Sample:
  *	up 412 s   97 processes   12 ports   0 ready to run   2 schedulers 31 % busy
  *	memory 38 MB: processes 14, binaries 2, tables 3, code 9, atoms 0 MB; 14127 of 1048576 atoms

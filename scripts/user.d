@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * user.d: probes that Erlang code fires itself, by dtrace:p, dtrace:pn, dtrace:s and the same of
- * dyntrace: each one as it comes, and their number at the end.
+ * dyntrace: each one when it fires, and their number at the end.
  *
  *	erltrace -N NODE -qs user.d [number=N]
  *

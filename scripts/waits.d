@@ -1,21 +1,21 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits.d: who waits for whom now: calls of gen_servers, gen_statems and the like that are not answered
- * yet, as chains. A deadlock is a chain that is a cycle. Every second; what is the same for several
- * callers of one name is one line, and so it is for those without a name, which were spawned with a fun.
+ * waits.d: who waits for whom now: unanswered calls of gen_servers, gen_statems and the like, as chains,
+ * every second. A deadlock is a chain that is a cycle. Equal rows of several callers of one name are one line,
+ * and so are those of callers without a name, which were spawned with a fun.
  *
  *	erltrace -N NODE -qs waits.d [over=MILLISECONDS] [for=SECONDS]
  *
  * Arguments: calls to show that have been seen for at least so long (0: all that there are at a look);
  * how many seconds to run (until ^C).
- * LONGEST MS is since the script has first seen one of them in this call. The last of a chain is not in a
- * call: IN is where the first callee is, MAILBOX how many messages it has. A callee of another node is
- * shown by pid or {Name,Node}; what it waits for, only that node knows. If the request cannot even be sent, as the
- * connection to that node is busy, IN says so (dist.d tells more). What processes of another
- * kind, ports and tables wait for is not shown.
- * A deadlock is certain: its processes were asked twice, and none had run in between. It lasts until a
- * call has a timeout.
+ * LONGEST MS is the time since the script first saw one of them in this call. The last process of a chain is
+ * not in a call. IN is the current function of the first callee, MAILBOX the number of its messages. A callee on
+ * another node appears by pid or {Name,Node}; only that node knows what it waits for. If the request cannot be
+ * sent, because the connection to that node is busy, IN says so (dist.d has details). The script does not show
+ * what ports, tables and processes of other kinds wait for.
+ * A deadlock is certain: the script asked its processes twice, and none had run in between. It lasts until a
+ * call times out.
  * Cost: about 1 us a second for each process of the node, and 2 % of the schedulers' time at most
  * (option statebudget). A process that waits and has several monitors is traced for a moment.
  * Sample:

@@ -1,9 +1,9 @@
 #!/usr/bin/env -S erltrace -qs
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wall.d: what processes are at, whether they run or wait. 97 times a second some of them, picked at
- * random, are asked for their stacks, and counted for those that were not. OWN is how many were in
- * the function itself (one that waits is in the function with the receive), ALL how many in it or in
+ * wall.d: what processes do, whether they run or wait. 97 times a second the script asks some processes, picked
+ * at random, for their stacks; they stand for the others. OWN is the number in
+ * the function itself (a waiting process is in the function with the receive), ALL in it or in
  * what it had called.
  *
  *	erltrace -N NODE -qs wall.d [for=SECONDS] [rows=N] [process=NAME]

@@ -300,7 +300,8 @@ next_poll(_, Data) -> Data#data{poll = ?POLL}.
 
 work(Data0) ->
     {Since, Data} = tick(Data0),
-    case ask({work, results(Data)}, Data) of
+    Ticks = Data#data.tick =/= Data0#data.tick,
+    case ask({work, results(Ticks, Data)}, Data) of
         {error, Reason} ->
             give(Since ++ [{tell, failed(-1, Reason)}, {give, cost_lines(Data)}], {leave, 1}, Data);
         {Status, Items} ->
@@ -308,8 +309,10 @@ work(Data0) ->
             worked(Status, Batch, next_poll(Items, Data))
     end.
 
-results(#data{stream = undefined, form = Form}) -> Form;
-results(#data{stream = Stream}) -> Stream.
+%% An idle node sends the time for each tick: one that sends nothing has none.
+results(_, #data{stream = undefined, form = Form}) -> Form;
+results(true, #data{stream = {stream, Ms, _, Form}}) -> {stream, Ms, 1, Form};
+results(false, #data{stream = Stream}) -> Stream.
 
 worked(done, Out, Data) ->
     give(Out ++ [{give, cost_lines(Data)}], {leave, exit_code(ask(status, Data))}, Data);

@@ -3,6 +3,7 @@
  * Results as a stream: written where a script runs (api_forward(), in a node), and read where they
  * are wanted (erltrace_reader()).
  */
+#include "consume/aggs.h"
 #include "handle.h"
 #include "in_node.h"
 #include "json/json.h"
@@ -115,37 +116,55 @@ int api_reader_begun(erltrace_t *h, erltrace_error_t *err)
 	return h->co == NULL ? api_error(err, &e) : 1;
 }
 
-static erltrace_tick_t tick_of(const erltrace_t *h, unsigned stream)
+/* 1: something has come since the last tick; 0: not; -1: out of memory. */
+static int next_tick(erltrace_t *h, unsigned stream, erltrace_tick_t *tick, erltrace_error_t *err)
 {
-	return (erltrace_tick_t){
+	int rc = h->reader != NULL ? api_reader_begun(h, err) : 0;
+
+	if (rc <= 0)
+		return rc;
+	if (ag_live(h->co, sr_streams(h->reader)) == NULL)
+		return api_fail(err, ET_NOMEM, "out of memory");
+	*tick = (erltrace_tick_t){
 		.fired = sr_fired(h->reader, stream), .cost = sr_cost(h->reader, stream)};
+	return sr_came(h->reader, stream);
 }
 
 int erltrace_stream_changes(erltrace_t *h, unsigned stream, const erltrace_change_handlers_t *to,
 	erltrace_error_t *err)
 {
-	int rc = h->reader != NULL ? api_reader_begun(h, err) : 0;
 	erltrace_tick_t tick;
+	int rc = next_tick(h, stream, &tick, err);
 
 	if (rc <= 0)
 		return rc;
-	tick = tick_of(h, stream);
-	return api_changes(h, stream, sr_streams(h->reader), &tick, to);
+	rc = api_changes(h, stream, sr_streams(h->reader), &tick, to);
+	if (rc == 0)
+		sr_ticked(h->reader, stream);
+	return rc;
 }
 
 int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
 {
 	struct co_json j = {.text = text, .arg = arg};
-	int rc = h->reader != NULL ? api_reader_begun(h, err) : 0;
 	erltrace_tick_t tick;
+	int rc = next_tick(h, stream, &tick, err);
 
 	if (rc <= 0)
 		return rc;
-	tick = tick_of(h, stream);
 	rc = co_json_tick(&j, h->co, stream, sr_streams(h->reader), node, &tick);
 	co_json_free(&j);
+	if (rc == 0)
+		sr_ticked(h->reader, stream);
 	return rc;
+}
+
+uint64_t erltrace_stream_age(erltrace_t *h, unsigned stream)
+{
+	uint64_t at = h->reader != NULL ? sr_gathered(h->reader, stream) : 0;
+
+	return at != 0 ? en_now() - at : UINT64_MAX;
 }
 
 int api_read(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err)

@@ -245,21 +245,27 @@ static void tell_stood(const struct nodes *ns)
 		cli_say("%s", text);
 }
 
-/* What has come of a node that has gone is there; it says so each second, and before. */
+/*
+ * What has come of a node that has gone is there. It sends what it has gathered each second, and before:
+ * who has sent nothing had nothing then. With --live ticks have brought all but the last of it.
+ */
 static void tell_gone(const struct nodes *ns, const struct target *t, int64_t now, bool others)
 {
-	double seconds = (double)(now - (t->came_at > 0 ? t->came_at : t->began_at)) / 1000;
+	double age = node_stream_age(ns, t), ran = (double)(now - t->began_at) / 1000;
 
 	if (!ns->c->uses.aggregations)
 		return;
 	if (others)
-		cli_say("aggregations of the last %.1f s are missing: those of %s", seconds, t->nd->name);
-	else if (t->came_at == 0)
+		cli_say("aggregations of the last %.1f s are missing: those of %s", age < 0 ? ran : age,
+			t->nd->name);
+	else if (age < 0 && t->next_tick == 0)
 		cli_say("no aggregations have come from %s, which ran for %.2f s: what it may have "
 			"gathered is lost",
-			t->nd->name, seconds);
-	else if (!ns->c->json || !ns->c->quiet)
-		cli_say("aggregations as they were %.1f s before it ended:", seconds);
+			t->nd->name, ran);
+	else if (age >= 0 && ns->stood_ms > 0)
+		cli_say("aggregations as they last came:");
+	else if (age >= 0 && (!ns->c->json || !ns->c->quiet))
+		cli_say("aggregations as they were %.1f s before it ended:", age);
 }
 
 static void on_done(struct client *cl, struct target *t, const ei_x_buff *x, int at)

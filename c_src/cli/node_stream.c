@@ -155,41 +155,59 @@ void node_stream_close(struct nodes *ns)
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
+struct ticking {
+	struct cli *c;
+	bool any;
+};
+
 static int on_tick(void *arg, const char *text, size_t len)
 {
-	cli_write_foreign(arg, text, len);
+	struct ticking *to = arg;
+
+	to->any = true;
+	cli_write_foreign(to->c, text, len);
 	return 0;
 }
 
-/* > 0: there is more. */
-static int tick_of(struct nodes *ns, const struct target *t)
+/* A line, if anything has come of its stream. 1: there is more. */
+static int tick(struct nodes *ns, struct target *t, bool *any)
 {
+	struct ticking to = {.c = ns->c};
 	erltrace_error_t err;
+	int rc;
 
 	if (ns->c->calls != NULL)
-		return calls_changes(ns->c, t->nd->name, ns->reader, (int)t->stream);
-	return erltrace_stream_tick(ns->reader, t->stream, t->nd->name, on_tick, ns->c, &err);
+		return calls_changes(ns->c, t->nd->name, ns->reader, (int)t->stream, any);
+	rc = erltrace_stream_tick(ns->reader, t->stream, t->nd->name, on_tick, &to, &err);
+	*any = to.any;
+	return rc;
 }
 
-/* A server finds a node that hangs by its ticks: there are some while it gives signs of life. */
-static bool is_silent(const struct nodes *ns, const struct target *t)
+/* A node that says nothing has no ticks. Those that are late keep the beat. */
+static void ticks(struct nodes *ns, int64_t now)
 {
-	return ns->c->calls != NULL && t->ticked_at == t->heard_at;
-}
+	bool any;
 
-/* What ticks and stacks are of, they must be told before anything is read. */
-static void tick(struct nodes *ns, bool all)
-{
 	for (int i = 0; i < ns->n; i++) {
 		struct target *t = &ns->v[i];
 
-		if (t->began_at == 0 || (!all && is_silent(ns, t)))
+		if (t->began_at == 0 || now < t->next_tick)
 			continue;
-		while (tick_of(ns, t) > 0 && all)
-			;
-		if (erltrace_status(ns->reader, NULL) != ERLTRACE_IDLE) /* it has begun */
-			t->ticked_at = t->heard_at;
+		tick(ns, t, &any);
+		if (any)
+			t->next_tick += ns->c->live_ms;
+		if (any && t->next_tick <= now)
+			t->next_tick = now + ns->c->live_ms;
 	}
+}
+
+static void last_ticks(struct nodes *ns)
+{
+	bool any;
+
+	for (int i = 0; i < ns->n; i++)
+		while (ns->v[i].began_at != 0 && tick(ns, &ns->v[i], &any) > 0)
+			;
 }
 
 static void due(struct nodes *ns)
@@ -199,22 +217,22 @@ static void due(struct nodes *ns)
 
 	if (ns->read)
 		return;
-	if (ns->c->live_ms > 0 && now >= ns->next_tick) {
-		tick(ns, false);
-		if (erltrace_status(ns->reader, NULL) != ERLTRACE_IDLE) /* it has begun */
-			ns->next_tick = now + ns->c->live_ms;
-	}
+	if (ns->c->live_ms > 0)
+		ticks(ns, now);
 	if (ns->c->stacks != NULL && now >= ns->next_stacks &&
 		erltrace_stacks(ns->reader, cli_stacks_take, ns->c, &err) >= 0)
 		ns->next_stacks = now + CLI_STACKS_MS;
 }
 
+/* A tick that is overdue waits for its node, whose message ends the wait. */
 int node_stream_wait(const struct nodes *ns)
 {
-	const struct cli *c = ns->c;
-	int ms = c->nprocs > 0 || ns->n > 1 ? 100 : 1000;
+	int64_t now = client_ms(), ms = ns->c->nprocs > 0 || ns->n > 1 ? 100 : 1000;
 
-	return c->live_ms > 0 && c->live_ms < ms ? c->live_ms : ms;
+	for (int i = 0; ns->c->live_ms > 0 && i < ns->n; i++)
+		if (ns->v[i].next_tick > now && ns->v[i].next_tick - now < ms)
+			ms = ns->v[i].next_tick - now;
+	return (int)ms;
 }
 
 static void work(struct nodes *ns)
@@ -231,7 +249,7 @@ static void work(struct nodes *ns)
 	if (rc == ERLTRACE_DONE && !ns->read) { /* what came last */
 		ns->read = true;
 		if (ns->c->live_ms > 0)
-			tick(ns, true);
+			last_ticks(ns);
 		if (ns->c->stacks != NULL)
 			erltrace_stacks(ns->reader, cli_stacks_take, ns->c, &err);
 	}
@@ -254,7 +272,6 @@ void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t l
 {
 	erltrace_error_t err = {0};
 
-	t->came_at = client_ms();
 	if (erltrace_feed(ns->reader, t->stream, bytes, len, &err) < 0)
 		fail(ns, &err);
 	work(ns);
@@ -266,4 +283,11 @@ void node_stream_ends(struct nodes *ns, struct target *t)
 		return;
 	erltrace_feed_end(ns->reader, t->stream);
 	work(ns);
+}
+
+double node_stream_age(const struct nodes *ns, const struct target *t)
+{
+	uint64_t ns_ago = ns->reader != NULL ? erltrace_stream_age(ns->reader, t->stream) : UINT64_MAX;
+
+	return ns_ago != UINT64_MAX ? (double)ns_ago / 1e9 : -1;
 }

@@ -168,8 +168,9 @@ static int on_tick(void *arg, const char *text, size_t len)
 static int tick(struct cli *c)
 {
 	erltrace_error_t err = {0};
+	bool any;
 
-	return c->calls != NULL ? calls_changes(c, "", c->h, CALLS_OWN)
+	return c->calls != NULL ? calls_changes(c, "", c->h, CALLS_OWN, &any)
 				: erltrace_tick(c->h, "", on_tick, c, &err);
 }
 

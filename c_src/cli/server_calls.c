@@ -169,6 +169,7 @@ struct changes {
 	struct cli *c;
 	const char *node;
 	unsigned keys;
+	bool any;
 };
 
 static int on_shapes(void *arg, const erltrace_shape_t *shapes, unsigned n)
@@ -184,8 +185,9 @@ static int on_shapes(void *arg, const erltrace_shape_t *shapes, unsigned n)
 
 static int on_tick(void *arg, const erltrace_tick_t *tick)
 {
-	const struct changes *to = arg;
+	struct changes *to = arg;
 
+	to->any = true;
 	if (enter(to->c)) {
 		to->c->calls->tick(to->c->calls->arg, to->node, tick);
 		leave(to->c);
@@ -204,7 +206,7 @@ static int on_change(void *arg, const erltrace_agg_t *a)
 	return ++to->keys == KEYS_MOST;
 }
 
-int calls_changes(struct cli *c, const char *node, erltrace_t *of, int stream)
+int calls_changes(struct cli *c, const char *node, erltrace_t *of, int stream, bool *any)
 {
 	struct changes to = {.c = c, .node = node};
 	const erltrace_change_handlers_t handlers = {.size = sizeof(handlers),
@@ -213,9 +215,12 @@ int calls_changes(struct cli *c, const char *node, erltrace_t *of, int stream)
 		.tick = on_tick,
 		.change = on_change};
 	erltrace_error_t err = {0};
+	int rc = stream == CALLS_OWN
+			 ? erltrace_changes(of, &handlers, &err)
+			 : erltrace_stream_changes(of, (unsigned)stream, &handlers, &err);
 
-	return stream == CALLS_OWN ? erltrace_changes(of, &handlers, &err)
-				   : erltrace_stream_changes(of, (unsigned)stream, &handlers, &err);
+	*any = to.any;
+	return rc;
 }
 
 /* ---- what else there is to say ---------------------------------------------------------- */

@@ -16,8 +16,11 @@ struct cli;
 struct client_unmatched;
 
 void calls_handlers(struct cli *c, erltrace_handlers_t *h);
-/* What aggregations gathered, of this process or of a stream of a reader; > 0: there is more. */
-int calls_changes(struct cli *c, const char *node, erltrace_t *of, int stream);
+/*
+ * What aggregations gathered, of this process or of a stream of a reader; > 0: there is more. any:
+ * there was a tick.
+ */
+int calls_changes(struct cli *c, const char *node, erltrace_t *of, int stream, bool *any);
 enum { CALLS_OWN = -1 }; /* stream: of this process */
 void calls_error(struct cli *c, const erltrace_error_t *err, const char *text);
 void calls_unmatched(struct cli *c, struct client_unmatched *list, size_t n);

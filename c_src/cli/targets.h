@@ -19,7 +19,7 @@ struct nodes {
 	const struct request *request;
 	erltrace_t *reader; /* of their streams; NULL: none run */
 	erltrace_handlers_t reads;
-	int64_t next_tick, next_stacks; /* ms */
+	int64_t next_stacks; /* ms */
 	bool read; /* all of the streams has been */
 	struct {   /* the terminal's size, as the nodes know it; 0: they do not */
 		unsigned short rows, columns;
@@ -60,6 +60,7 @@ int node_stream_go(struct nodes *ns); /* those that have compiled run, and their
 void node_stream_close(struct nodes *ns);
 void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t len);
 void node_stream_ends(struct nodes *ns, struct target *t);
+double node_stream_age(const struct nodes *ns, const struct target *t); /* s: of its aggregations; < 0: none */
 void node_stream_look(struct nodes *ns); /* what is due by the clock */
 int node_stream_wait(const struct nodes *ns); /* ms: so long messages are waited for */
 

@@ -73,8 +73,7 @@ struct target {
 	bool failed;  /* it has reported why */
 	bool zero;    /* nothing matches there */
 	struct cli_snapshot *snapshot; /* that it is sending, or NULL */
-	int64_t began_at, came_at; /* ms: when it began; when something of its stream came, or 0 */
-	int64_t heard_at, ticked_at; /* ms: its last sign of life; that of the last tick */
+	int64_t began_at, next_tick; /* ms: when it began; when its next tick is due */
 	unsigned stream; /* of the reader */
 	bool silent; /* it has ended the script because we stood still */
 };

@@ -252,7 +252,6 @@ static void on_message(struct client *cl, struct target *t, const ei_x_buff *x)
 	int at = x->index;
 	char tag[16];
 
-	t->heard_at = client_ms();
 	if (nd_get_tuple(x, &at, 2) < 0 || nd_get_atom(x, &at, tag, sizeof(tag)) < 0)
 		return;
 	for (const struct client_handler *h = cl->handlers; h->tag != NULL; h++)

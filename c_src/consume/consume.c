@@ -7,6 +7,7 @@
  * Text goes to handlers->text, or to the file of freopen(), in pieces of some 64 KiB and at the
  * end of a round. What a record claims about itself is checked (value.c) before it is read.
  */
+#include "array.h"
 #include "consumer.h"
 
 #include <errno.h>
@@ -22,6 +23,17 @@
 #include "printa.h"
 
 /* ---- life ----------------------------------------------------------------------------- */
+
+unsigned co_streams(const struct co *co)
+{
+	return co->from != NULL && co->from->streams != NULL ? co->from->streams(co->of) : 1;
+}
+
+unsigned co_cpu(const struct co *co, unsigned thread, unsigned *stream)
+{
+	*stream = 0;
+	return co->from != NULL && co->from->cpu != NULL ? co->from->cpu(co->of, thread, stream) : thread;
+}
 
 struct co *co_new(const struct co_origin *from, void *of, const struct prog *prog,
 	struct et_options *opts, struct et_error *e)
@@ -39,7 +51,8 @@ struct co *co_new(const struct co_origin *from, void *of, const struct prog *pro
 	co->fd = -1;
 	co->ag = ag_new();
 	co->sy = from != NULL ? from->symbols(of) : sy_new(0, NULL);
-	if (co->ag == NULL || co->sy == NULL) {
+	co->told = calloc(co_streams(co), sizeof(*co->told));
+	if (co->ag == NULL || co->sy == NULL || co->told == NULL) {
 		et_err(e, ET_NOMEM, "out of memory");
 		co_free(co);
 		return NULL;
@@ -62,6 +75,7 @@ void co_free(struct co *co)
 	cb_free(&co->out);
 	free(co->vals);
 	free(co->threads);
+	free(co->told);
 	free(co);
 }
 
@@ -204,16 +218,12 @@ static void row_plain(struct co_rec *r)
 
 struct co_thread *co_thread_of(struct co *co, unsigned thread)
 {
-	struct co_thread *t;
-	unsigned n = co->nthreads;
+	size_t was = co->nthreads;
 
-	if (thread >= n) {
-		t = realloc(co->threads, ((size_t)thread + 1) * sizeof(*t));
-		if (t == NULL)
+	if (thread >= was) {
+		if (!ARRAY_RESERVE(co->threads, co->nthreads, (size_t)thread + 1))
 			return NULL;
-		memset(t + n, 0, ((size_t)thread + 1 - n) * sizeof(*t));
-		co->threads = t;
-		co->nthreads = thread + 1;
+		memset(co->threads + was, 0, (co->nthreads - was) * sizeof(*co->threads));
 	}
 	return &co->threads[thread];
 }
@@ -280,12 +290,16 @@ static void fill_event(struct co_rec *r)
 static void fill_process(struct co_rec *r)
 {
 	struct co *co = r->co;
+	unsigned stream = co->from->stream != NULL ? co->from->stream(co->of) : 0;
 	struct rec_process is;
 
 	co->has_process = r->head->flags & REC_PROCESS;
 	if (!co->has_process)
 		return;
 	memcpy(&is, (const char *)r->head + r->head->size - sizeof(is), sizeof(is));
+	if (co->process.stream != stream)
+		memset(&co->process, 0, sizeof(co->process));
+	co->process.stream = stream;
 	if (co->process.is.id != is.id)
 		co->from->process_text(co->of, is.id, co->process.id, sizeof(co->process.id));
 	if (co->process.is.name != is.name)

@@ -48,8 +48,8 @@ struct co {
 	struct co_val *vals; /* of the action under way */
 	size_t maxvals;
 	struct co_thread *threads;
-	unsigned nthreads;
-	uint64_t told[DROP_KINDS]; /* drops of no thread */
+	size_t nthreads; /* room, zeroed */
+	uint64_t (*told)[DROP_KINDS]; /* drops of no thread, by stream */
 	uint64_t agg_told;
 	uint64_t last_status;
 	bool shown;   /* a row was printed: nothing.c */
@@ -62,6 +62,7 @@ struct co {
 	char why[CO_WHY];
 	struct { /* that of the last record which has one, as text */
 		struct rec_process is;
+		unsigned stream; /* nodes have words of their own */
 		char id[32], name[1100]; /* an atom's 255 characters, quoted */
 	} process;
 	bool has_process; /* the record under way has one */
@@ -85,6 +86,9 @@ static inline bool co_at(const struct co *co, uint32_t epid, struct co_at *at)
 {
 	return co->from->at(co->of, epid, at);
 }
+/* What a thread is called where it runs, and in which stream that is. */
+unsigned co_cpu(const struct co *co, unsigned thread, unsigned *stream);
+unsigned co_streams(const struct co *co);
 int co_flush(struct co *co);
 void co_begin_call(struct co *co, const erltrace_handlers_t *h);
 int co_record(struct co *co, unsigned thread, const struct rec_head *rec); /* as mode says */

@@ -60,8 +60,9 @@ static uint64_t drops(void *of, unsigned thread, enum en_drop kind)
 	return en_drops(of, thread, kind);
 }
 
-static bool news(void *of, char *buf, size_t size)
+static bool news(void *of, char *buf, size_t size, unsigned *stream)
 {
+	*stream = 0;
 	return en_news(of, buf, size);
 }
 

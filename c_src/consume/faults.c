@@ -6,6 +6,7 @@
 #include "consumer.h"
 
 #include <stdarg.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,14 +161,19 @@ static const struct {
 		"-x maxrate=N sets another bound"}, /* te_drops says how many are too many */
 };
 
-static int tell_drop(struct co *co, enum en_drop kind, int cpu, uint64_t total, uint64_t *told,
-	const char *more, const char *help)
+static const char *node_of(const struct co *co, unsigned stream)
+{
+	return co->from->node != NULL ? co->from->node(co->of, stream) : NULL;
+}
+
+/* cpu -1: of no thread. */
+static int tell_drop(struct co *co, enum en_drop kind, unsigned stream, int cpu, uint64_t total,
+	uint64_t *told, const char *more, const char *help)
 {
 	char msg[256], where[32] = "";
 	erltrace_drop_t d = {.kind = drop_words[kind].kind, .cpu = cpu, .total = total};
 
-	if (cpu >= 0 && co->from->node != NULL)
-		d.node = co->from->node(co->of, (unsigned)cpu);
+	d.node = node_of(co, stream);
 	d.drops = total - *told;
 	if (d.drops == 0 || co->rv != 0)
 		return co->rv;
@@ -190,38 +196,61 @@ static void tell_news(struct co *co)
 {
 	char line[512];
 	erltrace_drop_t d = {.kind = "NODE", .cpu = -1, .message = line};
+	unsigned stream;
 
-	while (co->rv == 0 && co->from->news(co->of, line, sizeof(line)))
+	while (co->rv == 0 && co->from->news(co->of, line, sizeof(line), &stream)) {
+		d.node = node_of(co, stream);
 		if (co->h.drop != NULL && co_flush(co) == 0)
 			co->rv = co->h.drop(co->h.arg, &d);
+	}
 	d.kind = "SYMBOLS";
+	d.node = NULL;
 	while (co->rv == 0 && sy_news(co->sy, line, sizeof(line)))
 		if (co->h.drop != NULL && co_flush(co) == 0)
 			co->rv = co->h.drop(co->h.arg, &d);
 }
 
+static void drops_of_thread(struct co *co, unsigned thread)
+{
+	struct co_thread *t = co_thread_of(co, thread);
+	unsigned stream, cpu = co_cpu(co, thread, &stream);
+
+	for (unsigned kind = DROP_PRINCIPAL; t != NULL && kind <= DROP_AGGREGATION; kind++)
+		tell_drop(co, kind, stream, (int)cpu, co->from->drops(co->of, thread, kind),
+			&t->told[kind], "", drop_words[kind].help);
+}
+
+static void drops_of_stream(struct co *co, unsigned stream)
+{
+	char rate[96];
+
+	snprintf(rate, sizeof(rate), " beyond %llu records a second",
+		(unsigned long long)co_opt(co, OPT_MAXRATE));
+	for (unsigned kind = DROP_DYNAMIC; kind < DROP_KINDS; kind++)
+		tell_drop(co, kind, stream, -1, co->from->drops(co->of, stream, kind),
+			&co->told[stream][kind], kind == DROP_RATE ? rate : drop_words[kind].more,
+			drop_words[kind].help);
+}
+
+/* Those of the table that all are merged into. */
+static int merge_drops(struct co *co)
+{
+	return tell_drop(co, DROP_AGGREGATION, UINT_MAX, -1, ag_drops(co->ag), &co->agg_told,
+		" of the merged table", "-x aggmax=SIZE makes it larger");
+}
+
 int te_drops(struct co *co, bool final)
 {
 	uint64_t now = en_now();
-	unsigned i, n = co->from->threads(co->of), kind;
-	char rate[96];
+	unsigned n = co->from->threads(co->of), streams = co_streams(co);
 
 	if (!final && co->last_status != 0 && now - co->last_status < co_opt(co, OPT_STATUSRATE))
 		return co->rv;
 	co->last_status = now;
-	for (i = 0; i < n && co->rv == 0; i++) {
-		struct co_thread *t = co_thread_of(co, i);
-
-		for (kind = DROP_PRINCIPAL; t != NULL && kind <= DROP_AGGREGATION; kind++)
-			tell_drop(co, kind, (int)i, co->from->drops(co->of, i, kind), &t->told[kind], "",
-				drop_words[kind].help);
-	}
+	for (unsigned i = 0; i < n && co->rv == 0; i++)
+		drops_of_thread(co, i);
 	tell_news(co);
-	snprintf(rate, sizeof(rate), " beyond %llu records a second",
-		(unsigned long long)co_opt(co, OPT_MAXRATE));
-	for (kind = DROP_DYNAMIC; kind < DROP_KINDS; kind++)
-		tell_drop(co, kind, -1, co->from->drops(co->of, 0, kind), &co->told[kind],
-			kind == DROP_RATE ? rate : drop_words[kind].more, drop_words[kind].help);
-	return tell_drop(co, DROP_AGGREGATION, -1, ag_drops(co->ag), &co->agg_told,
-		" of the merged table", "-x aggmax=SIZE makes it larger");
+	for (unsigned i = 0; i < streams && co->rv == 0; i++)
+		drops_of_stream(co, i);
+	return merge_drops(co);
 }

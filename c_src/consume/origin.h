@@ -31,13 +31,20 @@ struct co_origin {
 	int (*address)(void *of, uint64_t *addr);
 	void (*process_text)(void *of, uint64_t term, char *buf, size_t size);
 	unsigned (*threads)(void *of);
-	uint64_t (*drops)(void *of, unsigned thread, enum en_drop kind);
-	bool (*news)(void *of, char *buf, size_t size); /* a message for the user; false: none */
+	/* Of a thread, or, of the kinds that are of none, of a stream. */
+	uint64_t (*drops)(void *of, unsigned at, enum en_drop kind);
+	/* A message for the user, and of which stream; false: none. */
+	bool (*news)(void *of, char *buf, size_t size, unsigned *stream);
 	bool (*exited)(void *of, int *code);		 /* the script called exit() */
 	void (*seen)(void *of, struct en_seen *seen);
-	/* Of several streams: which one a key under way is of, and who a thread belongs to. NULL: one. */
+	/*
+	 * Where there may be several streams; NULL: there is one. Which one the record or key under way
+	 * is of; the node, NULL if there is one only; what a thread is called there.
+	 */
+	unsigned (*streams)(void *of);
 	unsigned (*stream)(void *of);
-	const char *(*node)(void *of, unsigned thread);
+	const char *(*node)(void *of, unsigned stream);
+	unsigned (*cpu)(void *of, unsigned thread, unsigned *stream);
 	struct sy *(*symbols)(void *of); /* a new one, which names its addresses; NULL: no memory */
 };
 

@@ -55,13 +55,14 @@ static void put_value(struct co *co, const struct layout *l, const struct ag_val
 static void put_parts(struct co *co, const struct layout *l, const struct ag_ent *e)
 {
 	const struct ag_part *p;
+	unsigned stream;
 	struct ag_val v;
 
 	for (p = e ? e->parts : NULL; p != NULL; p = p->next) {
 		v = ag_value(co, e->agg, e);
 		if (v.data != NULL)
 			v.data = p->data;
-		cb_fmt(&co->out, "\n    [CPU %u]", p->thread);
+		cb_fmt(&co->out, "\n    [CPU %u]", co_cpu(co, p->thread, &stream));
 		put_value(co, l, &v);
 	}
 }

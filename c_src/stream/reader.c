@@ -18,27 +18,32 @@ enum {
 	MOST_EPIDS = 1 << 20,
 	MOST_THREADS = 1 << 16,
 	WAIT_NS = 300000000, /* for records of other streams that may be older */
+	MOST_WAITING = 1 << 23, /* words of a stream: behind an END that waits comes little */
 };
 
 struct probe {
 	struct co_at at;
-	struct sr_source *of;
+	bool is_common; /* probes of all nodes fire at the same time */
+	bool is_end;
 };
 
 struct sr {
 	struct et_options *opts;
 	struct sr_source *v[SR_SOURCES];
 	unsigned n;
-	struct prog prog;
-	bool has_program;
-	uint64_t signature;
-	struct st_mem *mem;
+	const struct prog *prog; /* of the stream that came first; NULL: none has */
 	struct probe *probes; /* by epid - 1 */
 	size_t nprobes;
 	uint64_t (*drops)[2]; /* by thread: PRINCIPAL and AGGREGATION */
-	struct sr_source **owners;
+	struct owner {
+		struct sr_source *of;
+		uint32_t cpu; /* as it is called there */
+	} *owners; /* by thread */
 	size_t ndrops;
-	char **news;
+	struct news {
+		struct sr_source *of;
+		char *text;
+	} *news;
 	size_t nnews, told_news;
 	struct sr_source *current; /* whose record or key is under way */
 	struct sy *sy;		   /* of the consumer; NULL: none yet */
@@ -71,6 +76,7 @@ void sr_free(struct sr *r)
 		struct sr_source *s = r->v[i];
 
 		free(s->node);
+		st_free(&s->mem);
 		cb_free(&s->in);
 		st_names_free(&s->names);
 		free(s->epids);
@@ -79,18 +85,17 @@ void sr_free(struct sr *r)
 		free(s);
 	}
 	for (size_t i = 0; i < r->nnews; i++)
-		free(r->news[i]);
+		free(r->news[i].text);
 	free(r->news);
 	free(r->probes);
 	free(r->drops);
 	free(r->owners);
-	st_free(&r->mem);
 	free(r);
 }
 
 const struct prog *sr_program(const struct sr *r)
 {
-	return r->has_program ? &r->prog : NULL;
+	return r->prog;
 }
 
 unsigned sr_streams(const struct sr *r)
@@ -106,6 +111,22 @@ uint64_t sr_fired(const struct sr *r, unsigned n)
 double sr_cost(const struct sr *r, unsigned n)
 {
 	return n < r->n ? r->v[n]->permille / 10.0 : -1;
+}
+
+uint64_t sr_gathered(const struct sr *r, unsigned n)
+{
+	return n < r->n ? r->v[n]->gathered : 0;
+}
+
+bool sr_came(const struct sr *r, unsigned n)
+{
+	return n < r->n && r->v[n]->came;
+}
+
+void sr_ticked(struct sr *r, unsigned n)
+{
+	if (n < r->n)
+		r->v[n]->came = false;
 }
 
 /* ---- frames ------------------------------------------------------------------------------- */
@@ -130,30 +151,31 @@ static int get_head(struct sr *r, struct sr_source *s, struct sb *b)
 	return nomem ? -ENOMEM : b->bad || s->node == NULL ? BAD : 0;
 }
 
-static uint64_t mix(const uint8_t *p, size_t n)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	while (n-- > 0)
-		h = (h ^ *p++) * UINT64_C(0x100000001b3);
-	return h;
-}
-
-/* All run the same script, compiled the same way. */
 static int get_program(struct sr *r, struct sr_source *s, struct sb *b)
 {
-	uint64_t signature = mix(b->p, b->left);
 	int rc;
 
 	if (s->has_program)
 		return BAD;
 	s->has_program = true;
-	if (r->has_program)
-		return signature == r->signature ? 0 : OTHER;
-	rc = st_get_program(b, &r->prog, r->opts, &r->mem);
-	r->signature = signature;
-	r->has_program = rc == 0;
-	return rc;
+	rc = st_get_program(b, &s->prog, r->prog == NULL ? r->opts : NULL, &s->mem);
+	if (rc != 0)
+		return rc;
+	if (r->prog == NULL)
+		r->prog = &s->prog;
+	return st_same_script(r->prog, &s->prog) ? 0 : OTHER;
+}
+
+static bool is_common(const struct co_at *at)
+{
+	return strcmp(at->probe.provider, "profile") == 0 ||
+	       (strcmp(at->probe.provider, "dtrace") == 0 &&
+		       strcmp(at->probe.name, "ERROR") != 0);
+}
+
+static bool is_end(const struct co_at *at)
+{
+	return strcmp(at->probe.provider, "dtrace") == 0 && strcmp(at->probe.name, "END") == 0;
 }
 
 static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
@@ -165,20 +187,20 @@ static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
 	bool nomem = false;
 
 	at.probe.id = sb_get32(b);
-	at.probe.provider = st_text(&r->mem, b, &nomem);
-	at.probe.module = st_text(&r->mem, b, &nomem);
-	at.probe.function = st_text(&r->mem, b, &nomem);
-	at.probe.name = st_text(&r->mem, b, &nomem);
+	at.probe.provider = st_text(&s->mem, b, &nomem);
+	at.probe.module = st_text(&s->mem, b, &nomem);
+	at.probe.function = st_text(&s->mem, b, &nomem);
+	at.probe.name = st_text(&s->mem, b, &nomem);
 	n = sb_get32(b);
 	at.probe.nargs = (int32_t)n < 0 ? -1 : (int)n;
-	if (b->bad || epid == 0 || epid > MOST_EPIDS || clause >= r->prog.nclauses ||
+	if (b->bad || epid == 0 || epid > MOST_EPIDS || clause >= s->prog.nclauses ||
 		at.probe.nargs > 10 || at.probe.provider == NULL || at.probe.module == NULL ||
 		at.probe.function == NULL || at.probe.name == NULL)
 		return nomem ? -ENOMEM : BAD;
-	if (at.probe.nargs > 0 && (types = st_alloc(&r->mem, n * sizeof(*types))) == NULL)
+	if (at.probe.nargs > 0 && (types = st_alloc(&s->mem, n * sizeof(*types))) == NULL)
 		return -ENOMEM;
 	for (int i = 0; i < at.probe.nargs; i++)
-		types[i] = st_text(&r->mem, b, &nomem);
+		types[i] = st_text(&s->mem, b, &nomem);
 	at.probe.argtypes = types;
 	if (b->bad)
 		return BAD;
@@ -190,9 +212,9 @@ static int get_probe(struct sr *r, struct sr_source *s, struct sb *b)
 	if (!ARRAY_ROOM(r->probes, r->nprobes))
 		return -ENOMEM;
 	at.epid = r->n > 1 ? (uint32_t)r->nprobes + 1 : epid;
-	at.clause = r->prog.clauses[clause];
+	at.clause = s->prog.clauses[clause];
 	at.node = r->n > 1 ? s->node : NULL;
-	r->probes[r->nprobes++] = (struct probe){at, s};
+	r->probes[r->nprobes++] = (struct probe){at, is_common(&at), is_end(&at)};
 	s->epids[epid] = (uint32_t)r->nprobes;
 	return 0;
 }
@@ -210,7 +232,17 @@ static void learn(struct sr_source *s, struct sr_item *item)
 		st_name_add(&s->names, of, form, text != NULL ? text : "", len);
 }
 
-/* Its number here; 0: out of memory. */
+static bool add_thread(struct sr *r, struct sr_source *s, uint32_t thread)
+{
+	if (!ARRAY_ROOM(r->drops, r->ndrops) || !ARRAY_ROOM(r->owners, r->ndrops))
+		return false;
+	r->owners[r->ndrops] = (struct owner){s, thread};
+	r->drops[r->ndrops][0] = r->drops[r->ndrops][1] = 0;
+	s->threads[thread] = (uint32_t)++r->ndrops;
+	return true;
+}
+
+/* Its number here + 1: of one stream its own, of several they are in the order in which they come. 0: out of memory. */
 static uint32_t thread_of(struct sr *r, struct sr_source *s, uint32_t thread)
 {
 	size_t was = s->nthreads;
@@ -220,18 +252,21 @@ static uint32_t thread_of(struct sr *r, struct sr_source *s, uint32_t thread)
 	memset(s->threads + was, 0, (s->nthreads - was) * sizeof(*s->threads));
 	if (s->threads[thread] != 0)
 		return s->threads[thread];
-	if (!ARRAY_ROOM(r->drops, r->ndrops) || !ARRAY_ROOM(r->owners, r->ndrops))
-		return 0;
-	r->owners[r->ndrops] = s;
-	r->drops[r->ndrops][0] = r->drops[r->ndrops][1] = 0;
-	return s->threads[thread] = (uint32_t)++r->ndrops;
+	for (uint32_t i = r->n == 1 ? (uint32_t)r->ndrops : thread; i <= thread; i++)
+		if (!add_thread(r, s, i))
+			return 0;
+	return s->threads[thread];
 }
 
-static int add_news(struct sr *r, const char *text, size_t len)
+static int add_news(struct sr *r, struct sr_source *s, const char *text, size_t len)
 {
-	if (!ARRAY_ROOM(r->news, r->nnews) || (r->news[r->nnews] = strndup(text, len)) == NULL)
+	struct news news = {s, strndup(text, len)};
+
+	if (news.text == NULL || !ARRAY_ROOM(r->news, r->nnews)) {
+		free(news.text);
 		return -ENOMEM;
-	r->nnews++;
+	}
+	r->news[r->nnews++] = news;
 	return 0;
 }
 
@@ -244,7 +279,7 @@ static int merged_drops(struct sr *r, struct sr_source *s, uint64_t total)
 		more, more == 1 ? "" : "s");
 
 	s->merged_drops = total;
-	return add_news(r, text, (size_t)n);
+	return add_news(r, s, text, (size_t)n);
 }
 
 static int get_drops(struct sr *r, struct sr_source *s, struct sb *b)
@@ -293,6 +328,7 @@ static int get_time(struct sr_source *s, struct sb *b)
 	if (s->time.wall == 0)
 		s->time = t;
 	s->upto = t.wall;
+	s->came = true;
 	return sq_put(s, STREAM_TIME, &t, sizeof(t)) ? 0 : -ENOMEM;
 }
 
@@ -345,14 +381,17 @@ static int get_frame(struct sr *r, struct sr_source *s, enum stream_frame kind, 
 	case STREAM_PROBE: return get_probe(r, s, b);
 	case STREAM_NAME:
 	case STREAM_PROCESS:
-	case STREAM_FORGET:
-	case STREAM_AGGREGATION: return sq_put(s, kind, b->p, b->left) ? 0 : -ENOMEM;
+	case STREAM_FORGET: return sq_put(s, kind, b->p, b->left) ? 0 : -ENOMEM;
+	case STREAM_AGGREGATION:
+		s->came = true;
+		s->gathered = en_now();
+		return sq_put(s, kind, b->p, b->left) ? 0 : -ENOMEM;
 	case STREAM_RECORDS: return get_records(s, b);
 	case STREAM_DROPS: return get_drops(r, s, b);
 	case STREAM_NEWS: {
 		uint32_t len = sb_get_count(b, 1);
 
-		return b->bad ? BAD : add_news(r, (const char *)b->p, len);
+		return b->bad ? BAD : add_news(r, s, (const char *)b->p, len);
 	}
 	case STREAM_SEEN: return get_seen(s, b);
 	case STREAM_TIME: return get_time(s, b);
@@ -483,33 +522,66 @@ static uint64_t wall_of(const struct sr_source *s, uint64_t mono)
 	return s->time.wall + (mono - s->time.mono);
 }
 
-/* The source of the oldest record; *at: its time. NULL: there is none, or an older one may come. */
-static struct sr_source *oldest(struct sr *r, uint64_t now, uint64_t *at)
+static const struct probe *probe_of(const struct sr *r, const struct sr_source *s, uint32_t epid)
+{
+	return &r->probes[s->epids[epid] - 1];
+}
+
+#define LAST UINT64_MAX
+
+/* END is behind all that any node has gathered: it may print it. */
+static uint64_t time_of(const struct sr *r, struct sr_source *s, struct sr_item *i)
+{
+	const struct rec_head *rec = record(i);
+	bool waits = r->n > 1 && probe_of(r, s, rec->epid)->is_end &&
+		     s->queue.n - s->queue.at < MOST_WAITING;
+
+	return waits ? LAST : wall_of(s, rec->ts);
+}
+
+/* The source whose record is next; *at: its time. NULL: there is none, or aggregations come first. */
+static struct sr_source *next(struct sr *r, uint64_t *at)
 {
 	struct sr_source *s = NULL;
-	bool waits = false;
 
 	for (unsigned i = 0; i < r->n; i++) {
 		struct sr_item *item = front(r->v[i]);
-		const struct rec_head *rec;
 		uint64_t t;
 
-		if (item == NULL || item->kind != STREAM_RECORDS)
+		if (item == NULL)
 			continue;
-		rec = record(item);
-		t = wall_of(r->v[i], rec->ts);
+		if (item->kind == STREAM_AGGREGATION)
+			return NULL; /* the time of the records behind it is not known yet */
+		t = time_of(r, r->v[i], item);
 		if (s == NULL || t < *at) {
 			s = r->v[i];
 			*at = t;
 		}
 	}
-	for (unsigned i = 0; s != NULL && r->n > 1 && i < r->n; i++)
-		waits |= r->v[i] != s && lives(r->v[i]) && front(r->v[i]) == NULL &&
-			 r->v[i]->upto < *at;
-	if (!waits) {
+	return s;
+}
+
+/* May a stream still have records from before that? */
+static bool waits_for_others(struct sr *r, const struct sr_source *s, uint64_t at)
+{
+	for (unsigned i = 0; r->n > 1 && i < r->n; i++)
+		if (r->v[i] != s && lives(r->v[i]) && front(r->v[i]) == NULL && r->v[i]->upto < at)
+			return true;
+	return false;
+}
+
+/* The source of the oldest record. NULL: there is none now. */
+static struct sr_source *oldest(struct sr *r, uint64_t now)
+{
+	uint64_t at = 0;
+	struct sr_source *s = next(r, &at);
+
+	if (s == NULL || !waits_for_others(r, s, at)) {
 		r->waits_since = 0;
 		return s;
 	}
+	if (at == LAST) /* all of them are stopped by now */
+		return NULL;
 	if (r->waits_since == 0)
 		r->waits_since = now;
 	return now - r->waits_since < WAIT_NS ? NULL : s;
@@ -517,15 +589,13 @@ static struct sr_source *oldest(struct sr *r, uint64_t now, uint64_t *at)
 
 bool sr_ready(struct sr *r, uint64_t now)
 {
-	uint64_t at;
-
 	for (unsigned i = 0; i < r->n; i++) {
 		struct sr_item *item = front(r->v[i]);
 
 		if (item != NULL && item->kind == STREAM_AGGREGATION)
 			return true;
 	}
-	return oldest(r, now, &at) != NULL;
+	return oldest(r, now) != NULL;
 }
 
 bool sr_ended(const struct sr *r)
@@ -536,18 +606,10 @@ bool sr_ended(const struct sr *r)
 	return r->n > 0;
 }
 
-/* Do probes of all nodes fire at the same time? */
-static bool is_common(const struct co_at *at)
-{
-	return strcmp(at->probe.provider, "profile") == 0 ||
-	       (strcmp(at->probe.provider, "dtrace") == 0 &&
-		       strcmp(at->probe.name, "ERROR") != 0);
-}
-
 /* What another source says as well. */
-static bool is_silent(const struct sr *r, const struct sr_source *s, const struct co_at *at)
+static bool is_silent(const struct sr *r, const struct sr_source *s, const struct probe *p)
 {
-	if (r->n == 1 || at->clause->uses.script_vars || !is_common(at))
+	if (r->n == 1 || p->at.clause->uses.script_vars || !p->is_common)
 		return false;
 	for (unsigned i = 0; r->v[i] != s; i++)
 		if (r->v[i]->ended || !r->v[i]->closed) /* it has not died before */
@@ -558,21 +620,21 @@ static bool is_silent(const struct sr *r, const struct sr_source *s, const struc
 static int records(void *of, en_rec_cb cb, void *arg)
 {
 	struct sr *r = of;
-	uint64_t at, now = en_now();
+	uint64_t now = en_now();
 	struct sr_source *s;
 	int rc = 0;
 
-	while (rc == 0 && (s = oldest(r, now, &at)) != NULL) {
+	while (rc == 0 && (s = oldest(r, now)) != NULL) {
 		struct sr_item *item = front(s);
 		struct rec_head *rec = record(item);
-		const struct probe *p = &r->probes[s->epids[rec->epid] - 1];
+		const struct probe *p = probe_of(r, s, rec->epid);
 		uint32_t thread = thread_of(r, s, rec->spec);
 
 		if (thread == 0)
 			return -ENOMEM;
 		rec->epid = p->at.epid;
 		r->current = s;
-		if (!is_silent(r, s, &p->at))
+		if (!is_silent(r, s, p))
 			rc = cb(arg, thread - 1, rec);
 		pop_record(s, item);
 	}
@@ -626,9 +688,9 @@ static int give(struct sr *r, struct sb *b, en_agg_cb cb, void *arg)
 	uint8_t *key;
 	int rc = 0;
 
-	if (b->bad || agg >= r->prog.naggs || thread >= MOST_THREADS)
+	if (b->bad || agg >= r->prog->naggs || thread >= MOST_THREADS)
 		return 0; /* get_frame() has not looked into it */
-	a = r->prog.aggs[agg];
+	a = r->prog->aggs[agg];
 	words = a->fn == AGG_PERCENTILE ? PC_WORDS : aggfn_words(a);
 	data = malloc((size_t)words * 8 + keylen + 8);
 	if (data == NULL)
@@ -702,25 +764,34 @@ static unsigned threads(void *of)
 	return (unsigned)((struct sr *)of)->ndrops;
 }
 
-static uint64_t drops(void *of, unsigned thread, enum en_drop kind)
+static uint64_t drops(void *of, unsigned i, enum en_drop kind)
 {
 	const struct sr *r = of;
-	uint64_t n = 0;
 
 	if (kind <= DROP_AGGREGATION)
-		return thread < r->ndrops ? r->drops[thread][kind] : 0;
-	for (unsigned i = 0; i < r->n; i++)
-		n += r->v[i]->other_drops[kind];
-	return n;
+		return i < r->ndrops ? r->drops[i][kind] : 0;
+	return i < r->n ? r->v[i]->other_drops[kind] : 0;
 }
 
-static bool news(void *of, char *buf, size_t size)
+static unsigned number(const struct sr *r, const struct sr_source *s)
+{
+	unsigned i = 0;
+
+	while (i < r->n && r->v[i] != s)
+		i++;
+	return i;
+}
+
+static bool news(void *of, char *buf, size_t size, unsigned *stream)
 {
 	struct sr *r = of;
+	const struct news *n;
 
 	if (r->told_news == r->nnews)
 		return false;
-	snprintf(buf, size, "%s", r->news[r->told_news++]);
+	n = &r->news[r->told_news++];
+	snprintf(buf, size, "%s", n->text);
+	*stream = number(r, n->of);
 	return true;
 }
 
@@ -770,18 +841,30 @@ static bool frame(const void *arg, uint64_t pc, enum sy_form form, char *buf, si
 static unsigned stream(void *of)
 {
 	const struct sr *r = of;
-	unsigned i = 0;
 
-	while (i < r->n && r->v[i] != r->current)
-		i++;
-	return i;
+	return number(r, r->current);
 }
 
-static const char *node(void *of, unsigned thread)
+static unsigned streams(void *of)
+{
+	return sr_streams(of);
+}
+
+static const char *node(void *of, unsigned i)
 {
 	const struct sr *r = of;
 
-	return r->n > 1 && thread < r->ndrops ? r->owners[thread]->node : NULL;
+	return r->n > 1 && i < r->n ? r->v[i]->node : NULL;
+}
+
+static unsigned cpu(void *of, unsigned thread, unsigned *i)
+{
+	const struct sr *r = of;
+
+	if (thread >= r->ndrops)
+		return thread;
+	*i = number(r, r->owners[thread].of);
+	return r->owners[thread].cpu;
 }
 
 static struct sy *symbols(void *of)
@@ -808,7 +891,9 @@ const struct co_origin sr_origin = {
 	.news = news,
 	.exited = exited,
 	.seen = seen,
+	.streams = streams,
 	.stream = stream,
 	.node = node,
+	.cpu = cpu,
 	.symbols = symbols,
 };

@@ -37,5 +37,8 @@ bool sr_ended(const struct sr *r); /* all streams are at their ends, and all is 
 unsigned sr_streams(const struct sr *r);
 uint64_t sr_fired(const struct sr *r, unsigned source);
 double sr_cost(const struct sr *r, unsigned source); /* percent */
+uint64_t sr_gathered(const struct sr *r, unsigned source); /* ns: when aggregations came; 0: never */
+bool sr_came(const struct sr *r, unsigned source); /* anything, since sr_ticked() */
+void sr_ticked(struct sr *r, unsigned source);
 
 #endif

@@ -16,6 +16,8 @@ struct sr_source {
 	char *node;
 	bool begun;	  /* HEAD has come */
 	bool has_program;
+	struct prog prog; /* clauses are a stream's own: other nodes may have compiled them otherwise */
+	struct st_mem *mem; /* of the program and its probes */
 	bool ended, closed;
 	int code;	  /* of exit(); -1: none */
 	struct co_buf in; /* the beginning of a frame */
@@ -23,6 +25,8 @@ struct sr_source {
 	struct sr_time time; /* of the records that are next */
 	uint64_t upto;	     /* ns since 1970: all older records have come */
 	uint64_t fired;
+	uint64_t gathered; /* ns, our clock: when aggregations came last; 0: never */
+	bool came;	   /* something, since sr_ticked() */
 	uint32_t permille;
 	struct en_seen seen;
 	uint32_t *epids; /* the reader's, by the stream's own; 0: none */

@@ -266,7 +266,7 @@ static void get_options(struct get *g, struct et_options *opts)
 		const char *option = name(g);
 		uint64_t value = sb_get64(g->s);
 
-		for (int k = 0; goes_on(g) && k < OPT_MAX; k++)
+		for (int k = 0; opts != NULL && goes_on(g) && k < OPT_MAX; k++)
 			if (et_optdefs[k].kind != OK_STR && strcmp(et_optdefs[k].name, option) == 0)
 				opts->val[k] = value;
 	}
@@ -529,4 +529,52 @@ int st_get_program(struct sb *s, struct prog *p, struct et_options *opts, struct
 	free(g.typed.v);
 	free(g.typed.type);
 	return rc;
+}
+
+/* ---- two of them -------------------------------------------------------------------------- */
+
+static bool same_key(const struct prog_val *a, const struct prog_val *b)
+{
+	return a->kind == b->kind && a->sub == b->sub && a->size == b->size && a->off == b->off &&
+	       a->is_signed == b->is_signed;
+}
+
+static bool same_agg(const struct prog_agg *a, const struct prog_agg *b)
+{
+	bool same = strcmp(a->name, b->name) == 0 && a->fn == b->fn &&
+		    a->is_signed == b->is_signed && a->nkeys == b->nkeys &&
+		    memcmp(a->param, b->param, sizeof(a->param)) == 0;
+
+	for (unsigned i = 0; same && i < a->nkeys; i++)
+		same = same_key(&a->keys[i], &b->keys[i]);
+	return same;
+}
+
+static bool same_action(const struct prog_action *a, const struct prog_action *b)
+{
+	return a->act == b->act && a->param == b->param && a->nvals == b->nvals &&
+	       a->naggs == b->naggs &&
+	       (a->naggs == 0 || memcmp(a->aggs, b->aggs, a->naggs * sizeof(*a->aggs)) == 0) &&
+	       (a->fmt != NULL) == (b->fmt != NULL) &&
+	       (a->fmt == NULL || strcmp(a->fmt->source, b->fmt->source) == 0);
+}
+
+static bool same_clause(const struct prog_clause *a, const struct prog_clause *b)
+{
+	bool same = strcmp(a->file, b->file) == 0 && a->line == b->line && a->nactions == b->nactions;
+
+	for (unsigned i = 0; same && i < a->nactions; i++)
+		same = same_action(&a->actions[i], &b->actions[i]);
+	return same;
+}
+
+bool st_same_script(const struct prog *a, const struct prog *b)
+{
+	bool same = a->strsize == b->strsize && a->naggs == b->naggs && a->nclauses == b->nclauses;
+
+	for (unsigned i = 0; same && i < a->naggs; i++)
+		same = same_agg(a->aggs[i], b->aggs[i]);
+	for (unsigned i = 0; same && i < a->nclauses; i++)
+		same = same_clause(a->clauses[i], b->clauses[i]);
+	return same;
 }

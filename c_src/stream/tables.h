@@ -15,8 +15,15 @@ void st_free(struct st_mem **mem);
 
 /* What the frame PROGRAM holds. */
 void st_put_program(struct co_buf *b, const struct prog *p, const struct et_options *opts);
-/* The options are set in opts. 0, -EINVAL, -ENOMEM. */
+/* The options are set in opts, which may be NULL. 0, -EINVAL, -ENOMEM. */
 int st_get_program(struct sb *s, struct prog *p, struct et_options *opts, struct st_mem **mem);
+
+/*
+ * Do two nodes run the same script? Keys of aggregations mean the same in both, and clauses do the same.
+ * Where a probe is that one node lacks, records may be laid out in another way, and numbers, lines and
+ * options be others.
+ */
+bool st_same_script(const struct prog *a, const struct prog *b);
 
 /* Types, by number: those of values, and those that they refer to. 0: none. */
 struct st_types {

@@ -440,7 +440,8 @@ static void put_drops(struct sw *w)
 
 	if (!ARRAY_RESERVE(w->drops, w->ndrops, n))
 		return; /* the next time */
-	memset(w->drops + was, 0, (w->ndrops - was) * sizeof(*w->drops));
+	if (w->ndrops > was)
+		memset(w->drops + was, 0, (w->ndrops - was) * sizeof(*w->drops));
 	for (uint32_t i = 0; i < n; i++)
 		for (unsigned k = DROP_PRINCIPAL; k <= DROP_AGGREGATION; k++)
 			put_drop(w, i, k, en_drops(w->en, i, k), &w->drops[i][k]);

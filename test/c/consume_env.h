@@ -116,9 +116,9 @@ static unsigned fake_threads(void *of)
 	return w.nthreads;
 }
 
-static bool fake_news(void *of, char *buf, size_t size)
+static bool fake_news(void *of, char *buf, size_t size, unsigned *stream)
 {
-	(void)of, (void)buf, (void)size;
+	(void)of, (void)buf, (void)size, (void)stream;
 	return false;
 }
 

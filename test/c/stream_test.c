@@ -3,6 +3,7 @@
  * Streams: what a consumer prints of one is what it prints of the engine itself; several are read in
  * the order of time; and bytes that are no stream are an error, whatever they are.
  */
+#include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -218,6 +219,44 @@ static void test_same(void)
 			}
 }
 
+static void *fire_some(void *t)
+{
+	for (unsigned i = 0; i < 10; i++)
+		fire(t, i);
+	return NULL;
+}
+
+/* threads_have_their_own_numbers: also if none has come of those before. */
+static void test_threads(void)
+{
+	static const char script[] = "#pragma D option aggpercpu\n#pragma D option quiet\n"
+				     "t:::p /arg0 < 10/ { @ = count(); }";
+	struct traced t[2] = {begin(script, false), begin(script, false)};
+	static struct out want, got;
+	struct bytes all = {0};
+	erltrace_handlers_t hs = handlers(&want);
+	erltrace_t *r = erltrace_reader(1, &err);
+	pthread_t other;
+
+	for (unsigned k = 0; k < 2; k++) {
+		fire(&t[k], 10); /* the first thread */
+		CHECK(pthread_create(&other, NULL, fire_some, &t[k]) == 0);
+		pthread_join(other, NULL);
+		erltrace_stop(t[k].h, &err);
+	}
+	while (erltrace_work(t[0].h, &hs, &err) == ERLTRACE_OK)
+		;
+	while (!take(&t[1], &all, 1 << 20))
+		;
+	CHECK(read_all(r, &all, 1 << 20, &got) == ERLTRACE_DONE, "%s", err.text);
+	CHECK(strstr(want.text, "[CPU 1]") != NULL && strcmp(want.text, got.text) == 0, "%s%s", want.text,
+		got.text);
+	erltrace_close(r);
+	erltrace_close(t[0].h);
+	erltrace_close(t[1].h);
+	free(all.p);
+}
+
 /* One that breaks off: what has come is what there is. */
 static void test_cut(void)
 {
@@ -280,6 +319,174 @@ static void test_order(void)
 		erltrace_close(t[k].h);
 		free(all[k].p);
 	}
+}
+
+/* Of nodes whose rounds come one by one. */
+struct several {
+	erltrace_t *r;
+	struct traced t[2];
+	erltrace_handlers_t hs;
+};
+static struct out several_said;
+
+static struct several several(const char *script)
+{
+	struct several s = {.r = erltrace_reader(2, &err), .t = {begin(script, true), begin(script, true)}};
+
+	s.hs = handlers(&several_said);
+	return s;
+}
+
+/* 1: that was its end. */
+static int feed_round(struct several *s, unsigned k)
+{
+	struct bytes b = {0};
+	int rc = take(&s->t[k], &b, 1 << 20);
+
+	CHECK(erltrace_feed(s->r, k, b.p, b.n, &err) == 0, "%s", err.text);
+	free(b.p);
+	return rc;
+}
+
+static void feed_rest(struct several *s, unsigned k)
+{
+	erltrace_stop(s->t[k].h, &err);
+	while (!feed_round(s, k))
+		;
+}
+
+static void end_several(struct several *s)
+{
+	erltrace_close(s->r);
+	erltrace_close(s->t[0].h);
+	erltrace_close(s->t[1].h);
+}
+
+/* end_is_behind_what_all_have_gathered: though a node is known to live, and has said no more, after it. */
+static void test_end_waits(void)
+{
+	struct several s = several("t:::p { @[args[1]] = count(); } END { printa(\"%s %@d\\n\", @); }");
+
+	feed_round(&s, 0);
+	fire(&s.t[1], 0);
+	feed_round(&s, 1);
+	feed_rest(&s, 0);
+	fire(&s.t[1], 0);
+	feed_round(&s, 1);
+	CHECK(erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK && several_said.len == 0, "%s",
+		several_said.text);
+	fire(&s.t[1], 0);
+	feed_rest(&s, 1);
+	CHECK(erltrace_work(s.r, &s.hs, &err) == ERLTRACE_DONE, "%s", err.text);
+	CHECK(strcmp(several_said.text, "one 3\n\n") == 0, "%s", several_said.text);
+	end_several(&s);
+}
+
+/* records_behind_aggregations_keep_their_order */
+static void test_order_behind_aggregations(void)
+{
+	struct several s = several(
+		"t:::p { printf(\"%d\\n\", arg0); @ = count(); } t:::p /arg0 == 3/ { printa(\"all %@d\\n\", @); }");
+
+	for (unsigned k = 0; k < 2; k++)
+		feed_round(&s, k);
+	for (unsigned i = 0; i < 3; i++) {
+		fire(&s.t[0], i);
+		feed_round(&s, 0);
+	}
+	fire(&s.t[1], 3);
+	feed_rest(&s, 1);
+	feed_rest(&s, 0);
+	while (erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK)
+		;
+	CHECK(strncmp(several_said.text, "0\n1\n2\n3\nall 4\n", 14) == 0, "%s", several_said.text);
+	end_several(&s);
+}
+
+/* a_node_that_says_nothing_has_no_ticks: not even empty ones. */
+static void test_ticks(void)
+{
+	struct several s = several("t:::p { @ = count(); }");
+	static struct out o;
+	unsigned before;
+
+	CHECK(erltrace_stream_age(s.r, 0) == UINT64_MAX);
+	feed_round(&s, 0);
+	for (unsigned k = 0; k < 2; k++) {
+		o.len = 0;
+		CHECK(erltrace_stream_tick(s.r, k, "n", on_text, &o, &err) == 0, "%s", err.text);
+		CHECK((o.len > 0) == (k == 0), "%u: %s", k, o.text);
+	}
+	feed_round(&s, 1);
+	erltrace_work(s.r, &s.hs, &err);
+	o.len = 0;
+	CHECK(erltrace_stream_tick(s.r, 0, "n", on_text, &o, &err) == 0 && o.len == 0, "%s", o.text);
+	CHECK(erltrace_stream_age(s.r, 0) == UINT64_MAX);
+	fire(&s.t[0], 1);
+	feed_rest(&s, 0);
+	CHECK(erltrace_stream_age(s.r, 0) != UINT64_MAX);
+	CHECK(erltrace_stream_tick(s.r, 0, "n", on_text, &o, &err) == 0 && strstr(o.text, "\"value\":1") != NULL,
+		"%s", o.text);
+	before = (unsigned)o.len;
+	CHECK(erltrace_stream_tick(s.r, 0, "n", on_text, &o, &err) == 0 && o.len == before, "%s", o.text);
+	end_several(&s);
+}
+
+/* a_node_without_a_probe_is_joined: it was compiled there as with -Z, and with other options. */
+static void test_without_probe(void)
+{
+	static const char script[] = "t:::p { @[args[1]] = count(); } u:::q { printf(\"%d\\n\", arg0); } "
+				     "END { printa(\"%s %@d\\n\", @); }";
+	static const char *const types[] = {"int", "string"};
+	struct several s = several("t:::p { }");
+
+	for (unsigned k = 0; k < 2; k++) {
+		erltrace_compile_opts_t opts = {.size = sizeof(opts), .zero_matches = k};
+
+		erltrace_close(s.t[k].h);
+		s.t[k].h = erltrace_open(&err);
+		erltrace_setopt(s.t[k].h, "quiet", NULL, &err);
+		if (k == 1)
+			erltrace_setopt(s.t[k].h, "zdefs", NULL, &err);
+		else
+			erltrace_probe_add(s.t[k].h, "u", "m", "f", "q", 1, types, &err);
+		s.t[k].p = erltrace_probe_add(s.t[k].h, "t", "mod", "func", "p", 2, types, &err);
+		CHECK(erltrace_compile(s.t[k].h, script, &opts, &err) == 0, "%s", err.text);
+		CHECK(erltrace_go(s.t[k].h, &err) == 0, "%s", err.text);
+		fire(&s.t[k], 1);
+		feed_round(&s, k);
+	}
+	for (unsigned k = 0; k < 2; k++)
+		feed_rest(&s, k);
+	while (erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK)
+		;
+	CHECK(strcmp(several_said.text, "two 2\n\n") == 0, "%s", several_said.text);
+	end_several(&s);
+}
+
+static int on_drop_of(void *arg, const erltrace_drop_t *d)
+{
+	add(arg, d->node, strlen(d->node));
+	add(arg, " ", 1);
+	return on_drop(arg, d);
+}
+
+/* drops_say_their_node: also those of no thread. */
+static void test_drops(void)
+{
+	struct several s = several("t:::p { self->s = speculation(); }");
+
+	s.hs.drop = on_drop_of;
+	for (unsigned i = 0; i < 8; i++)
+		fire(&s.t[i % 4 == 0], i);
+	for (unsigned k = 0; k < 2; k++)
+		feed_rest(&s, k);
+	while (erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK)
+		;
+	CHECK(strstr(several_said.text, "here@host 5 failed spec") != NULL &&
+			strstr(several_said.text, "here@host 1 failed spec") != NULL,
+		"%s", several_said.text);
+	end_several(&s);
 }
 
 static void test_another_script(void)
@@ -383,7 +590,13 @@ int main(int argc, char **argv)
 		return make_corpus(argv[1]);
 	test_same();
 	test_cut();
+	test_threads();
 	test_order();
+	test_end_waits();
+	test_order_behind_aggregations();
+	test_ticks();
+	test_without_probe();
+	test_drops();
 	test_another_script();
 	test_hostile();
 	test_versions();

@@ -223,6 +223,48 @@ ok 'live: of the one that has it' holds o '"node":"command_b@[^"]*".*"only_b:lea
 untrace
 hasnt 'live: and of nobody else' '"node":"command_a@[^"]*".*"only_b:'
 
+# One that hangs has no ticks, by which the page and the metrics server know; one that is idle has.
+ticks() { grep -c "\"type\":\"tick\",\"node\":\"$1@" o; }
+more_ticks() { # node, how many
+	local i from
+	from=$(ticks "$1")
+	for ((i = 0; i < 2400 && $(ticks "$1") < from + $2; i++)); do sleep 0.025; done
+	((i < 2400))
+}
+rm -f o e
+erltrace -N command_a -N command_b --json --live=20 -n "$armed" -qn "$on_leaf { @ = count(); }" >o 2>e &
+command=$!
+ok 'idle: armed' armed_both
+ok 'idle: a node has ticks' more_ticks command_a 10
+ok 'idle: so has the other' more_ticks command_b 10
+kill -STOP "$two"
+more_ticks command_a 2 # what was on its way has come
+silent=$(ticks command_b)
+ok 'a node hangs: the other has ticks' more_ticks command_a 10
+is 'a node hangs: it has none' "$silent" "$(ticks command_b)"
+kill -CONT "$two"
+ok 'a node goes on: it has ticks again' more_ticks command_b 10
+at command_b 'shared:times(run, 4).' >/dev/null
+untrace
+is 'a node that hung: nothing is lost' 4 "$(jq -r 'select(.type == "aggregation").value' <o)"
+is 'a node that hung: ticks have all of it' 4 "$(jq -r 'select(.type == "tick").aggregations[].value' <o | awk '{ n += $1 } END { print n }')"
+is 'a node that hung: nothing is said' '' "$(cat e)"
+
+# One that lacks the probe of a clause (-Z) has other numbers and options; their results are joined.
+both -Z -qn "erlang*:only_b:run:function-entry { printf(\"only %d\\n\", erlint(0)); @only[erlint(0)] = count(); } $on_leaf { @[probefunc] = count(); }"
+run_both
+untrace
+is 'a probe that one node lacks: both take part' '50 137' \
+	"$(count '^only ') $(awk '$1 == "leaf/1" { print $2 }' o)"
+
+# Commands and files of both nodes are here, those of ticks and END once.
+both -wqn "$on_leaf { system(\"echo from %d\", \$pid); } END { freopen(\"out\"); printf(\"of END\\n\"); freopen(\"\"); printf(\"back\\n\"); }"
+at command_a 'shared:times(run, 2).' >/dev/null
+at command_b 'shared:times(run, 3).' >/dev/null
+untrace
+is 'system() of two nodes' '2 3' "$(count "^from $one\$") $(count "^from $two\$")"
+is 'freopen() in END of two nodes' 'of END back' "$(cat out) $(grep "^back\$" o)"
+
 # ---- deaths -------------------------------------------------------------------------------
 
 trace command_a -qn "erlang*:::process-spawn $mine { @[\"spawned\"] = count(); } tick-10ms { printf(\"tick\\n\"); }" \

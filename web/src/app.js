@@ -27,7 +27,7 @@ export const RATES = [1, 2, 5, 10];
 // Why there is no connection; it is tried again all the time.
 const LINK = {
 	lost: "No connection to the server; trying again.",
-	slow: "This browser is too slow for all that the script sends: a lower rate, or fewer keys, would help.",
+	slow: "This browser is too slow for the output of the script: use a lower rate, or fewer keys.",
 	refused: "The server does not accept this page. Open the link with the token that it printed when it started.",
 	anew: "The server was restarted and does not know this page: open the link that it printed.",
 	many: "Too many pages are open: close some, here or in another browser.",
@@ -417,7 +417,7 @@ export class App {
 		const size = new TextEncoder().encode(script).length;
 		this.problem = "";
 		if (limit && size > limit) {
-			this.say(`The script has ${size} bytes; the server takes ${limit} at most.`);
+			this.say(`The script has ${size} bytes; the server accepts at most ${limit}.`);
 			return false;
 		}
 		// None named means all; nodes that do not answer are left out.
@@ -426,7 +426,7 @@ export class App {
 		if (!this.chosen && up.length < (this.nodes ?? []).length) nodes = up;
 		if (this.chosen && !nodes.length) {
 			this.askNodes(); // it may be there again
-			this.say("None of the chosen nodes answers. Try again, or choose others.");
+			this.say("None of the selected nodes answers. Try again, or select others.");
 			return false;
 		}
 		if (this.running) {
@@ -719,7 +719,7 @@ export class App {
 			(a, b) => (a.name < b.name ? -1 : 1),
 		);
 		if (!storeSaved(this.saved))
-			this.problem = "This browser does not let the page save scripts.";
+			this.problem = "This browser does not allow the page to save scripts.";
 		this.changed();
 	}
 

@@ -41,16 +41,16 @@ export function stateOf(app) {
 
 const COST = "Share of the schedulers' busy time that the script takes: its events, rounds of the provider state, samples";
 const COST_UNKNOWN =
-	"Not known: the script runs in the kernel, and the cost of events is measured only inside a node";
+	"Unknown: the script runs in the kernel, and only nodes measure the cost of events";
 
-export const costText = (cost) => (cost === null ? "not known" : percent(cost));
+export const costText = (cost) => (cost === null ? "unknown" : percent(cost));
 
 export function costClass(cost) {
 	return cost >= 10 ? "bad" : cost >= 2 ? "warn" : "";
 }
 
 const CALLS =
-	"How function probes get their events: by the VM's tracing, or fast, by hooks inside the VM; or none, where the VM counts calls itself";
+	"How function probes get their events: traced, from the VM's tracing; fast, from hooks inside the VM; counted, without events, by the VM itself";
 
 // Of all nodes: "counted", "fast", "traced", or several; "": the script has no function probes.
 export function callsText(run) {
@@ -95,7 +95,7 @@ function messages(app) {
 	run.nodeInfo.forEach((n, i) => {
 		const ms = run.quietFor(n);
 		if (n.gone && app.running) list.push(`${run.nodeNames[i]} has gone away`);
-		if (ms) list.push(`nothing from ${run.nodeNames[i]} for ${Math.round(ms / 1000)} s`);
+		if (ms) list.push(`no data from ${run.nodeNames[i]} for ${Math.round(ms / 1000)} s`);
 	});
 	if (app.paused !== null && app.running)
 		list.push(`still recording; ${duration((run.lastSlot - app.paused) / run.hz)} behind`);

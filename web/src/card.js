@@ -105,7 +105,7 @@ export function ExportMenu({ app, aggs, name, png, more = [] }) {
 		const type = kind === "csv" ? "text/csv" : "application/json";
 		save(fileName(name, kind), await toBlob(make(run, aggs, app.range), type));
 	};
-	return html`<${Menu} label="Export" title="Export what is shown, or its numbers" right>
+	return html`<${Menu} label="Export" title="Export the picture, or its numbers" right>
 		${(close) => html`<ul>
 			${
 				png &&

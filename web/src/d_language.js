@@ -174,7 +174,7 @@ export function withArgument(parameters, args, index, value) {
 	return list.map((s, i) => quote(s === "" && i < parameters.length ? parameters[i].gap : s)).join(" ");
 }
 
-export const NO_KERNEL = "needs probes of the kernel, which this server does not permit (erltrace web --kernel does)";
+export const NO_KERNEL = "needs kernel probes, which this server does not permit (erltrace web --kernel permits them)";
 
 // Whether the head says that the script needs probes of the kernel.
 export const needsKernel = (text) => /^[ \t*]*Needs: root\b/m.test(text.slice(0, 4000));

@@ -74,7 +74,7 @@ export function markOf(flow) {
 	if (flow.end === "waits") return "waits";
 	if (flow.end === "cut") return "cut";
 	if (flow.incomplete) return "incomplete";
-	if (flow.end === "aged") return "goes on";
+	if (flow.end === "aged") return "continues";
 	return flow.end === "" ? "not ended" : "";
 }
 
@@ -82,8 +82,8 @@ export function markOf(flow) {
 export function endText(flow) {
 	const says = crashes(flow).map(({ process, reason }) => `${process} exited: ${reason}.`);
 	const quiet = flow.quiet ? ` for ${number(flow.quiet, "ns", 2)}` : "";
-	if (flow.end === "waits") says.push(`It has not finished: who began it waits for an answer. ${lastText(flow)}`);
-	else if (flow.end === "aged") says.push(`It goes on, and is followed no longer. ${lastText(flow)}`);
+	if (flow.end === "waits") says.push(`It has not finished: the process that began it waits for an answer. ${lastText(flow)}`);
+	else if (flow.end === "aged") says.push(`It continues, but is no longer followed. ${lastText(flow)}`);
 	else if (flow.end === "") says.push(`It had not ended when the script did. ${lastText(flow)}`);
 	else if (flow.end === "idle") says.push(`Then nothing happened in it${quiet}.`);
 	if (flow.incomplete) says.push(`It is incomplete: ${flow.lacks ?? "some of its events were dropped"}.`);
@@ -97,8 +97,8 @@ function lastText(flow) {
 	if (!h || h.kind === "begin") return "";
 	const ago = number(flow.elapsed - (h.taken === undefined ? h.sent : h.until), "ns", 3);
 	const what = labelOf(h, flow);
-	if (h.taken === undefined) return `The last of it: ${what}, sent to ${h.receiver || "a process"} ${ago} before, was not taken.`;
-	return `The last of it: ${nameOf(flow.processes[h.to])} took ${what}, and did no more for ${ago}.`;
+	if (h.taken === undefined) return `Last message: ${what}, sent to ${h.receiver || "a process"} ${ago} before, was not received.`;
+	return `Last message: ${nameOf(flow.processes[h.to])} received ${what}, and did nothing more for ${ago}.`;
 }
 
 const lastHop = (flow) => flow.hops.filter((h) => h.critical).reduce((a, b) => (a && a.sent > b.sent ? a : b), null);
@@ -216,7 +216,7 @@ export function mostOf(flow) {
 		}
 	}
 	const last = lastHop(flow);
-	if (last?.taken !== undefined && last.to >= 0) part(nameOf(flow.processes[last.to]), "no more is known", shares(flow).rest);
+	if (last?.taken !== undefined && last.to >= 0) part(nameOf(flow.processes[last.to]), "nothing more is known", shares(flow).rest);
 	return most;
 }
 

@@ -67,10 +67,10 @@ export function FlowView({ app, run }) {
 	return html`<${Card} title="Requests" class="flows"
 		note=${`${exact(flows.seen)} followed${flows.seen > flows.list.length ? `, ${exact(flows.list.length)} of the slowest are here` : ""}`}
 		beside=${picked && run.phase !== "ended" && html`<button class="accent"
-			onClick=${() => setPicked(null)} title="Show the slowest, whichever it is">The slowest</button>`}
+			onClick=${() => setPicked(null)} title="Always show the slowest request">The slowest</button>`}
 		tools=${flow && html`<button onClick=${() =>
 			save(fileName("request", "json"), new Blob([JSON.stringify(flow, null, 1)], { type: "application/json" }))}
-			title="Save the request that is shown">JSON</button>`}
+			title="Save this request">JSON</button>`}
 		table=${flow && (() => html`<${HopTable} flow=${flow} />`)}>
 		<div class="scroll flow-list" onPointerEnter=${() => {
 			over.current = true;
@@ -183,7 +183,7 @@ function Waterfall({ app, run, flow, nodes }) {
 			running ${share(part.running)}, in mailboxes ${share(part.mailbox)}${part.rest > 0 && `, then nothing ${share(part.rest)}`}${" "}
 			of the critical path${nodes > 1 ? ` over ${nodes} nodes` : ""}. Most of it in ${mostText(flow)}. <span class="flow-end">${endText(flow)}</span>
 			${flow.end === "waits" && html`<${Longer} app=${app} form=${run.form} />`}
-			${range && html` <button class="small" onClick=${() => setRange(null)} title="Back to the whole request (Esc)">All of it</button>`}</p>
+			${range && html` <button class="small" onClick=${() => setRange(null)} title="Back to the whole request (Esc)">Whole request</button>`}</p>
 		<div class="flow-plot" ref=${box} onPointerLeave=${() => setHover(null)}>
 		<svg width=${wide} height=${high} role="img" tabindex="0"
 			aria-label=${`Waterfall of ${flow.function}: ${rows.length} processes, ${flow.messages} messages. Drag to zoom, Esc goes back; the table button shows the numbers.`}
@@ -223,7 +223,7 @@ function Waterfall({ app, run, flow, nodes }) {
 		${hover && html`<${HopTip} flow=${flow} hover=${hover} wide=${wide} />`}</div>
 		<ul class="kinds" aria-label="Colours"><li><i class="running"></i>running</li>
 			<li><i class="mailbox"></i>in the mailbox</li><li><i class="wait"></i>waiting</li>
-			${rows.some((r) => r.bars.some((b) => b.kind === "holds")) && html`<li><i class="holds"></i>took it, no more is known</li>`}
+			${rows.some((r) => r.bars.some((b) => b.kind === "holds")) && html`<li><i class="holds"></i>received it, nothing more is known</li>`}
 			<li><i class="path"></i>critical path: what the end had to wait for</li></ul>
 	</div>`;
 }
@@ -235,7 +235,7 @@ const fitName = (text, px) => (text.length * 6.9 <= px - 20 ? text : `${text.sli
 function HopTip({ flow, hover, wide }) {
 	const { hop, kind, from, to, open } = hover.bar;
 	const who = (i) => (i >= 0 ? nameOf(flow.processes[i]) : hop.receiver || "?");
-	const time = { mailbox: open ? "not taken for" : "in the mailbox", holds: "nothing more for" }[kind] ?? kind;
+	const time = { mailbox: open ? "not received for" : "in the mailbox", holds: "nothing more for" }[kind] ?? kind;
 	const side = hover.x > wide / 2 ? { right: `${wide - hover.x + 12}px` } : { left: `${hover.x + 12}px` };
 	return html`<div class="tip" style=${{ ...side, top: `${Math.max(0, hover.y + 14)}px` }}>
 		<div class="tip-head"><b>${kind === "waiting" ? `${who(hop.to)} waits` : labelOf(hop, flow)}</b></div>
@@ -271,7 +271,7 @@ export function FollowMenu({ app, disabled }) {
 			const [module, fn] = e.target.value.trim().split(":");
 			setWritten(key === "module" && fn !== undefined ? { ...form, module, fn: fn || form.fn } : { ...form, [key]: e.target.value.trim() });
 		}} /></label>`;
-	return html`<${Menu} label="Follow" title="Follow requests: calls of a function, and whatever they cause in other processes" disabled=${disabled}>
+	return html`<${Menu} label="Follow" title="Follow requests: calls of a function, and everything that they cause in other processes" disabled=${disabled}>
 		${(close) => html`<form class="follow" onSubmit=${(e) => {
 			e.preventDefault();
 			if (!ok) return;
@@ -279,15 +279,15 @@ export function FollowMenu({ app, disabled }) {
 			close();
 			app.follow({ ...form, oneIn: Math.floor(Number(form.oneIn)) });
 		}}>
-			<p>A request begins where this function is called, and goes on in all processes that it sends to or spawns.</p>
+			<p>A request begins at a call of this function, and continues in all processes to which it sends messages or which it spawns.</p>
 			${field("module", "Module", "orders")}
 			${field("fn", "Function", "put")}
-			${field("oneIn", "One in", "1", { inputmode: "numeric", title: "1: every call is followed; 100: one in a hundred" })}
+			${field("oneIn", "One in", "1", { inputmode: "numeric", title: "1: follow every call; 100: one in a hundred" })}
 			<label class="field"><span>Over after</span><select value=${form.silence}
 				onChange=${(e) => setWritten({ ...form, silence: Number(e.target.value) })}>
 				${SILENCES.map((s) => html`<option key=${s} value=${s} selected=${s === form.silence}>${secondsText(s)} of silence</option>`)}</select></label>
-			<p>A server stays in a request until the next one comes to it. So many requests end by silence, and are shown so much
-				later. If the process that began it still waits for an answer then, it is marked: <b>waits</b>. Choose more than
-				slow answers take; none is followed for longer than ${secondsText(lifeOf(form.silence))}.</p>
+			<p>A server stays in a request until it gets the next one. So many requests end after a silence, and appear only
+				then. If the process that began a request still waits for an answer, the request has the mark <b>waits</b>. Choose
+				more than slow answers take. No request is followed for longer than ${secondsText(lifeOf(form.silence))}.</p>
 			<button class="primary" disabled=${!ok}>Follow</button></form>`}<//>`;
 }

@@ -274,7 +274,7 @@ export function HeatView({ app, view, where }) {
 			<${Choice} label="Colour" value=${scale} options=${SCALES}
 				onChange=${(s) => change({ scale: s })} />
 			<label class="choice"
-				title="Cells with at least this count have the strongest colour; empty: the greatest count">
+				title="Cells with at least this count have the strongest colour; empty: the largest count">
 				<span>Clamp</span>
 				<input class="num" inputmode="numeric" placeholder="auto"
 					value=${clamp}
@@ -298,7 +298,7 @@ export function HeatView({ app, view, where }) {
 		<div class="heat-body">
 			<div class="plot">
 				<canvas ref=${canvas} tabindex="0" role="img"
-					aria-label=${`Heat map of ${agg.title}: time to the right, value up, colour is how many. Arrow keys move a cursor; the table button shows the numbers.`}
+					aria-label=${`Heat map of ${agg.title}: time to the right, value up, colour is the count. Arrow keys move a cursor; the table button shows the numbers.`}
 					onPointerDown=${down} onPointerMove=${move}
 						onPointerUp=${up} onPointerCancel=${cancel}
 						onPointerLeave=${() => setHover(null)}
@@ -459,7 +459,7 @@ function Keys({ app, agg, choice, setChoice, byKey, setByKey, hues, rowZoom }) {
 
 const howOf = (e) =>
 	e.altKey ? "except" : e.ctrlKey || e.metaKey || e.shiftKey ? "add" : "isolate";
-const HOW = "Click: only this. Ctrl: this too. Alt: all but this.";
+const HOW = "Click: show only this key. Ctrl: add this key. Alt: hide this key.";
 
 function KeyRow({ text, count, share, on, colour, pick, leaveOut }) {
 	return html`<li class=${on ? "" : "off"}>
@@ -492,7 +492,7 @@ function CellKeys({ app, agg, pinned, unit, choice, setChoice, close }) {
 	return html`<aside class="keys cell-keys" aria-label="Keys of the cell">
 		<header><span><b>${range(bucket.lo, bucket.hi, unit)}</b><br />
 			${clock(agg.run.timeOf(slots[0]), true)}, ${exact(all)} in all</span>
-			<button class="quiet" onClick=${close} title="All keys again"
+			<button class="quiet" onClick=${close} title="Back to all keys"
 				aria-label="Close">×</button></header>
 		<div class="scroll"><table><thead><tr><th>Key</th><th
 			class="num">Count</th></tr></thead>

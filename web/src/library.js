@@ -29,7 +29,7 @@ export const storeSaved = (list) => store(KEY, JSON.stringify(list));
 
 // A script that needs the kernel says so before it is chosen.
 function KernelBadge({ app }) {
-	if (app.hello?.kernel !== false) return html`<em class="badge" title="With probes of the kernel">kernel</em>`;
+	if (app.hello?.kernel !== false) return html`<em class="badge" title="Uses kernel probes">kernel</em>`;
 	return html`<em class="badge off" title=${`This script ${NO_KERNEL}`}>needs erltrace web --kernel</em>`;
 }
 
@@ -50,12 +50,12 @@ export function Library({ app }) {
 			location.origin + location.pathname + scriptFragment(app.editor.text(), app.args);
 		try {
 			await navigator.clipboard.writeText(link);
-			app.say("The link is copied. It opens this script, and does not run it.");
+			app.say("Link copied. It opens this script without running it.");
 		} catch {
 			// Without the clipboard, which only secure pages have: where one can take it by hand.
 			app.linked = true;
 			app.writeAddress();
-			app.say("The clipboard is not available: the link is in the address of this page.");
+			app.say("The clipboard is not available: copy the address of this page.");
 		}
 	};
 	const item = (s, close, cls = "") => html`<button
@@ -84,7 +84,7 @@ export function Library({ app }) {
 			<h3>Library</h3>
 			<ul>${found.map((s) => html`<li key=${s.name}>${item(s, close)}</li>`)}</ul>
 			${found.length === 0 && html`<p class="dim pad">
-				${app.library.length ? "No script has this in its name." : "The server has no scripts."}</p>`}
+				${app.library.length ? "No script name contains this." : "The server has no scripts."}</p>`}
 			<form class="menu-row menu-foot" onSubmit=${save}>
 				<input class="grow" placeholder="Save this script as…"
 					aria-label="Name to save the script as" value=${name}
@@ -93,7 +93,7 @@ export function Library({ app }) {
 				<button type="button" onClick=${() => {
 					copy();
 					close();
-				}} title="Copy a link that opens this script (it does not run it)">Copy link</button>
+				}} title="Copy a link that opens this script without running it">Copy link</button>
 			</form>
 		`}
 	<//>`;

@@ -102,7 +102,7 @@ export function ListView({ app, view, where }) {
 				${aggs.map(
 					(a, i) => html`
 					${head(i, "value", `${a.title} ${a.fn}${rate && adds(a.fn) ? " / s" : ""}`, `Sort by ${a.fn}`, "num")}
-					${head(i, "change", adds(a.fn) ? "last second" : "change", adds(a.fn) ? "Sort by what came in the last second" : "Sort by the last second compared to the one before", "num change")}
+					${head(i, "change", adds(a.fn) ? "last second" : "change", adds(a.fn) ? "Sort by the increments of the last second" : "Sort by the last second compared to the one before", "num change")}
 					<th class="spark"><span
 						title=${adds(a.fn) ? "By second, the last minute" : "Value by second, the last minute"}>last minute</span></th>`,
 				)}
@@ -132,7 +132,7 @@ export function ListView({ app, view, where }) {
 			)}${room(many - from - shown.length)}</tbody>
 		</table></div>
 		${rows.length === 0 && html`<p class="dim pad">
-			${filter ? "No key has this in its name." : "Nothing yet."}</p>`}
+			${filter ? "No key contains this." : "Nothing yet."}</p>`}
 		${
 			(rows.length > FEW || rest) &&
 			html`<footer>${rows.length > FEW && html`<span class="dim">${many} of ${rows.length} keys</span>

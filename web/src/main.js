@@ -103,15 +103,15 @@ function Header({ app }) {
 			<button class="profile" disabled=${!can} onClick=${() => app.profile()}
 				title="Where the nodes spend their CPU time: a flame graph of samples (f)">Flame graph</button>
 			<button disabled=${!app.running} onClick=${() => app.stop()}
-				title="Stop the script: all probes off (Esc)"><i class="square"
+				title="Stop the script and turn off all probes (Esc)"><i class="square"
 				aria-hidden="true"></i>Stop</button>
 			<button class="pause" disabled=${!run || run.lastSlot < 0}
 				aria-pressed=${paused !== null} onClick=${() => app.pause()}
-				title="Pause the picture; the script goes on (Space)">
-					${paused === null ? "Pause" : "Go on"}</button>
+				title="Pause the display; the script runs on (Space)">
+					${paused === null ? "Pause" : "Resume"}</button>
 			<button class="keep" disabled=${!app.kept && !(run?.lastSlot >= 0)}
 				aria-pressed=${app.kept !== null} onClick=${() => app.keep()}
-				title="Keep this run: the next one is shown beside it (k)">Keep</button>
+				title="Keep this run, to compare it with the next one (k)">Keep</button>
 		</div>
 		<span class="grow"></span>
 		${
@@ -195,7 +195,7 @@ function Side({ app }) {
 		<${Parameters} app=${app} />
 		<footer>
 			<label class="choice grow"
-				title=${`Arguments of the script: $1, $2 ... Quotes keep blanks.${about && `\n${about}`}`}>
+				title=${`Arguments of the script: $1, $2 ... Quotes preserve blanks.${about && `\n${about}`}`}>
 				<span>Arguments</span>
 				<input class="grow" value=${app.args} placeholder=${names} spellcheck="false"
 					onInput=${(e) => app.setArgs(e.target.value)} /></label>
@@ -210,7 +210,7 @@ function Side({ app }) {
 	</section>`;
 }
 
-const FAST = "Function probes by hooks inside the VM instead of its tracing, from the next run on: much cheaper, where the node permits it";
+const FAST = "From the next run on, function probes get their events from hooks inside the VM instead of its tracing. This is much cheaper, where the node permits it.";
 
 function FastCalls({ app }) {
 	const why = app.whyNotFast;
@@ -243,17 +243,17 @@ function Views({ app }) {
 	const { run } = app;
 	if (app.link !== "up" && !run) {
 		return html`<div class="empty"><h2>
-			${app.link === "refused" ? "Not let in" : app.link === "down" ? "No connection" : "Connecting"}</h2>
+			${app.link === "refused" ? "Access denied" : app.link === "down" ? "No connection" : "Connecting"}</h2>
 			<p>${app.linkMessage || "One moment."}</p></div>`;
 	}
 	if (!run) {
-		return html`<div class="empty"><h2>Nothing runs yet</h2>
+		return html`<div class="empty"><h2>No script is running</h2>
 			<p>Write a script, or choose one from <b>Scripts</b>, and press <b>Run</b> or <span class="together"><kbd>Ctrl</kbd> <kbd>Enter</kbd></span>.</p>
-			<p>Or look where the CPU time goes: <button disabled=${!!app.chosen && app.chosen.size === 0}
+			<p>Or find out where the CPU time goes: <button disabled=${!!app.chosen && app.chosen.size === 0}
 				onClick=${() => app.profile()}>Flame graph</button></p>
-			<p>Or see what a request waits for, through all its processes: <b>Follow</b>.</p>
-			<p>Each quantize, lquantize, llquantize and percentile becomes a heat map, counts and sums become lists, stacks a flame graph, printf a log.</p>
-			<p>Close this page, and all probes are turned off.</p></div>`;
+			<p>Or find out what a request waits for, in all its processes: <b>Follow</b>.</p>
+			<p>The page shows quantize, lquantize, llquantize and percentile as heat maps, counts and sums as lists, stacks as flame graphs, and printf as a log.</p>
+			<p>When you close this page, all probes are turned off.</p></div>`;
 	}
 	if (run.failed) {
 		return html`<div class="empty"><h2>
@@ -267,7 +267,7 @@ function Views({ app }) {
 	}
 	if (!app.kept || app.kept === run) return html`<div class="cards"><${RunViews} app=${app} /></div>`;
 	return html`<div class="cards pair">
-		<section aria-label="Run that is kept"><${RunTitle} app=${app.forKept} name="Kept" />
+		<section aria-label="Kept run"><${RunTitle} app=${app.forKept} name="Kept" />
 			<${RunViews} app=${app.forKept} /></section>
 		<section aria-label="This run"><${RunTitle} app=${app} name="This run" />
 			<${RunViews} app=${app} /></section>

@@ -9,7 +9,7 @@ const EVERY = 5000; // ms between looks while the list is open
 export function nodesLabel(nodes, chosen) {
 	if (!nodes) return "Nodes…";
 	if (!nodes.length) return "No node";
-	if (chosen && chosen.size === 0) return "No node chosen";
+	if (chosen && chosen.size === 0) return "No node selected";
 	const names = nodes.map((n) => n.name).filter((n) => !chosen || chosen.has(n));
 	if (names.length === 1) return names[0];
 	return chosen ? `${names.length} of ${nodes.length} nodes` : `All ${nodes.length} nodes`;

@@ -65,7 +65,7 @@ test("who waits, and in whose mailbox the message is", () => {
 	assert.deepEqual(bars(1), [["mailbox", 10, 1000, true]]);
 	assert.deepEqual([arrows.length, path.at(-1)], [1, { at: 1000, row: 1 }]);
 	assert.deepEqual(shares(WAITS), { running: 10, mailbox: 990, rest: 0 });
-	assert.match(endText(WAITS), /has not finished: .* x, sent to server 990 ns before, was not taken\.$/);
+	assert.match(endText(WAITS), /has not finished: .* x, sent to server 990 ns before, was not received\.$/);
 	const port = stuck("waits", { to: -1, sent: 10, receiver: "#Port<0.5>" });
 	assert.equal(waterfall(port).rows.length, 1);
 });
@@ -75,7 +75,7 @@ test("who has taken the message and has not gone on", () => {
 	const { rows } = waterfall(taken);
 	assert.deepEqual(rows[1].bars.map((b) => [b.kind, b.from, b.to]), [["mailbox", 10, 30], ["running", 30, 40], ["holds", 40, 1000]]);
 	assert.deepEqual(shares(taken), { running: 20, mailbox: 20, rest: 960 });
-	assert.match(endText(taken), / server took x, and did no more for 960 ns\.$/);
+	assert.match(endText(taken), / server received x, and did nothing more for 960 ns\.$/);
 });
 
 test("how requests end: a mark for what is unusual, and sentences", () => {
@@ -84,7 +84,7 @@ test("how requests end: a mark for what is unusual, and sentences", () => {
 		[{ ...FLOW, end: "done" }, "", /^$/],
 		[{ ...FLOW, end: "idle", quiet: 2e9 }, "", /^Then nothing happened in it for 2 s\.$/],
 		[WAITS, "waits", /^It has not finished/],
-		[stuck("aged", { to: 1, sent: 10, taken: 30, until: 40 }), "goes on", /^It goes on, and is followed no longer\. .*server took x/],
+		[stuck("aged", { to: 1, sent: 10, taken: 30, until: 40 }), "continues", /^It continues, but is no longer followed\. .*server received x/],
 		[stuck("", { to: 1, sent: 10, taken: 30, until: 40 }), "not ended", /^It had not ended when the script did\./],
 		[{ ...FLOW, end: "cut", incomplete: true, lacks: "it had more" }, "cut", /^It is incomplete: it had more\.$/],
 		[{ ...FLOW, end: "done", incomplete: true, lacks: "1 of 2" }, "incomplete", /^It is incomplete: 1 of 2\.$/],
@@ -101,7 +101,7 @@ test("how requests end: a mark for what is unusual, and sentences", () => {
 test("in which process most of the time went", () => {
 	assert.deepEqual(mostOf(FLOW), { who: "server", how: "running", time: 50 });
 	assert.deepEqual(mostOf(WAITS), { who: "server", how: "in the mailbox", time: 990 });
-	assert.deepEqual(mostOf(stuck("waits", { to: 1, sent: 10, taken: 30, until: 40 })), { who: "server", how: "no more is known", time: 960 });
+	assert.deepEqual(mostOf(stuck("waits", { to: 1, sent: 10, taken: 30, until: 40 })), { who: "server", how: "nothing more is known", time: 960 });
 	assert.equal(mostOf({ ...FLOW, hops: [], elapsed: 0 }), null);
 });
 

@@ -309,7 +309,7 @@ test("a cost that is not known is no zero", () => {
 	const tick = (node, cost) => r.line({ type: "tick", node, time: 0, aggregations: [], fired: 1, cost });
 	tick("", null);
 	assert.equal(r.cost, null);
-	assert.equal(costText(r.cost), "not known");
+	assert.equal(costText(r.cost), "unknown");
 	tick("a@h", 0);
 	assert.equal(costText(r.cost), "0.0 %");
 	tick("b@h", 2.5);

@@ -51,11 +51,11 @@ static const char usage[] = "Usage: erltrace record [-o FILE] [--seconds N] [--e
 
 static const char help[] =
 	"\n"
-	"Record the events of a node that a script would see, with what it reads of them, for "
-	"erltrace test.\n"
-	"It runs until ^C, for N seconds, or until there are N events (a million). With -n and "
-	"probes alone,\n"
-	"all that their events have is recorded. Other options are those of erltrace.\n";
+	"Record the events that a script would see in a node, with everything that it reads of "
+	"them,\n"
+	"for erltrace test. Stop at ^C, after N seconds, or after N events (a million). With -n and "
+	"a bare\n"
+	"probe, record everything that its events have. Other options are those of erltrace.\n";
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 

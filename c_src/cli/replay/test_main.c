@@ -43,14 +43,13 @@ static const char usage[] =
 
 static const char help[] =
 	"\n"
-	"Run scripts over recorded events (erltrace record), and compare what they print with\n"
-	"FILE.expected. Of a script, all files *.events beside it that name it are run; of a "
-	"folder, all\n"
-	"files *.events in it and below.\n"
+	"Run scripts over recorded events (erltrace record), and compare their output with\n"
+	"FILE.expected. SCRIPT.d runs all files *.events beside it that name it; FOLDER runs all\n"
+	"files *.events in it and below it.\n"
 	"\n"
-	"	-s SCRIPT  run this one instead of those that the files name\n"
-	"	-v         print what the scripts print\n"
-	"	--update   write what is expected anew\n";
+	"	-s SCRIPT  run this script instead of those that the files name\n"
+	"	-v         print the output of the scripts\n"
+	"	--update   write the expected output anew\n";
 
 /* ---- which files ---------------------------------------------------------------------- */
 

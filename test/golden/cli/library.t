@@ -1,7 +1,7 @@
 # --scripts lists the library, in lines that fit a terminal
 $ erltrace --scripts | grep -A 1 '^births'
-> births      processes that start and end, one line per second; at the end, which
->             and why
+> births      processes that start and exit, one line per second; at the end,
+>             which and why
 $ erltrace --scripts | awk 'length > 80' | wc -l
 > 0
 # with what each shows: no line without text, none of the files left out
@@ -10,7 +10,7 @@ $ erltrace --scripts | sed '1,/^$/d' | sed '/^$/,$d' | grep -c '^[a-z0-9]* *$'
 ? 1
 # --scripts NAME shows the head
 $ erltrace --scripts births | head -4
-> births.d: processes that start and end, one line per second; at the end, which and why.
+> births.d: processes that start and exit, one line per second; at the end, which and why.
 >
 > 	erltrace -N NODE -qs births.d [for=SECONDS]
 >

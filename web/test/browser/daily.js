@@ -44,7 +44,7 @@ export const daily = {
 		const mine = 'BEGIN { printf("%s é", $$1); }';
 		const text = (p) => p.evaluate(() => [globalThis.erltrace.editor.text(), globalThis.erltrace.args]);
 		const page = await open(browser, `${bare}${scriptFragment(mine, "a b")}`);
-		await page.getByText("Not let in").waitFor();
+		await page.getByText("Access denied").waitFor();
 		page.faults.length = 0; // of not being let in
 		await page.goto(url);
 		await ready(page);
@@ -106,7 +106,7 @@ export const daily = {
 		is("those that need the kernel say so in the menu", await needs.locator("b").allInnerTexts(), ["locks", "slowwrite", "syscalls"]);
 		await page.keyboard.press("Escape");
 		await click(page, "locks");
-		await page.locator(".side-note").getByText("needs probes of the kernel").waitFor();
+		await page.locator(".side-note").getByText("needs kernel probes").waitFor();
 		ok("and beside the editor", true);
 		return page;
 	},

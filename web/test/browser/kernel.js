@@ -76,7 +76,7 @@ export const kernel = {
 		const text = (name) => readFileSync(new URL(`../../../scripts/${name}.d`, import.meta.url), "utf8");
 		await run(page, text("syscalls"), { nodes: ["page_demo"], ticks: 3 });
 		const cost = page.locator(".banner .stat", { hasText: "cost on node" });
-		is("what it costs is not known", await cost.locator(".value").innerText(), "not known");
+		is("what it costs is not known", await cost.locator(".value").innerText(), "unknown");
 		ok("and it is said why", /kernel/.test(await cost.getAttribute("title")));
 		await demo.ask(WRITES);
 		await hasTotal(page, "writer, writev", 60);

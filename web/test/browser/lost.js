@@ -29,7 +29,7 @@ export const lost = {
 		const pid = Number(await demo.ask("list_to_integer(os:getpid())."));
 		process.kill(pid, "SIGSTOP");
 		try {
-			await message.getByText(/nothing from page_still@\S+ for \d+ s/).waitFor();
+			await message.getByText(/no data from page_still@\S+ for \d+ s/).waitFor();
 			await page.locator(".banner .state").getByText("No data").waitFor();
 			ok("one that is silent is told", true);
 		} finally {

@@ -82,7 +82,7 @@ const own = {
 		await page.getByRole("button", { name: "Scripts" }).click();
 		ok("the library is in its menu", (await page.locator(".menu-body .item").count()) > 3);
 		const other = await open(browser, URL.replace(/#.*/, ""));
-		await other.getByText("Not let in").waitFor();
+		await other.getByText("Access denied").waitFor();
 		ok("another browser without token is not let in", true);
 		return page;
 	},

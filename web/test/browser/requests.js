@@ -151,7 +151,7 @@ export const requests = {
 		await page.mouse.down();
 		await page.mouse.move(box.x + box.width * 0.7, box.y + 40, { steps: 4 });
 		await page.mouse.up();
-		await page.getByRole("button", { name: "All of it" }).waitFor();
+		await page.getByRole("button", { name: "Whole request" }).waitFor();
 		await page.keyboard.press("Escape");
 		await page.waitForFunction(() => !document.querySelector(".flow-what button"));
 		ok("Esc goes back, and does not stop", await page.evaluate(() => globalThis.erltrace.running));
@@ -184,11 +184,11 @@ export const requests = {
 			const list = await ends(page, 4);
 			const find = (text) => list.find((r) => text.test(r.says)) ?? list;
 			is("idle: no mark", [find(/^Then nothing happened in it for [\d.]+ m?s\.$/).mark, find(/^Then nothing/).took.startsWith("≥")], ["", false]);
-			is("waits: who has it", [find(/slow took \{go,.*, and did no more for/).mark, find(/slow took/).took.startsWith("≥")], ["waits", true]);
-			is("waits: who has not taken it", [find(/sent to deaf .* was not taken/).mark, find(/deaf/).took.startsWith("≥")], ["waits", true]);
-			is("where the time went", [/slow took/, /sent to deaf/].map((t) => find(t).most.replace(/: .*/, "")), ["slow, no more is known", "deaf, in the mailbox"]);
+			is("waits: who has it", [find(/slow received \{go,.*, and did nothing more for/).mark, find(/slow received/).took.startsWith("≥")], ["waits", true]);
+			is("waits: who has not taken it", [find(/sent to deaf .* was not received/).mark, find(/deaf/).took.startsWith("≥")], ["waits", true]);
+			is("where the time went", [/slow received/, /sent to deaf/].map((t) => find(t).most.replace(/: .*/, "")), ["slow, nothing more is known", "deaf, in the mailbox"]);
 			is("a crash", find(/^frail exited: oops\./).mark, "exit");
-			is("waits, drawn: the client waits, the server has it", await picked(page, "slow took"), {
+			is("waits, drawn: the client waits, the server has it", await picked(page, "slow received"), {
 				mark: "waits",
 				rows: ["slow"],
 				open: ["waiting", "holds"],
@@ -204,7 +204,7 @@ export const requests = {
 
 			// One click waits longer; the form has it then, also in the next page.
 			const before = await page.evaluate(() => globalThis.erltrace.run.id);
-			await picked(page, "slow took");
+			await picked(page, "slow received");
 			await page.getByRole("button", { name: "Wait 1 s" }).click();
 			await hasRun(page, before);
 			ok("wait longer", (await page.evaluate(() => globalThis.erltrace.run.source)).includes("flowtime=1s"));
@@ -249,9 +249,9 @@ export const requests = {
 			await ask(demo, "chatty", "slow");
 			await hasFlows(page, 2);
 			const list = (await ends(page, 2)).sort((a, b) => (a.mark < b.mark ? -1 : 1));
-			is("marks", list.map((r) => [r.mark, r.took.startsWith("≥")]), [["cut", true], ["goes on", true]]);
-			is("cut: why", list[0].says, "It is incomplete: it had more messages and spawns than are followed (option flowhops).");
-			is("goes on: where it was", /^It goes on, .* slow took/.test(list[1].says), true);
+			is("marks", list.map((r) => [r.mark, r.took.startsWith("≥")]), [["continues", true], ["cut", true]]);
+			is("cut: why", list[1].says, "It is incomplete: it had more messages and spawns than are followed (option flowhops).");
+			is("continues: where it was", /^It continues, .* slow received/.test(list[0].says), true);
 			is("cut, drawn", (await picked(page, "flowhops")).mark, "cut");
 		});
 		return page;
