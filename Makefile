@@ -174,9 +174,10 @@ else
 LEFT_OUT := $(filter-out %/paths.c %/cancel.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) $(filter-out %/worker.c,$(wildcard c_src/client/*.c)) \
 	c_src/cli/bridge.c c_src/web/list_nodes.c c_src/serve/watch_nodes.c
 endif
-LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c,$(wildcard c_src/web/*.c c_src/serve/*.c) $(METRICS_SRC))
-CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/cli/replay c_src/client c_src/node c_src/web \
-	c_src/metrics c_src/serve))))
+LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c c_src/post/no_poster.c, \
+	$(wildcard c_src/web/*.c c_src/serve/*.c) $(METRICS_SRC) c_src/post/post.c c_src/post/poster.c)
+CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/cli/replay c_src/client \
+	c_src/node c_src/post c_src/web c_src/metrics c_src/serve))))
 
 # Inside a node; beam/nif/erlang_provider.c has the list of providers that holds there. Its functions
 # and many threads are tested with a VM that is none.
@@ -268,7 +269,7 @@ $(1)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
 $(addprefix $(1)/c_src/,node/%.o cli/node_%.o cli/bridge.o client/%.o web/list_nodes.o serve/watch_nodes.o): CPPFLAGS += $(EI_CFLAGS)
-$(1)/c_src/web/%.o $(1)/c_src/serve/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
+$(1)/c_src/post/%.o $(1)/c_src/web/%.o $(1)/c_src/serve/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
 $(1)/c_src/beam/fast/fast_core.o: $(CORE)
 $(1)/c_src/beam/fast/fast_core.o: CPPFLAGS += $(CORE:%=-DERLTRACE_CORE='"%"')
 $(1)/c_src/node/paths.o: $(BUILD)/.prefix
@@ -566,10 +567,11 @@ manual:
 ERL_SRC := $(sort $(wildcard src/*.erl))
 PRIV := $(patsubst ./%,%,$(O)/priv)
 EBIN := $(patsubst ./%,%,$(O)/ebin)
+HRL := erltrace_nifs.hrl erltrace_needs.hrl erltrace_state.hrl erltrace_modules.hrl
 
 .PHONY: erlang nif test-erlang erl-tests
 erlang: nif $(EBIN)/erltrace.app
-nif: $(PRIV)/erltrace.so $(BUILD)/erltrace_nifs.hrl $(BUILD)/erltrace_needs.hrl $(BUILD)/erltrace_modules.hrl
+nif: $(PRIV)/erltrace.so $(HRL:%=$(BUILD)/%)
 
 $(PRIV)/erltrace.so: $(NIF_OBJ)
 	$(call link,$(CC) $(ALL_LDFLAGS) $(NIF_LDFLAGS))
@@ -577,17 +579,17 @@ $(PRIV)/erltrace.so: $(NIF_OBJ)
 $(BUILD)/test/beam/beam_threads: $(NIF_OBJ) $(BEAM_TEST_SRC:%.c=$(BUILD)/%.o)
 	$(call link,$(CC) -pie $(ALL_LDFLAGS))
 
-# What erltrace_nif.erl exports, the types of erltrace_needs.erl, and which modules are ours. They are included
-# as ../build/erltrace_*.hrl, so that rebar3 and mix find them after make nif; older ones that lie there are
-# found first, whatever O is.
-MADE_HRL := $(sort $(BUILD)/erltrace_nifs.hrl $(BUILD)/erltrace_needs.hrl $(BUILD)/erltrace_modules.hrl \
-	$(wildcard build/erltrace_nifs.hrl build/erltrace_needs.hrl build/erltrace_modules.hrl))
+# What erltrace_nif.erl exports, the types of erltrace_needs.erl and erltrace_objects.erl, and which modules are
+# ours. They are included as ../build/erltrace_*.hrl, so that rebar3 and mix find them after make nif; older ones
+# that lie there are found first, whatever O is.
+MADE_HRL := $(sort $(HRL:%=$(BUILD)/%) $(wildcard $(HRL:%=build/%)))
 $(filter-out %_modules.hrl,$(MADE_HRL)): %.hrl:
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)awk -f $(filter %.awk,$^) $(filter %.def,$^) >$@
 $(filter %_nifs.hrl,$(MADE_HRL)): c_src/beam/nifs.def tools/nifs.awk
 $(filter %_needs.hrl,$(MADE_HRL)): c_src/beam/needs.def tools/needs.awk
+$(filter %_state.hrl,$(MADE_HRL)): c_src/state.def tools/state-types.awk
 $(filter %_modules.hrl,$(MADE_HRL)): $(ERL_SRC)
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)

@@ -30,8 +30,18 @@
 %% When a script has ended by `exit()', or has been stopped, its END clauses run and their results
 %% can be read; after that the calls return `{error, exited}' or `{error, stopped}'.
 -module(erltrace).
--export([open/0, close/1, script/1, script/2, compile/2, compile/3, set_record/3, setopt/3, go/1, stop/1,
-         status/1, controlling_process/2]).
+-export([
+    open/0,
+    close/1,
+    script/1, script/2,
+    compile/2, compile/3,
+    set_record/3,
+    setopt/3,
+    go/1,
+    stop/1,
+    status/1,
+    controlling_process/2
+]).
 -export([walk/1, consume/1, aggregations/1, output/1, snapshot/2]).
 -export([subscribe/1, subscribe/2, ack/1, unsubscribe/2]).
 -export([probes/0, probes/1, options/0, format_error/1, format_error/2]).
@@ -137,9 +147,9 @@ compile(H, Source, Args) ->
     All = [H, Source, Args],
     call(H, {compile, text(Source, All), texts(Args, All)}, All).
 
-%% @doc The fields of a record, for patterns such as `#order{id = Id}' and erlfield() in scripts that
-%% are compiled afterwards. Without it they are found in the debug information of the modules that
-%% the script's probes name.
+%% @doc The fields of a record, for patterns such as `#order{id = Id}' and erlfield() in scripts
+%% that are compiled afterwards. Without it they are found in the debug information of the modules
+%% that the script's probes name.
 -spec set_record(handle(), Name :: atom(), Fields :: [atom()]) -> ok | {error, reason()}.
 set_record(H, Name, Fields) ->
     Args = [H, Name, Fields],
@@ -161,29 +171,30 @@ stop(H) ->
 %%
 %% `fired', how many probes have fired; `lost', how many returns were lost for lack of room;
 %% `unnamed', how many names of processes were, which are shown by their pids; `no_args', how many
-%% returns and exceptions had no arguments of their calls; `cut_args', at how many of them patterns or
-%% comparisons met parts of arguments that were not kept, being too large or not to be copied; `bufsize',
-%% the size of the trace buffer of each thread; `prints', whether anything is ever written there while the
-%% script runs;
+%% returns and exceptions had no arguments of their calls; `cut_args', at how many of them patterns
+%% or comparisons met parts of arguments that were not kept, being too large or not to be copied;
+%% `bufsize', the size of the trace buffer of each thread; `prints', whether anything is ever
+%% written there while the script runs;
 %% `skipped', how many processes belong to another tracer (before OTP 27); `left', how many
 %% functions have somebody else's pattern, so that not all of their calls may be seen (before OTP
 %% 27); `missing', which probes cannot fire here and why, or `<<>>'; `returns_by', whether returns
 %% are matched by the `stack' pointer or, where the VM's layout is not known, by `names', and
-%% `undefined' if nothing needs it; `things', of a script with probes of the provider state, how many
-%% `rounds' there were, how many `partial' ones, how many things these have `seen', how often a process was
-%% `silent', the CPU time of the `first' two passes in ns, the `longest' slice in ns, and the `cost' of the others in
-%% percent of the schedulers' time; `stacks', of a script that records Erlang stacks, whether the
-%% `table' of loaded code is known, which functions and lines are looked up in, or why it was refused,
-%% and how many frames of the node were not in it when they were looked up (`unknown'; `changed': other
-%% code was there), which are shown as addresses; `samples', of a script that samples the schedulers, by
-%% which `signal', how many `threads' there are and how many samples of the node found no room so far
-%% (`drops'), or why that was `refused'; `calls', which `way' function probes go, `fast' or `traced'
-%% (`none': there are none), how many `functions' do, how many are `counted' by the VM and have no
-%% events, which are `traced' although the others are not, as reason, number and example, `why' the
-%% fast way is not possible, or `<<>>', and whether the script has `warned' of that; `cost', the
-%% percentage of the schedulers' busy time that the script takes, with rounds and samples;
-%% `aborted', why the watchdog ended the script. After that, what was gathered can be read once more; then the calls that read results
-%% return the reason as an error.
+%% `undefined' if nothing needs it; `things', of a script with probes of the provider state, how
+%% many `rounds' there were, how many `partial' ones, how many things these have `seen', how often a
+%% process was `silent', the CPU time of the `first' two passes in ns, the `longest' slice in ns,
+%% and the `cost' of the others in percent of the schedulers' time; `stacks', of a script that
+%% records Erlang stacks, whether the `table' of loaded code is known, which functions and lines are
+%% looked up in, or why it was refused, and how many frames of the node were not in it when they
+%% were looked up (`unknown'; `changed': other code was there), which are shown as addresses;
+%% `samples', of a script that samples the schedulers, by which `signal', how many `threads' there
+%% are and how many samples of the node found no room so far (`drops'), or why that was `refused';
+%% `calls', which `way' function probes go, `fast' or `traced' (`none': there are none), how many
+%% `functions' do, how many are `counted' by the VM and have no events, which are `traced' although
+%% the others are not, as reason, number and example, `why' the fast way is not possible, or `<<>>',
+%% and whether the script has `warned' of that; `cost', the percentage of the schedulers' busy time
+%% that the script takes, with rounds and samples; `aborted', why the watchdog ended the script.
+%% After that, what was gathered can be read once more; then the calls that read results return the
+%% reason as an error.
 -spec status(handle()) -> {ok, #{state := state(), running := boolean(),
                                  fired := non_neg_integer(),
                                  lost := non_neg_integer(), unnamed := non_neg_integer(),
@@ -213,8 +224,8 @@ controlling_process(H, Owner) ->
 %% ---- results ---------------------------------------------------------------------------------
 
 %% @doc What the aggregations gathered since the last walk; `ok' if that is nothing. Keys are in
-%% the order in which the script has them. Of a scheduler that is put aside in the midst of an event, what
-%% it has gathered is in a later walk; after {@link stop/1} all of it is there.
+%% the order in which the script has them. Of a scheduler that is put aside in the midst of an
+%% event, what it has gathered is in a later walk; after {@link stop/1} all of it is there.
 -spec walk(handle()) -> ok | {ok, [{function_name(), [key()], value()}]} | {error, reason()}.
 walk(H) ->
     case call(H, {walk, true}, [H]) of
@@ -224,8 +235,8 @@ walk(H) ->
     end.
 
 %% @doc Everything that the aggregations hold, by name (`<<"_">>' for `@'), with keys in the order
-%% in which the script has them. Nothing is cleared. As in {@link walk/1}, what a scheduler that is put
-%% aside has gathered may come later.
+%% in which the script has them. Nothing is cleared. As in {@link walk/1}, what a scheduler that is
+%% put aside has gathered may come later.
 -spec aggregations(handle()) -> {ok, [aggregation()]} | {error, reason()}.
 aggregations(H) ->
     call(H, {walk, false}, [H]).
@@ -260,7 +271,8 @@ item_text({fault, Text}) -> [Text, $\n];
 item_text({warning, Text}) -> [Text, $\n].
 
 %% @doc Writes what a script with `bufpolicy=ring' has recorded to files in the folder of the option
-%% `snapshotdir', while it goes on; `Why' is in their names. (`snapshot()' of a script does the same.)
+%% `snapshotdir', while it goes on; `Why' is in their names. (`snapshot()' of a script does the
+%% same.)
 -spec snapshot(handle(), Why :: iodata()) -> {ok, [file:filename()]} | {error, reason()}.
 snapshot(H, Why) ->
     case call(H, {snapshot, unicode:characters_to_binary(Why), text}, [H, Why]) of
@@ -325,24 +337,26 @@ flush(Ref) ->
 
 %% ---- scripts that are always on --------------------------------------------------------------
 
-%% @doc The scripts of the application's setting `scripts' (doc/deploy.md), by their names. Of each the
-%% `state', which is armed, paused to stay within its budget, or failed, and `why'; how often it
+%% @doc The scripts of the application's setting `scripts' (doc/deploy.md), by their names. Of each
+%% the `state', which is armed, paused to stay within its budget, or failed, and `why'; how often it
 %% `starts', `errors', `events', `pauses'; `spent' nanoseconds of processor time; milliseconds
-%% that it was `armed', and `paused' or ended; and `demand', the part of the schedulers' time that it takes
-%% while it is armed; `unmatched', the probe descriptions that match nothing so far, and why.
+%% that it was `armed', and `paused' or ended; and `demand', the part of the schedulers' time that
+%% it takes while it is armed; `unmatched', the probe descriptions that match nothing so far, and
+%% why.
 -spec scripts() -> [{Name :: binary(), #{atom() | {drops | left_out, binary()} => term()}}].
 scripts() ->
     erltrace_deploy:scripts().
 
-%% @doc Looks at the settings and the files of the scripts that are always on, now instead of within five
-%% seconds.
+%% @doc Looks at the settings and the files of the scripts that are always on, now instead of within
+%% five seconds.
 -spec reload() -> ok | {error, not_running}.
 reload() ->
     erltrace_deploy:reload().
 
-%% @doc What the scripts that are always on have gathered, as metrics: name, type, help, and the samples
-%% with their labels as Prometheus prints them. A sample of a summary has its count, its sum and its
-%% quantiles, of a histogram its buckets and its count. Where a sum is `undefined' there is none.
+%% @doc What the scripts that are always on have gathered, as metrics: name, type, help, and the
+%% samples with their labels as Prometheus prints them. A sample of a summary has its count, its sum
+%% and its quantiles, of a histogram its buckets and its count. Where a sum is `undefined' there is
+%% none.
 -spec metrics() -> [erltrace_metrics:family()].
 metrics() ->
     case ets:whereis(erltrace_metrics) of

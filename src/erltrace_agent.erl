@@ -3,13 +3,15 @@
 %% @doc The command's end inside a node. bin/erltrace connects as a hidden C node, calls start/3 and
 %% talks with two processes: erltrace_conn, which monitors both ends, and the worker,
 %% which is this module. The worker owns the handle: it compiles, starts, and sends what the script
-%% gathers as a stream, one batch at a time. The next batch is made when the command asks for it, so that a slow
-%% reader costs no memory here. The worker is `sensitive': a script never sees it.
+%% gathers as a stream, one batch at a time. The next batch is made when the command asks for it, so
+%% that a slow reader costs no memory here. The worker is `sensitive': a script never sees it.
 %%
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File,
-%% Source}}}', `{batch, [{stream | text | err | drop | live | alert | snapopen | snap | snapend, Binary}]}', `{rows, [Probe |
-%% Brief]}', `{unmatched, [{Line, Column, Sentence}]}', `{code, Binary}', `{ping, 0}', `{done, ExitCode}' (-1: not by exit()). From it: `go', `{go_stream,
-%% Nodes}' (in so many), `more', `stop', `alive', `snapshot' (SIGUSR1), `{key, {Byte, Rows, Columns}}'.
+%% Source}}}', `{batch, [{stream | text | err | drop | live | alert | snapopen | snap | snapend,
+%% Binary}]}', `{rows, [Probe | Brief]}', `{unmatched, [{Line, Column, Sentence}]}',
+%% `{code, Binary}', `{ping, 0}', `{done, ExitCode}' (-1: not by exit()).
+%% From it: `go', `{go_stream, Nodes}' (in so many), `more', `stop', `alive', `snapshot' (SIGUSR1),
+%% `{key, {Byte, Rows, Columns}}'.
 %%
 %% Streams are what doc/stream.md describes. Alerts of a flight recorder come as text.
 %%
@@ -38,10 +40,12 @@
 -define(POLL, 10).          % ms between two polls for output; where there was none longer, up to
 -define(SLOW_POLL, 50).     % this, where trace buffers
 -define(LARGE, 1048576).    % of so many bytes are not full by then
--define(SAMPLES_POLL, 100). % of a script that only samples: no flood comes from there; and if it prints
+%% of a script that only samples: no flood comes from there; and if it prints
+-define(SAMPLES_POLL, 100).
 -define(SILENT_POLL, 1000). % nothing, this: what it gathers is wanted at its end
 -define(GATHER, 1000).      % ms between two changes of aggregations in a stream, at most
--define(LEAST_GATHER, 20).  % where ticks of --live show them: twice as often as these, but not more often
+%% where ticks of --live show them: twice as often as these, but not more often
+-define(LEAST_GATHER, 20).
 -define(BEAT, 100).         % ms after which a stream says the time, where several are read as one
 
 %% The version of these messages and of the arguments of start/3. It changes, here and in
@@ -55,18 +59,25 @@
 -type out() :: {give | tell, message()}. % give: then wait until the command wants more
 -type next() :: ready | {running, Ms :: non_neg_integer()} | {leave, ExitCode :: integer()}.
 
--record(data, {command :: pid(),
-               conn :: pid(),
-               spec :: spec(),
-               h :: pid() | undefined,             % the handle
-               form :: text | terminal | json | data,
-               out = [] :: [out()],
-               next = ready :: next(),
-               tick :: integer(),                  % ms: when it is due
-               unmatched = {[], []} :: {Loaded :: [module()], [tuple()]}, % what match_again/1 looked at, and found
-               poll = ?POLL :: pos_integer(),      % ms between two polls, and
-               slowest = ?POLL :: pos_integer(),   % the longest that may be
-               stream :: {stream, Ms :: pos_integer(), Beat :: non_neg_integer(), Form :: atom()} | undefined}).
+-record(data, {
+    command :: pid(),
+    conn :: pid(),
+    spec :: spec(),
+    % the handle
+    h :: pid() | undefined,
+    form :: text | terminal | json | data,
+    out = [] :: [out()],
+    next = ready :: next(),
+    % ms: when it is due
+    tick :: integer(),
+    % what match_again/1 looked at, and found
+    unmatched = {[], []} :: {Loaded :: [module()], [tuple()]},
+    % ms between two polls, and
+    poll = ?POLL :: pos_integer(),
+    % the longest that may be
+    slowest = ?POLL :: pos_integer(),
+    stream :: {stream, Ms :: pos_integer(), Beat :: non_neg_integer(), Form :: atom()} | undefined
+}).
 
 %% @doc Called by the command: its pid, its connection (a port, with some carriers a process), and
 %% what to do.
@@ -101,7 +112,9 @@ init({Command, Conn, Spec}) ->
     process_flag(sensitive, true),
     erltrace_room:make(),
     _ = erlang:monitor(process, Conn),
-    {ok, preparing, #data{command = Command, conn = Conn, spec = Spec, form = form(Spec), tick = now_ms()}}.
+    {ok, preparing, #data{
+        command = Command, conn = Conn, spec = Spec, form = form(Spec), tick = now_ms()
+    }}.
 
 -spec handle_event(gen_statem:event_type(), term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()).
@@ -286,7 +299,15 @@ go(Data) ->
 tell_conn({ok, #{calls := #{way := Way}}}, #data{conn = Conn}) -> Conn ! {calls, Way};
 tell_conn(_, _) -> ok.
 
-slowest({ok, #{samples := #{}, calls := #{way := none}, armed := [], things := undefined, prints := Prints}}) ->
+slowest(
+    {ok, #{
+        samples := #{},
+        calls := #{way := none},
+        armed := [],
+        things := undefined,
+        prints := Prints
+    }}
+) ->
     case Prints of
         true -> ?SAMPLES_POLL;
         false -> ?SILENT_POLL
@@ -295,7 +316,8 @@ slowest({ok, #{bufsize := Size}}) when Size >= ?LARGE -> ?SLOW_POLL;
 slowest(_) -> ?POLL.
 
 %% A script that prints is read often, one that does not wakes the node up less.
-next_poll([], #data{poll = Poll, slowest = Slowest} = Data) -> Data#data{poll = min(2 * Poll, Slowest)};
+next_poll([], #data{poll = Poll, slowest = Slowest} = Data) ->
+    Data#data{poll = min(2 * Poll, Slowest)};
 next_poll(_, Data) -> Data#data{poll = ?POLL}.
 
 work(Data0) ->
@@ -359,25 +381,50 @@ armed_lines(#data{spec = Spec} = Data) ->
         {ok, Counts} ->
             Armed = maps:get(armed, Counts, []) ++ maps:get(counted, Counts, []),
             #{way := Way, functions := N} = Calls = maps:get(calls, Counts),
-            Nothing = Armed =:= [] andalso (Way =/= fast orelse N =:= 0) andalso
-                maps:get(running, Counts, true), % it may have ended already
-            lines([{"armed: ~ts", [lists:join(", ", [armed(A) || A <- Armed])]} ||
-                      Verbose, Armed =/= []] ++
-                  [{"armed: nothing", []} || Verbose, Nothing] ++
-                  [{"~ts", [Line]} ||
-                      Verbose, Line <- [erltrace_calls:line(Calls)], Line =/= none] ++
-                  [{"returns are found by ~s", [returns(By)]} ||
-                      Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined] ++
-                  [{"ustack() has no lines: ~ts", [Why]} ||
-                      Verbose, #{table := {refused, Why}} <- [maps:get(stacks, Counts, undefined)]] ++
-                  [{"samples: signal ~b, ~b scheduler~s", [Signal, Threads, plural(Threads, "s")]} ||
-                      Verbose, #{signal := Signal, threads := Threads} <-
-                                   [maps:get(samples, Counts, undefined)]] ++
-                  [{"~ts", [Missing]} || Missing <- [maps:get(missing, Counts, <<>>)],
-                                         Missing =/= <<>>] ++
-                  [{"warning: ~ts", [Text]} || Text <- unmatched_texts(Data)] ++
-                  [{"~b process~s left out: traced by somebody else already",
-                    [Left, plural(Left, "es")]} || Left <- [maps:get(skipped, Counts, 0)], Left > 0]);
+            Nothing =
+                Armed =:= [] andalso (Way =/= fast orelse N =:= 0) andalso
+                    % it may have ended already
+                    maps:get(running, Counts, true),
+            lines(
+                [
+                    {"armed: ~ts", [lists:join(", ", [armed(A) || A <- Armed])]}
+                 || Verbose, Armed =/= []
+                ] ++
+                    [{"armed: nothing", []} || Verbose, Nothing] ++
+                    [
+                        {"~ts", [Line]}
+                     || Verbose, Line <- [erltrace_calls:line(Calls)], Line =/= none
+                    ] ++
+                    [
+                        {"returns are found by ~s", [returns(By)]}
+                     || Verbose, By <- [maps:get(returns_by, Counts, undefined)], By =/= undefined
+                    ] ++
+                    [
+                        {"ustack() has no lines: ~ts", [Why]}
+                     || Verbose,
+                        #{table := {refused, Why}} <- [maps:get(stacks, Counts, undefined)]
+                    ] ++
+                    [
+                        {"samples: signal ~b, ~b scheduler~s", [
+                            Signal, Threads, plural(Threads, "s")
+                        ]}
+                     || Verbose,
+                        #{signal := Signal, threads := Threads} <-
+                            [maps:get(samples, Counts, undefined)]
+                    ] ++
+                    [
+                        {"~ts", [Missing]}
+                     || Missing <- [maps:get(missing, Counts, <<>>)],
+                        Missing =/= <<>>
+                    ] ++
+                    [{"warning: ~ts", [Text]} || Text <- unmatched_texts(Data)] ++
+                    [
+                        {"~b process~s left out: traced by somebody else already", [
+                            Left, plural(Left, "es")
+                        ]}
+                     || Left <- [maps:get(skipped, Counts, 0)], Left > 0
+                    ]
+            );
         _ ->
             lines([])
     end.
@@ -401,8 +448,8 @@ unmatched(#data{spec = Spec, unmatched = {_, Before}} = Data) ->
             {[], Data}
     end.
 
-%% -Z: the person who gave it is told what it leaves out. (Of several nodes one may have it: the command
-%% tells what none has.)
+%% -Z: the person who gave it is told what it leaves out. (Of several nodes one may have it: the
+%% command tells what none has.)
 unmatched_texts(#data{spec = Spec, stream = {stream, _, 0, _}} = Data) ->
     ByUser = lists:keymember(<<"zdefs">>, 1, proplists:get_value(settings, Spec, [])),
     case ByUser andalso not proplists:is_defined(live, Spec) andalso ask(unmatched, Data) of
@@ -425,25 +472,52 @@ cost_lines(#data{spec = Spec} = Data) ->
     Verbose = proplists:get_bool(verbose, Spec),
     case ask(counts, Data) of
         {ok, Counts} ->
-            lines([{"probes fired ~b time~s", [N, plural(N, "s")]} ||
-                      Verbose, N <- [maps:get(fired, Counts, 0)]] ++
-                  [{"it took ~.1f % of the schedulers' busy time", [float(C)]} ||
-                      Verbose, C <- [maps:get(cost, Counts, 0)]] ++
-                  [{"~b frame~s of stacks shown as addresses: their code was being loaded or removed",
-                    [N, plural(N, "s")]} ||
-                      Verbose, #{unknown := N} <- [maps:get(stacks, Counts, undefined)], N > 0] ++
-                  [{"no room for ~b call~s or process~s: their returns and depth are missing",
-                    [N, plural(N, "s"), plural(N, "es")]} ||
-                      N <- [maps:get(lost, Counts, 0)], N > 0] ++
-                  [{"no room for ~b name~s: these processes are shown by their pids",
-                    [N, plural(N, "s")]} ||
-                      N <- [maps:get(unnamed, Counts, 0)], N > 0] ++
-                  [{"~b return~s or exception~s without the arguments of the call: there was no room "
-                    "to keep them, or a tail call had ended it", [N, plural(N, "s"), plural(N, "s")]} ||
-                      N <- [maps:get(no_args, Counts, 0)], N > 0] ++
-                  [{"at ~b return~s, the script asked about parts of arguments that were not kept "
-                    "(too large, or not to be copied): it may have another answer at the entry", [N, plural(N, "s")]} ||
-                      N <- [maps:get(cut_args, Counts, 0)], N > 0]);
+            lines(
+                [
+                    {"probes fired ~b time~s", [N, plural(N, "s")]}
+                 || Verbose, N <- [maps:get(fired, Counts, 0)]
+                ] ++
+                    [
+                        {"it took ~.1f % of the schedulers' busy time", [float(C)]}
+                     || Verbose, C <- [maps:get(cost, Counts, 0)]
+                    ] ++
+                    [
+                        {"~b frame~s of stacks shown as addresses: their code was being loaded "
+                         "or removed",
+                            [N, plural(N, "s")]}
+                     || Verbose, #{unknown := N} <- [maps:get(stacks, Counts, undefined)], N > 0
+                    ] ++
+                    [
+                        {"no room for ~b call~s or process~s: their returns and depth are missing",
+                            [N, plural(N, "s"), plural(N, "es")]}
+                     || N <- [maps:get(lost, Counts, 0)], N > 0
+                    ] ++
+                    [
+                        {"no room for ~b name~s: these processes are shown by their pids", [
+                            N, plural(N, "s")
+                        ]}
+                     || N <- [maps:get(unnamed, Counts, 0)], N > 0
+                    ] ++
+                    [
+                        {
+                            "~b return~s or exception~s without the arguments of the call: there "
+                            "was no room "
+                            "to keep them, or a tail call had ended it",
+                            [N, plural(N, "s"), plural(N, "s")]
+                        }
+                     || N <- [maps:get(no_args, Counts, 0)], N > 0
+                    ] ++
+                    [
+                        {
+                            "at ~b return~s, the script asked about parts of arguments that were "
+                            "not kept "
+                            "(too large, or not to be copied): it may have another answer at the "
+                            "entry",
+                            [N, plural(N, "s")]
+                        }
+                     || N <- [maps:get(cut_args, Counts, 0)], N > 0
+                    ]
+            );
         _ ->
             lines([])
     end.

@@ -1,9 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What alert() of deployed scripts says. An alert is known by its script and its name. It begins with
-%% the first call and is over when there was none for `hold' seconds, or its script has been removed: both are
-%% logged and told to telemetry, once, as `erltrace serve' does. At most `per_minute' begin in a minute, and
-%% ?MOST are kept; what is left out is counted, and told once a minute.
+%% @doc What alert() of deployed scripts says. An alert is known by its script and its name. It
+%% begins with the first call and is over when there was none for `hold' seconds, or its script has
+%% been removed: both are logged and told to telemetry, once, as `erltrace serve' does. At most
+%% `per_minute' begin in a minute, and ?MOST are kept; what is left out is counted, and told once a
+%% minute.
 %%
 %% Those that go on are rows `{{alert, Script, Name}, Text}' of the table of metrics.
 -module(erltrace_alerts).
@@ -36,7 +37,8 @@ start_link() ->
 fire(_, []) ->
     ok;
 fire(Script, Calls) ->
-    gen_server:cast(?MODULE, {fire, Script, maps:to_list(maps:from_list(Calls))}). % the last of each name
+    % the last of each name
+    gen_server:cast(?MODULE, {fire, Script, maps:to_list(maps:from_list(Calls))}).
 
 %% @doc The script has been removed.
 -spec forget(Script :: binary()) -> ok.
@@ -50,7 +52,10 @@ settings(Settings) ->
 %% @doc Those that go on.
 -spec all() -> [{Script :: binary(), Name :: binary(), Text :: binary()}].
 all() ->
-    [{Script, Name, Text} || [Script, Name, Text] <- ets:match(?TABLE, {{alert, '$1', '$2'}, '$3'})].
+    [
+        {Script, Name, Text}
+     || [Script, Name, Text] <- ets:match(?TABLE, {{alert, '$1', '$2'}, '$3'})
+    ].
 
 %% @doc How many were left out so far.
 -spec dropped() -> non_neg_integer().
@@ -80,7 +85,12 @@ handle_call(_, _, St) ->
 
 -spec handle_cast(term(), #st{}) -> {noreply, #st{}}.
 handle_cast({fire, Script, Calls}, St) ->
-    {noreply, look_later(lists:foldl(fun({Name, Text}, S) -> fired({Script, Name}, Text, S) end, minute(St), Calls))};
+    {noreply,
+        look_later(
+            lists:foldl(
+                fun({Name, Text}, S) -> fired({Script, Name}, Text, S) end, minute(St), Calls
+            )
+        )};
 handle_cast(_, St) ->
     {noreply, St}.
 
@@ -94,7 +104,9 @@ handle_info(_, St) ->
 
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{on = On, hold = Hold, per_minute = Most, left_out = Left}} = Status) ->
-    Status#{state := #{alerts => maps:keys(On), hold => Hold, per_minute => Most, left_out => Left}}.
+    Status#{
+        state := #{alerts => maps:keys(On), hold => Hold, per_minute => Most, left_out => Left}
+    }.
 
 %% As long as there is something to end or to tell.
 look_later(#st{looks = false, on = On, left_out = Left} = St) when map_size(On) > 0; Left > 0 ->
@@ -106,7 +118,10 @@ look_later(St) ->
 minute(#st{since = Since, left_out = Left} = St) ->
     case now_ms() - Since >= 60000 of
         true ->
-            Left > 0 andalso logger:warning("erltrace: ~b alerts of scripts were left out in the last minute", [Left]),
+            Left > 0 andalso
+                logger:warning(
+                    "erltrace: ~b alerts of scripts were left out in the last minute", [Left]
+                ),
             St#st{since = now_ms(), begun = 0, left_out = 0};
         false ->
             St
@@ -121,7 +136,8 @@ fired({Script, Name} = Id, Text, #st{on = On, begun = Begun, per_minute = Most} 
     goes_on(Id, Text, St#st{begun = Begun + 1});
 fired(_, _, #st{left_out = Left} = St) ->
     _ = ets:update_counter(?TABLE, ?DROPPED, 1, {?DROPPED, 0}),
-    Left =:= 0 andalso logger:warning("erltrace: too many alerts: others are left out, and counted"),
+    Left =:= 0 andalso
+        logger:warning("erltrace: too many alerts: others are left out, and counted"),
     St#st{left_out = Left + 1}.
 
 goes_on({Script, Name} = Id, Text, #st{on = On} = St) ->

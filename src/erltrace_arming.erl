@@ -1,10 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the fast
-%% way to calls (erltrace_fastcalls) if that is taken (erltrace_calls), the VM's counters
+%% @doc What a running script has armed in the node: trace flags and patterns (erltrace_vm), the
+%% fast way to calls (erltrace_fastcalls) if that is taken (erltrace_calls), the VM's counters
 %% (erltrace_counters), the messages of the system monitor and of net_kernel
-%% (erltrace_sysmon), the sequential system tracer (erltrace_flows), modules loaded while the script runs (erltrace_rearm). It is a value that the
-%% handle's process keeps from go until disarm/1.
+%% (erltrace_sysmon), the sequential system tracer (erltrace_flows), modules loaded while the script
+%% runs (erltrace_rearm). It is a value that the handle's process keeps from go until disarm/1.
 -module(erltrace_arming).
 -export([arm/5, disarm/1, counts/2, counts_interval/1, rearm/1, rearm_interval/1, sweeps/1,
          stacks/1, key/2, about/1]).
@@ -71,9 +71,9 @@ arm_needs(Number, Owner, Known, #arming{nif = Nif, sup = Sup} = A) ->
             {error, <<"ET_NOMEM">>, <<"out of memory">>}
     end.
 
-%% Where calls come by the fast way, or the script only samples, no process need be flagged: neither exits nor
-%% registrations are traced then, if the script can do without. It must be known where the VM keeps names. For tests the
-%% setting exit_events has that by the tracer's way too.
+%% Where calls come by the fast way, or the script only samples, no process need be flagged: neither
+%% exits nor registrations are traced then, if the script can do without. It must be known where the
+%% VM keeps names. For tests the setting exit_events has that by the tracer's way too.
 unflagged(Nif, IsFast) ->
     Asked = application:get_env(erltrace, exit_events, true) =:= false,
     Samples = erltrace_nif:samples(Nif) =:= true andalso erltrace_nif:calls(Nif) =:= none,
@@ -176,12 +176,20 @@ disarm(#arming{nif = Nif, armed = Armed, fast = Fast, calls = Calls} = A) ->
     erltrace_sysmon:stop(A#arming.sysmon),
     erltrace_fastcalls:disarm(Fast),
     erltrace_vm:disarm(Armed),
-    _ = case erltrace_flows:stop(A#arming.flows) of % when nobody gets a token any more
+    % when nobody gets a token any more
+    _ =
+        case erltrace_flows:stop(A#arming.flows) of
             ok -> ok;
             {warning, Text} -> catch erltrace_nif:warn(Nif, Text)
         end,
-    A1#arming{armed = undefined, flows = undefined, fast = undefined, sysmon = undefined, wall = undefined,
-              rearm = undefined}.
+    A1#arming{
+        armed = undefined,
+        flows = undefined,
+        fast = undefined,
+        sysmon = undefined,
+        wall = undefined,
+        rearm = undefined
+    }.
 
 %% ---- what the VM counts ----------------------------------------------------------------------
 
@@ -230,7 +238,9 @@ rearm(#arming{nif = Nif, armed = Armed} = A) ->
 
 rearm_modules(#arming{rearm = undefined} = A) ->
     A;
-rearm_modules(#arming{nif = Nif, rearm = Rearm, armed = Armed, fast = Fast, counters = Counters} = A) ->
+rearm_modules(
+    #arming{nif = Nif, rearm = Rearm, armed = Armed, fast = Fast, counters = Counters} = A
+) ->
     {Rearm1, {Armed1, Fast1}, Counters1} =
         erltrace_rearm:poll(Nif, Rearm, {Armed, Fast}, Counters),
     A#arming{rearm = Rearm1, armed = Armed1, fast = Fast1, counters = Counters1}.

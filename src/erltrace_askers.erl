@@ -1,14 +1,15 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Asks processes, many at a time, and waits for none for long: for the walker of the provider state,
-%% and where the flags of all processes change.
+%% @doc Asks processes, many at a time, and waits for none for long: for the walker of the provider
+%% state, and where the flags of all processes change.
 %%
-%% What process_info/2 says of a process that runs, and much of what it says of any, is the answer to a
-%% signal, which that process has to handle. In a node with more to run than schedulers each answer is a
-%% turn of somebody else away. So helpers ask, each for some processes, all at the same time; and at high
-%% priority, because the VM handles such a signal at the priority of who asks, if that is higher: one
-%% turn, and all of them have their answers. A process that cannot answer, as it is in a NIF that does not
-%% yield or collects a heap of gigabytes, keeps one helper, and nobody else: it is silent until it answers.
+%% What process_info/2 says of a process that runs, and much of what it says of any, is the answer
+%% to a signal, which that process has to handle. In a node with more to run than schedulers each
+%% answer is a turn of somebody else away. So helpers ask, each for some processes, all at the same
+%% time; and at high priority, because the VM handles such a signal at the priority of who asks, if
+%% that is higher: one turn, and all of them have their answers. A process that cannot answer, as it
+%% is in a NIF that does not yield or collects a heap of gigabytes, keeps one helper, and nobody
+%% else: it is silent until it answers.
 %%
 %% The helpers belong to the process that calls open/0, and end with it.
 -module(erltrace_askers).
@@ -61,8 +62,8 @@ flush() ->
     after 0 -> ok
     end.
 
-%% @doc The function's answers about these processes, in some order; `silent': in time there was none.
-%% Each helper has Few of them.
+%% @doc The function's answers about these processes, in some order; `silent': in time there was
+%% none. Each helper has Few of them.
 -spec ask([pid()], how(), Few :: pos_integer()) -> [{pid(), term() | silent}].
 ask([], _, _) ->
     [];
@@ -95,8 +96,10 @@ info(Pid, Items) ->
 late({?MODULE, Helper, [{Pid, _}]}) ->
     Pool = #pool{silent = Silent} = get(?MODULE),
     case Silent of
-        #{Pid := Helper} -> put(?MODULE, freed(Helper, Pool#pool{silent = maps:remove(Pid, Silent)}));
-        _ -> ok
+        #{Pid := Helper} ->
+            put(?MODULE, freed(Helper, Pool#pool{silent = maps:remove(Pid, Silent)}));
+        _ ->
+            ok
     end,
     true;
 late({?MODULE, _, _}) ->
@@ -198,12 +201,18 @@ clock_in() ->
 -spec clock_out() -> ok.
 clock_out() ->
     #pool{began = Began, spent = Spent, longest = Longest} = Pool = get(?MODULE),
-    Took = case Began of undefined -> 0; _ -> took(Began, stamp()) end,
-    _ = put(?MODULE, Pool#pool{began = undefined, spent = Spent + Took, longest = max(Longest, Took)}),
+    Took =
+        case Began of
+            undefined -> 0;
+            _ -> took(Began, stamp())
+        end,
+    _ = put(?MODULE, Pool#pool{
+        began = undefined, spent = Spent + Took, longest = max(Longest, Took)
+    }),
     ok.
 
-%% @doc CPU time of this process since the last such question, without what passed while it waited, and the
-%% longest that it had a scheduler, in ns.
+%% @doc CPU time of this process since the last such question, without what passed while it waited,
+%% and the longest that it had a scheduler, in ns.
 -spec worked() -> {non_neg_integer(), non_neg_integer()}.
 worked() ->
     #pool{spent = Spent, longest = Longest} = Pool = get(?MODULE),
@@ -211,8 +220,13 @@ worked() ->
     {Spent, Longest}.
 
 stamp() ->
-    {erlang:monotonic_time(nanosecond), erlang:system_info(scheduler_id), erltrace_nif:thread_time()}.
+    {
+        erlang:monotonic_time(nanosecond),
+        erlang:system_info(scheduler_id),
+        erltrace_nif:thread_time()
+    }.
 
-%% The CPU time of the scheduler. If this process has been moved to another one, only the clock is left.
+%% The CPU time of the scheduler. If this process has been moved to another one, only the clock is
+%% left.
 took({Began, Scheduler, Cpu}, {Now, Scheduler, Cpu1}) -> min(Now - Began, Cpu1 - Cpu);
 took({Began, _, _}, {Now, _, _}) -> Now - Began.

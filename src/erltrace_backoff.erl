@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc A child of the top supervisor waits before it starts once more soon after the last time. What
-%% ends over and over, or is killed, is so restarted less often than the top supervisor's intensity
-%% bears: that supervisor never gives up, which would end the application, and the node of a release.
-%% The pause doubles up to a few seconds, for which the top supervisor waits too.
+%% @doc A child of the top supervisor waits before it starts once more soon after the last time.
+%% What ends over and over, or is killed, is so restarted less often than the top supervisor's
+%% intensity bears: that supervisor never gives up, which would end the application, and the node of
+%% a release. The pause doubles up to a few seconds, for which the top supervisor waits too.
 -module(erltrace_backoff).
 -export([wait/3]).
 
@@ -11,8 +11,8 @@
 -define(LONGEST_PAUSE, 8000).
 -define(HEALTHY, 60000).    % ms: after one that ran for so long, pauses begin anew
 
-%% @doc Called by the top supervisor when it starts this child. Lost says what does not work without it,
-%% for the log; Failed is called with the same.
+%% @doc Called by the top supervisor when it starts this child. Lost says what does not work without
+%% it, for the log; Failed is called with the same.
 -spec wait(Name :: atom(), Lost :: string(), Failed :: fun((binary()) -> ok)) -> ok.
 wait(Name, Lost, Failed) ->
     case erltrace_metrics:setting({started, Name}, never) of

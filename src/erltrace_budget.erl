@@ -1,25 +1,37 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What a script that is always on may spend (erltrace_script). A bucket is filled with a share of
-%% the schedulers' time, and what the script costs is taken out of it: its events with the VM's part of
-%% them, reading its results, arming and disarming it. While the bucket is not empty the script is armed.
-%% Then it is paused until the bucket is full again, unless it costs less than what comes in: it is not
-%% paused for what it took to arm it.
+%% @doc What a script that is always on may spend (erltrace_script). A bucket is filled with a share
+%% of the schedulers' time, and what the script costs is taken out of it: its events with the VM's
+%% part of them, reading its results, arming and disarming it. While the bucket is not empty the
+%% script is armed. Then it is paused until the bucket is full again, unless it costs less than what
+%% comes in: it is not paused for what it took to arm it.
 %%
-%% The schedulers' time is the wall clock's, times the schedulers that are online, whether they are busy or
-%% not: a script that keeps within its share of that is not paused on a node that has little to do. But no
-%% more than ten times what they are busy: where one of many schedulers has work, events slow down that one,
-%% not all. Busy is what processor time the node used, half of one scheduler at least
-%% (c_src/beam/handle/watchdog.c has the same).
+%% The schedulers' time is the wall clock's, times the schedulers that are online, whether they are
+%% busy or not: a script that keeps within its share of that is not paused on a node that has little
+%% to do. But no more than ten times what they are busy: where one of many schedulers has work,
+%% events slow down that one, not all. Busy is what processor time the node used, half of one
+%% scheduler at least (c_src/beam/handle/watchdog.c has the same).
 %%
-%% A bucket holds the share of R seconds, 1 to 12, so that arming the script pays. Arming is paid for,
-%% and so a script then stays armed for some seconds at least, unless it spends another bucket in them,
-%% and more than arming it takes: else one that costs little could be paused for what it took to start
-%% it, and nobody would ever know how little. The bucket is filled with 1 - 2R/60 of the share: so in any
-%% minute no more than the share of that minute is spent. What is overdrawn is paid back before the
-%% script is armed again.
+%% A bucket holds the share of R seconds, 1 to 12, so that arming the script pays. Arming is paid
+%% for, and so a script then stays armed for some seconds at least, unless it spends another bucket
+%% in them, and more than arming it takes: else one that costs little could be paused for what it
+%% took to start it, and nobody would ever know how little. The bucket is filled with 1 - 2R/60 of
+%% the share: so in any minute no more than the share of that minute is spent. What is overdrawn is
+%% paid back before the script is armed again.
 -module(erltrace_budget).
--export([new/2, pass/4, pay/3, is_empty/1, is_full/1, next/2, demand/1, share/1, level/2, keep/2, base/3]).
+-export([
+    new/2,
+    pass/4,
+    pay/3,
+    is_empty/1,
+    is_full/1,
+    next/2,
+    demand/1,
+    share/1,
+    level/2,
+    keep/2,
+    base/3
+]).
 -export_type([budget/0, clock/0]).
 
 -define(SECOND, 1000000000).
@@ -46,22 +58,30 @@
                  rate :: float(),                  % schedulers whose time counts, as it was last
                  left :: float(),                  % ns in the bucket
                  falls = false :: boolean(),       % it was more at the last look
-                 armed = 0 :: number(),            % ns since it was armed, and what it spent in them
+                 % ns since it was armed, and what it spent in them
+                 armed = 0 :: number(),
                  used = 0 :: number(),
-                 %% ns, the last times. At first what is usual: on a busy machine one may seem to take long.
+                 %% ns, the last times. At first what is usual: on a busy machine one may seem to
+                 %% take long.
                  arming = [{arm, [10000000]}, {disarm, [3000000]}] :: [{arm | disarm, [number()]}],
-                 %% What it spent while it was armed, and the schedulers' time in which it did: the last
-                 %% seconds count most.
+                 %% What it spent while it was armed, and the schedulers' time in which it did: the
+                 %% last seconds count most.
                  demand = {0.0, 0.0} :: {float(), float()}}).
 -opaque budget() :: #budget{}.
 
 -spec new(Own :: float(), clock()) -> budget().
 new(Own, Clock) ->
-    B = #budget{own = Own, share = Own, clock = Clock, rate = base(schedulers(), ?SECOND, 0) / ?SECOND, left = 0.0},
+    B = #budget{
+        own = Own,
+        share = Own,
+        clock = Clock,
+        rate = base(schedulers(), ?SECOND, 0) / ?SECOND,
+        left = 0.0
+    },
     B#budget{left = room(B)}.
 
-%% @doc The time of so many schedulers that counts, in ns, after so many ns in which the node used so many of
-%% processor time.
+%% @doc The time of so many schedulers that counts, in ns, after so many ns in which the node used
+%% so many of processor time.
 -spec base(Schedulers :: pos_integer(), Wall :: number(), Cpu :: number()) -> float().
 base(Schedulers, Wall, Cpu) ->
     All = Wall * Schedulers,
@@ -79,8 +99,12 @@ pass({Wall, Cpu} = Clock, Level, {State, Spent}, #budget{clock = {Wall0, Cpu0}} 
     More = fill(B1) * B1#budget.share * Base - Spent,
     B2 = B1#budget{left = min(room(B1), B#budget.left + More), falls = More < 0},
     case State of
-        armed -> learn(Time, Spent, Base, B2#budget{armed = B#budget.armed + Time, used = B#budget.used + Spent});
-        paused -> B2
+        armed ->
+            learn(Time, Spent, Base, B2#budget{
+                armed = B#budget.armed + Time, used = B#budget.used + Spent
+            });
+        paused ->
+            B2
     end.
 
 rate(_, 0, #budget{rate = Rate}) -> Rate;
@@ -104,13 +128,18 @@ spends(#budget{used = Used} = B) -> Used > max(room(B), ?ARMINGS * arming(B)).
 
 weight(Time) -> min(1.0, Time / (?MEMORY * ?SECOND)).
 
-%% @doc It has been armed, or disarmed, and that took no more than so many ns. Of the last times the least
-%% is right: others were at work too.
+%% @doc It has been armed, or disarmed, and that took no more than so many ns. Of the last times the
+%% least is right: others were at work too.
 -spec pay(arm | disarm, number(), budget()) -> {Paid :: number(), budget()}.
 pay(How, Ns, #budget{left = Left, arming = Old} = B) ->
     Times = lists:sublist([Ns | proplists:get_value(How, Old, [])], ?TIMES),
     Least = lists:min(Times),
-    {Least, B#budget{left = Left - Least, armed = 0, used = 0, arming = lists:keystore(How, 1, Old, {How, Times})}}.
+    {Least, B#budget{
+        left = Left - Least,
+        armed = 0,
+        used = 0,
+        arming = lists:keystore(How, 1, Old, {How, Times})
+    }}.
 
 arming(#budget{arming = Arming}) ->
     lists:sum([lists:min(Times) || {_, Times} <- Arming]).
@@ -154,17 +183,23 @@ demand(#budget{demand = {Sum, Of}, rate = Rate}) -> Sum / max(Of, Rate * ?SECOND
 -spec share(budget()) -> float().
 share(#budget{share = Share}) -> Share.
 
-%% @doc What is left of Total when so many scripts are looked after: timers, watchdogs, metrics. Half of it
-%% at least.
+%% @doc What is left of Total when so many scripts are looked after: timers, watchdogs, metrics.
+%% Half of it at least.
 -spec keep(Total :: float(), Scripts :: non_neg_integer()) -> float().
 keep(Total, N) ->
     max(Total / 2, Total - N * ?KEEP / (schedulers() * ?SECOND)).
 
-%% @doc What each may have at most, so that all together have no more than Total: those that want less
-%% leave the rest to the others. Of one that was never armed it is not known what it wants.
+%% @doc What each may have at most, so that all together have no more than Total: those that want
+%% less leave the rest to the others. Of one that was never armed it is not known what it wants.
 -spec level(Total :: float(), [{Own :: float(), Demand :: float() | undefined}]) -> float().
 level(Total, Scripts) ->
-    Wants = [case Demand of undefined -> Own; _ -> min(Own, Demand) end || {Own, Demand} <- Scripts],
+    Wants = [
+        case Demand of
+            undefined -> Own;
+            _ -> min(Own, Demand)
+        end
+     || {Own, Demand} <- Scripts
+    ],
     level(Total, lists:sort(Wants), length(Wants)).
 
 level(_, [], _) -> 1.0;

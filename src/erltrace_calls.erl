@@ -4,13 +4,13 @@
 %% hooks inside the VM (erltrace_fastcalls). The script's option `calls' says what is wanted, the
 %% node's settings what is permitted. It is decided once, at go.
 -module(erltrace_calls).
--export([choose/1, is_fast/1, way/1, note/3, about/4, none/0, line/1, json/2, quoted/1]).
+-export([choose/1, is_fast/1, way/1, note/3, about/4, none/0, line/1, json/2]).
 -export_type([calls/0, about/0]).
 
 %% functions: how many go the way `way'. counted: how many have no events, since the VM counts their
-%% calls. traced: those that the fast way cannot serve, by reason, with one of them as an example. why:
-%% what speaks against the fast way, if that is known. warned: the user has been told that. `none': the
-%% script has no function probes.
+%% calls. traced: those that the fast way cannot serve, by reason, with one of them as an example.
+%% why: what speaks against the fast way, if that is known. warned: the user has been told that.
+%% `none': the script has no function probes.
 -type about() :: #{way := fast | traced | none, functions := non_neg_integer(),
                    counted := non_neg_integer(),
                    traced := [{Why :: binary(), N :: pos_integer(), Example :: mfa()}],
@@ -46,8 +46,8 @@ not_fast(Nif, Why) ->
 -spec is_fast(calls()) -> boolean().
 is_fast(#calls{way = Way}) -> Way =:= fast.
 
-%% @doc The way for a value of the option `calls'. `{traced, Why}': the fast way was asked for, by the
-%% option or by the node's setting, and is not possible.
+%% @doc The way for a value of the option `calls'. `{traced, Why}': the fast way was asked for, by
+%% the option or by the node's setting, and is not possible.
 -spec way(auto | fast | traced) -> fast | traced | {traced, Why :: binary()}.
 way(traced) ->
     traced;
@@ -102,8 +102,8 @@ one_more(Why, MFA, Traced) ->
     end.
 
 %% @doc For erltrace:status/1. Fast, Traced, Counted: how many functions are armed for each way.
--spec about(calls(), Fast, Traced, Counted) -> about()
-              when Fast :: non_neg_integer(), Traced :: non_neg_integer(), Counted :: non_neg_integer().
+-spec about(calls(), Fast, Traced, Counted) -> about() when
+    Fast :: non_neg_integer(), Traced :: non_neg_integer(), Counted :: non_neg_integer().
 about(#calls{way = none}, _, _, _) ->
     none();
 about(#calls{way = traced, why = Why, warned = Warned}, _, N, Counted) ->
@@ -127,8 +127,11 @@ line(#{way := traced, why := Why, warned := Warned}) when Why =:= <<>>; Warned -
 line(#{way := traced, why := Why}) ->
     text("calls: traced (~ts)", [Why]);
 line(#{way := fast, functions := N, traced := Traced, counted := Counted}) ->
-    text("calls: fast, ~ts~ts~ts", [functions(N), traced(Traced),
-                                    [["; counted by the VM: ", integer_to_list(Counted)] || Counted > 0]]).
+    text("calls: fast, ~ts~ts~ts", [
+        functions(N),
+        traced(Traced),
+        [["; counted by the VM: ", integer_to_list(Counted)] || Counted > 0]
+    ]).
 
 functions(N) -> io_lib:format("~b function~ts", [N, [$s || N =/= 1]]).
 
@@ -148,21 +151,25 @@ function({M, F, A}) -> io_lib:format("~tw:~tw/~b", [M, F, A]).
 %% @doc The object `calls' of doc/json.md, as a line.
 -spec json(node(), about()) -> binary().
 json(Node, #{way := Way, functions := N, counted := Counted, traced := Traced, why := Why}) ->
-    Each = [io_lib:format("{\"why\":~ts,\"functions\":~b,\"example\":~ts}",
-                          [quoted(W), K, quoted(function(MFA))]) || {W, K, MFA} <- Traced],
-    text("{\"type\":\"calls\",\"node\":~ts,\"way\":~ts,\"functions\":~b,\"counted\":~b,"
-         "\"traced\":[~ts],\"why\":~ts}~n",
-         [quoted(atom_to_binary(Node)), quoted(atom_to_binary(Way)), N, Counted, lists:join($,, Each),
-          quoted(Why)]).
-
-%% @doc A text as JSON has it.
--spec quoted(unicode:chardata()) -> unicode:charlist().
-quoted(Text) ->
-    [$", [escaped(C) || C <- unicode:characters_to_list(Text)], $"].
-
-escaped(C) when C =:= $"; C =:= $\\ -> [$\\, C];
-escaped(C) when C < 32 -> io_lib:format("\\u~4.16.0b", [C]);
-escaped(C) -> C.
+    Each = [
+        io_lib:format(
+            "{\"why\":~ts,\"functions\":~b,\"example\":~ts}",
+            [erltrace_json:string(W), K, erltrace_json:string(function(MFA))]
+        )
+     || {W, K, MFA} <- Traced
+    ],
+    text(
+        "{\"type\":\"calls\",\"node\":~ts,\"way\":~ts,\"functions\":~b,\"counted\":~b,"
+        "\"traced\":[~ts],\"why\":~ts}~n",
+        [
+            erltrace_json:string(atom_to_binary(Node)),
+            erltrace_json:string(atom_to_binary(Way)),
+            N,
+            Counted,
+            lists:join($,, Each),
+            erltrace_json:string(Why)
+        ]
+    ).
 
 text(Format, Args) ->
     unicode:characters_to_binary(io_lib:format(Format, Args)).

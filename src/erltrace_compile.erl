@@ -12,9 +12,11 @@
                           Column :: non_neg_integer(), Text :: binary()} | term()}.
 -export_type([error/0]).
 
-%% @doc Opts: those of the library; `{headers, [{Name, Text}]}', where records may be defined; `later': the
-%% script goes on without functions that there are not, as those of modules that are not loaded yet (unmatched/1).
--spec compile(reference(), Source :: binary(), Args :: [binary()], Opts :: [term()]) -> ok | error().
+%% @doc Opts: those of the library; `{headers, [{Name, Text}]}', where records may be defined;
+%% `later': the script goes on without functions that there are not, as those of modules that are
+%% not loaded yet (unmatched/1).
+-spec compile(reference(), Source :: binary(), Args :: [binary()], Opts :: [term()]) ->
+    ok | error().
 compile(Nif, Source, Args, Opts) ->
     case erltrace_nif:compile(Nif, Source, Args, lists:keydelete(headers, 1, Opts) -- [later]) of
         functions ->
@@ -42,10 +44,18 @@ compile(Nif, Source, Args, Opts) ->
 
 %% What else matches nothing never will.
 only_functions(Nif, ok) ->
-    case [U || {_, _, D} = U <- erltrace_nif:unmatched(Nif), not erltrace_suggest:names_functions(D)] of
-        [] -> ok;
+    case
+        [
+            U
+         || {_, _, D} = U <- erltrace_nif:unmatched(Nif), not erltrace_suggest:names_functions(D)
+        ]
+    of
+        [] ->
+            ok;
         [{Line, Column, D} | _] ->
-            Text = iolist_to_binary(["probe description ", D, " does not match any probes: -l lists all probes"]),
+            Text = iolist_to_binary([
+                "probe description ", D, " does not match any probes: -l lists all probes"
+            ]),
             {error, {dtrace, <<"D_PDESC_ZERO">>, Line, Column, with_hint(Text)}}
     end;
 only_functions(_, Error) ->
@@ -67,7 +77,8 @@ with_reason(Why, {error, {dtrace, Tag, Line, Column, Text}}) ->
 with_reason(_, Error) ->
     Error.
 
-%% @doc Which descriptions of the script match nothing so far, where the first of each is, and why, as sentences.
+%% @doc Which descriptions of the script match nothing so far, where the first of each is, and why,
+%% as sentences.
 -spec unmatched(reference()) -> [{Line :: integer(), Column :: integer(), binary()}].
 unmatched(Nif) ->
     case erltrace_nif:unmatched(Nif) of

@@ -1,17 +1,17 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc The connection of a command that traces this node. This process monitors the connection and
-%% the worker (erltrace_agent). When the command goes away, in whatever way, it kills the worker, and
-%% the handle ends with it. When worker and handle have ended it tells the command that all is done,
-%% and ends. (The modules that the command brought stay until then: erltrace_loader.) It starts the
-%% handle, for the worker: so there is none that it does not know of.
+%% the worker (erltrace_agent). When the command goes away, in whatever way, it kills the worker,
+%% and the handle ends with it. When worker and handle have ended it tells the command that all is
+%% done, and ends. (The modules that the command brought stay until then: erltrace_loader.) It
+%% starts the handle, for the worker: so there is none that it does not know of.
 %%
-%% This process also ends the tracing when the command is silent: suspended, or blocked because nobody
-%% reads its output. The command sends `alive' each second.
+%% This process also ends the tracing when the command is silent: suspended, or blocked because
+%% nobody reads its output. The command sends `alive' each second.
 %%
 %% A network may be cut without a word. The kernel closes a connection on which nothing is
-%% acknowledged for ?CUT ms. A script whose calls go the fast way, inside the VM, is to be off within
-%% a second: its erltrace_conn asks the kernel itself, ten times a second.
+%% acknowledged for ?CUT ms. A script whose calls go the fast way, inside the VM, is to be off
+%% within a second: its erltrace_conn asks the kernel itself, ten times a second.
 %%
 %% The command's messages come here first; all but `alive' are passed to the worker.
 -module(erltrace_conn).
@@ -30,7 +30,8 @@
              up :: reference(),                   % its monitor
              worker :: pid(),
              mon :: reference(),
-             handle :: reference() | undefined,   % the monitor of its supervisor, while there is a handle
+             % the monitor of its supervisor, while there is a handle
+             handle :: reference() | undefined,
              heard :: integer(),                  % ms: when the command's last message came
              silence :: pos_integer(),
              fast = false :: boolean(),           % calls go the fast way
@@ -42,7 +43,9 @@
 -spec start(pid(), port() | pid(), erltrace_agent:spec()) ->
           {ok, {pid(), Monitor :: reference()}} | {error, term()}.
 start(Command, Connection, Spec) ->
-    gen_server:start_monitor(?MODULE, {Command, Connection, Spec}, [{spawn_opt, [{priority, high}]}]).
+    gen_server:start_monitor(?MODULE, {Command, Connection, Spec}, [
+        {spawn_opt, [{priority, high}]}
+    ]).
 
 -spec init({pid(), port() | pid(), erltrace_agent:spec()}) -> {ok, #st{}, {continue, handle}}.
 init({Command, Connection, Spec}) ->
@@ -125,8 +128,11 @@ tcp_info(_) ->
 %% The machine of a suspended command still acknowledges, with a window of zero, and the kernel's
 %% timeout would run out as well. As long as acknowledgements come such a command gets the longer
 %% timeout of a silent one.
-check_suspended(Silent, Info, #st{connection = Connection, suspended = Suspended, silence = Silence} = St)
-  when Silent > ?BEAT ->
+check_suspended(
+    Silent, Info, #st{connection = Connection, suspended = Suspended, silence = Silence} = St
+) when
+    Silent > ?BEAT
+->
     case Info of
         {_, Ago, _} when not Suspended, Ago + ?BEAT + ?BEAT div 5 < Silent ->
             cut_after(Connection, max(Silence, ?CUT)),
@@ -141,7 +147,8 @@ check_suspended(_, _, St) ->
     St.
 
 %% There is always something to be acknowledged, a ping. (To a window of zero none is sent.)
-is_cut({Unacked, Ago, Rtt}, #st{fast = true}) -> Unacked > 0 andalso Ago > ?FAST_CUT + 3 * Rtt div 1000;
+is_cut({Unacked, Ago, Rtt}, #st{fast = true}) ->
+    Unacked > 0 andalso Ago > ?FAST_CUT + 3 * Rtt div 1000;
 is_cut(_, _) -> false.
 
 beat(#st{command = Command, heard = Heard, silence = Silence, fast = Fast} = St) ->

@@ -159,8 +159,10 @@ setter(Session, #counters{owner = Owner}) ->
     end.
 
 %% @doc Set it, in a trace session or, before OTP 27, for the node.
--spec pattern(term(), {module() | '_', atom(), arity() | '_'}, boolean() | pause | list(), [atom()]) ->
-          term().
+-spec pattern(term(), {module() | '_', atom(), arity() | '_'}, boolean() | pause | list(), [
+    atom()
+]) ->
+    term().
 pattern(Session, MFA, Pattern, Opts) ->
     try
         case Session of
@@ -326,27 +328,35 @@ sweep(IsGone, Kept) ->
             Stay
     end.
 
-%% @doc Others may have begun to count what is ours, as cprof does: of these functions, those that are
-%% left to them. All, if somebody counts all functions and those of modules that will be loaded. A
-%% module, if all of it is counted and not by us alone. Else those whose counters have been Moved.
+%% @doc Others may have begun to count what is ours, as cprof does: of these functions, those that
+%% are left to them. All, if somebody counts all functions and those of modules that will be loaded.
+%% A module, if all of it is counted and not by us alone. Else those whose counters have been Moved.
 -spec left_to_others(erltrace_patterns:patterns(), Moved :: fun((mfa()) -> boolean())) ->
           erltrace_patterns:patterns().
 left_to_others(Off, _) when map_size(Off) =:= 0 ->
     Off;
 left_to_others(Off, Moved) ->
     case erlang:trace_info(on_load, call_count) of
-        {call_count, true} -> Off;
+        {call_count, true} ->
+            Off;
         _ ->
-            Ours = lists:foldl(fun erltrace_patterns:merge/2, erltrace_fastcalls:ours(),
-                               [Ps || {_, Ps} <- kept()]),
-            maps:filtermap(fun(M, Fs) -> left_to_others(M, Fs, maps:get(M, Ours, #{}), Moved) end, Off)
+            Ours = lists:foldl(
+                fun erltrace_patterns:merge/2,
+                erltrace_fastcalls:ours(),
+                [Ps || {_, Ps} <- kept()]
+            ),
+            maps:filtermap(
+                fun(M, Fs) -> left_to_others(M, Fs, maps:get(M, Ours, #{}), Moved) end, Off
+            )
     end.
 
 left_to_others(M, Fs, Ours, Moved) ->
     Theirs = maps:filter(fun({F, A}, _) -> Moved({M, F, A}) end, Fs),
     All = functions(M),
     Some = map_size(Theirs) > 0 orelse lists:any(fun(F) -> not is_map_key(F, Ours) end, All),
-    case Some andalso lists:all(fun({F, A}) -> is_integer(counter(undefined, {M, F, A})) end, All) of
+    case
+        Some andalso lists:all(fun({F, A}) -> is_integer(counter(undefined, {M, F, A})) end, All)
+    of
         true -> {true, Fs};
         false -> map_size(Theirs) > 0 andalso {true, Theirs}
     end.

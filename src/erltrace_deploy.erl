@@ -1,20 +1,41 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Which scripts are always on: those of the setting `scripts', files and folders. New, changed and
-%% removed files are noticed; a process of a script that has crashed is started again, after a while that
-%% grows. What all scripts may spend together is divided here (erltrace_budget:level/2).
+%% @doc Which scripts are always on: those of the setting `scripts', files and folders. New, changed
+%% and removed files are noticed; a process of a script that has crashed is started again, after a
+%% while that grows. What all scripts may spend together is divided here (erltrace_budget:level/2).
 -module(erltrace_deploy).
 -behaviour(gen_server).
 -export([start_link/0, reload/0, scripts/0]).
--export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, format_status/1]).
+-export([
+    init/1,
+    handle_continue/2,
+    handle_call/3,
+    handle_cast/2,
+    handle_info/2,
+    terminate/2,
+    format_status/1
+]).
 -include_lib("kernel/include/file.hrl").
 
 -define(LOOK, 5000).          % ms between two looks at files, and for prometheus
 -define(LEVEL, 1000).         % ms until the budget is divided again
 -define(BUDGET, 1).           % percent of the schedulers' time, of each
 -define(BUDGET_ALL, 2).       % and of all together
--define(SETTINGS, [alerts, budget, budget_all, counters_most, destructive, exit_events, fast_calls, library, metrics,
-                   payload, sampling, scripts, vm_internals]).
+-define(SETTINGS, [
+    alerts,
+    budget,
+    budget_all,
+    counters_most,
+    destructive,
+    exit_events,
+    fast_calls,
+    library,
+    metrics,
+    payload,
+    sampling,
+    scripts,
+    vm_internals
+]).
 -define(LARGEST, 4000000).     % bytes of a script
 -define(FIRST_WAIT, 500).
 -define(LONGEST_WAIT, 30000).
@@ -82,8 +103,10 @@ handle_info(level, St) ->
     {noreply, St};
 handle_info({again, Name}, #st{scripts = Scripts} = St) ->
     case Scripts of
-        #{Name := #script{pid = undefined} = S} -> {noreply, St#st{scripts = Scripts#{Name := start(S)}}};
-        _ -> {noreply, St}
+        #{Name := #script{pid = undefined} = S} ->
+            {noreply, St#st{scripts = Scripts#{Name := start(S)}}};
+        _ ->
+            {noreply, St}
     end;
 handle_info({'DOWN', Mon, process, _, Why}, #st{scripts = Scripts} = St) ->
     case [{Name, S} || {Name, #script{mon = M} = S} <- maps:to_list(Scripts), M =:= Mon] of
@@ -135,15 +158,26 @@ forget(Name) ->
 
 set_level(#st{scripts = Scripts, level = Level}) ->
     {Total, _} = percent(budget_all, ?BUDGET_ALL),
-    Wants = [{Own, maps:get(demand, erltrace_metrics:about(Name), undefined)}
-             || {Name, #script{spec = #{budget := Own}}} <- maps:to_list(Scripts)],
-    atomics:put(Level, 1, round(1000000 * erltrace_budget:level(erltrace_budget:keep(Total, length(Wants)), Wants))).
+    Wants = [
+        {Own, maps:get(demand, erltrace_metrics:about(Name), undefined)}
+     || {Name, #script{spec = #{budget := Own}}} <- maps:to_list(Scripts)
+    ],
+    atomics:put(
+        Level,
+        1,
+        round(1000000 * erltrace_budget:level(erltrace_budget:keep(Total, length(Wants)), Wants))
+    ).
 
 %% A setting in percent, as a part; what is wrong with it.
 percent(Name, Default) ->
     case application:get_env(erltrace, Name, Default) of
         P when is_number(P), P > 0, P =< 100 -> {P / 100, []};
-        Other -> {Default / 100, [io_lib:format("~p must be more than 0 and at most 100 percent, not ~0P", [Name, Other, 20])]}
+        Other ->
+            {Default / 100, [
+                io_lib:format("~p must be more than 0 and at most 100 percent, not ~0P", [
+                    Name, Other, 20
+                ])
+            ]}
     end.
 
 %% ---- settings and files ----------------------------------------------------------------------
@@ -156,19 +190,33 @@ look(#st{level = Level, scripts = Old} = St) ->
     {Files, Bad4} = files(Own),
     {Named, Bad5} = by_name(Files),
     tell(Bad1 ++ Bad2 ++ Bad3 ++ Bad4 ++ Bad5 ++ Bad6),
-    Known = maps:keys(Old) ++ erltrace_metrics:scripts(), % maybe of before this process was started again
+    % maybe of before this process was started again
+    Known = maps:keys(Old) ++ erltrace_metrics:scripts(),
     Gone = [Name || Name <- lists:usort(Known), not is_map_key(Name, Named)],
-    lists:foreach(fun(Name) -> stop(maps:get(Name, Old, none)), forget(Name) end, Gone),
+    lists:foreach(
+        fun(Name) ->
+            stop(maps:get(Name, Old, none)),
+            forget(Name)
+        end,
+        Gone
+    ),
     _ = map_size(Old) =:= 0 andalso first_level(Level, Own, map_size(Named)),
     _ = Registry =:= St#st.registry orelse erltrace_prometheus:deregister(St#st.registry),
     _ = erltrace_prometheus:register(Registry),
-    St#st{registry = Registry, scripts = maps:map(fun(Name, Entry) -> look_at(Name, Entry, maps:get(Name, Old, none), Level) end,
-                              Named)}.
+    St#st{
+        registry = Registry,
+        scripts = maps:map(
+            fun(Name, Entry) -> look_at(Name, Entry, maps:get(Name, Old, none), Level) end,
+            Named
+        )
+    }.
 
 %% What they want is not known yet.
 first_level(Level, Own, N) ->
     {Total, _} = percent(budget_all, ?BUDGET_ALL),
-    Each = erltrace_budget:level(erltrace_budget:keep(Total, N), lists:duplicate(N, {Own, undefined})),
+    Each = erltrace_budget:level(
+        erltrace_budget:keep(Total, N), lists:duplicate(N, {Own, undefined})
+    ),
     atomics:put(Level, 1, round(1000000 * Each)).
 
 %% Bad settings, once: also if this process is another one.
@@ -182,9 +230,13 @@ metrics() ->
         {ok, Settings} ->
             Known = maps:from_list([S || {K, V} = S <- Settings, is_metric_setting(K, V)]),
             ok = erltrace_metrics:settings(maps:with([max_labels], Known)),
-            {maps:get(registry, Known, default),
-             [io_lib:format("metrics: ~0P is not a setting, which are {max_labels, N} and {registry, Name}", [S, 20])
-              || S <- Settings, not is_metric_setting(S)]};
+            {maps:get(registry, Known, default), [
+                io_lib:format(
+                    "metrics: ~0P is not a setting, which are {max_labels, N} and {registry, Name}",
+                    [S, 20]
+                )
+             || S <- Settings, not is_metric_setting(S)
+            ]};
         {error, Other} ->
             {default, [io_lib:format("metrics must be a list, not ~0P", [Other, 20])]}
     end.
@@ -192,16 +244,28 @@ metrics() ->
 alerts() ->
     case proper(application:get_env(erltrace, alerts, [])) of
         {ok, Settings} ->
-            ok = erltrace_alerts:settings(maps:from_list([S || S <- Settings, is_alert_setting(S)])),
-            [io_lib:format("alerts: ~0P is not a setting, which are {hold, Seconds} and {per_minute, N}", [S, 20])
-             || S <- Settings, not is_alert_setting(S)];
+            ok = erltrace_alerts:settings(
+                maps:from_list([S || S <- Settings, is_alert_setting(S)])
+            ),
+            [
+                io_lib:format(
+                    "alerts: ~0P is not a setting, which are {hold, Seconds} and {per_minute, N}",
+                    [S, 20]
+                )
+             || S <- Settings, not is_alert_setting(S)
+            ];
         {error, Other} ->
             [io_lib:format("alerts must be a list, not ~0P", [Other, 20])]
     end.
 
 unknown() ->
-    [io_lib:format("~0P is not a setting of erltrace: they are ~ts", [K, 20, lists:join(", ", [atom_to_list(S) || S <- ?SETTINGS])])
-     || {K, _} <- lists:sort(application:get_all_env(erltrace)), not lists:member(K, [included_applications | ?SETTINGS])].
+    [
+        io_lib:format("~0P is not a setting of erltrace: they are ~ts", [
+            K, 20, lists:join(", ", [atom_to_list(S) || S <- ?SETTINGS])
+        ])
+     || {K, _} <- lists:sort(application:get_all_env(erltrace)),
+        not lists:member(K, [included_applications | ?SETTINGS])
+    ].
 
 is_alert_setting({K, V}) when K =:= hold; K =:= per_minute -> is_integer(V) andalso V > 0;
 is_alert_setting(_) -> false.
@@ -220,7 +284,8 @@ proper(Term) ->
         false -> {error, Term}
     end.
 
-%% [{File, Settings}], and what is wrong with the settings. One path alone is as good as a list of it.
+%% [{File, Settings}], and what is wrong with the settings. One path alone is as good as a list of
+%% it.
 files(Own) ->
     Setting = application:get_env(erltrace, scripts, []),
     Scripts = case is_path(Setting) of
@@ -239,32 +304,49 @@ is_path(Path) -> is_binary(Path) orelse (Path =/= [] andalso io_lib:char_list(Pa
 
 entry({Path, Settings}, Own) ->
     case proper(Settings) of
-        {ok, List} -> entry(Path, List, Own);
-        {error, _} -> {[], [io_lib:format("scripts: the settings of ~0P must be a list", [Path, 20])]}
+        {ok, List} ->
+            entry(Path, List, Own);
+        {error, _} ->
+            {[], [io_lib:format("scripts: the settings of ~0P must be a list", [Path, 20])]}
     end;
 entry(Path, Own) ->
     entry(Path, [], Own).
 
 entry(Path, Settings, Own) ->
     Bad = [S || S <- Settings, not is_setting(S)],
-    Text = [io_lib:format("scripts: ~0p: ~0P is not a setting, which are {budget, Percent}, {args, [Text]} and "
-                          "{options, [{Name, Value}]}", [Path, S, 20]) || S <- Bad],
+    Text = [
+        io_lib:format(
+            "scripts: ~0p: ~0P is not a setting, which are {budget, Percent}, {args, [Text]} and "
+            "{options, [{Name, Value}]}",
+            [Path, S, 20]
+        )
+     || S <- Bad
+    ],
     {Files, More} = paths(Path),
-    All = #{budget => proplists:get_value(budget, Settings -- Bad, Own * 100) / 100,
-            args => proplists:get_value(args, Settings -- Bad, []),
-            options => proplists:get_value(options, Settings -- Bad, [])},
+    All = #{
+        budget => proplists:get_value(budget, Settings -- Bad, Own * 100) / 100,
+        args => proplists:get_value(args, Settings -- Bad, []),
+        options => proplists:get_value(options, Settings -- Bad, [])
+    },
     {[{F, All} || F <- Files], Text ++ More}.
 
 is_setting({budget, P}) -> is_number(P) andalso P > 0 andalso P =< 100;
 is_setting({args, A}) -> proper(A) =:= {ok, A} andalso lists:all(fun is_text/1, A);
 is_setting({options, O}) ->
-    proper(O) =:= {ok, O} andalso lists:all(fun({K, V}) -> is_text(K) andalso is_text(V); (_) -> false end, O);
+    proper(O) =:= {ok, O} andalso
+        lists:all(
+            fun
+                ({K, V}) -> is_text(K) andalso is_text(V);
+                (_) -> false
+            end,
+            O
+        );
 is_setting(_) -> false.
 
 is_text(T) -> is_binary(T) orelse (is_list(T) andalso io_lib:latin1_char_list(T)).
 
-%% A folder: its files that end with .d. A name without a folder: beside the application's own scripts
-%% too.
+%% A folder: its files that end with .d. A name without a folder: beside the application's own
+%% scripts too.
 paths(Path) ->
     case is_path(Path) andalso type(Path) of
         false -> {[], [io_lib:format("scripts: ~0P is neither a file nor a folder", [Path, 20])]};
@@ -277,9 +359,14 @@ folder(Path) ->
     case file:list_dir_all(Path) of
         {ok, All} ->
             {Files, Odd} = lists:partition(fun is_list/1, [F || F <- All, is_script(F)]),
-            {lists:sort([filename:join(Path, F) || F <- Files]),
-             [io_lib:format("scripts: ~ts: ~0p is left out: it has no name that is text", [Path, F]) || F <- lists:sort(Odd)]};
-        {error, Why} -> {[], [io_lib:format("scripts: ~ts: ~ts", [Path, file:format_error(Why)])]}
+            {lists:sort([filename:join(Path, F) || F <- Files]), [
+                io_lib:format("scripts: ~ts: ~0p is left out: it has no name that is text", [
+                    Path, F
+                ])
+             || F <- lists:sort(Odd)
+            ]};
+        {error, Why} ->
+            {[], [io_lib:format("scripts: ~ts: ~ts", [Path, file:format_error(Why)])]}
     end.
 
 type(Path) ->
@@ -306,17 +393,33 @@ library(Path) ->
 
 %% The name of a script is that of its metrics: no two have the same.
 by_name(Files) ->
-    lists:foldl(fun({File, All}, {Named, Bad}) ->
-                        Name = unicode:characters_to_binary(filename:basename(File, ".d")),
-                        case Named of
-                            _ when not is_binary(Name); Name =:= <<>> ->
-                                {Named, [io_lib:format("scripts: ~0p is left out: it has no name that is text", [File]) | Bad]};
-                            #{Name := {File, _}} -> {Named, Bad};
-                            #{Name := {Other, _}} ->
-                                {Named, [io_lib:format("scripts: ~ts is left out: ~ts has the same name", [File, Other]) | Bad]};
-                            _ -> {Named#{Name => {File, All}}, Bad}
-                        end
-                end, {#{}, []}, Files).
+    lists:foldl(
+        fun({File, All}, {Named, Bad}) ->
+            Name = unicode:characters_to_binary(filename:basename(File, ".d")),
+            case Named of
+                _ when not is_binary(Name); Name =:= <<>> ->
+                    {Named, [
+                        io_lib:format("scripts: ~0p is left out: it has no name that is text", [
+                            File
+                        ])
+                        | Bad
+                    ]};
+                #{Name := {File, _}} ->
+                    {Named, Bad};
+                #{Name := {Other, _}} ->
+                    {Named, [
+                        io_lib:format("scripts: ~ts is left out: ~ts has the same name", [
+                            File, Other
+                        ])
+                        | Bad
+                    ]};
+                _ ->
+                    {Named#{Name => {File, All}}, Bad}
+            end
+        end,
+        {#{}, []},
+        Files
+    ).
 
 look_at(Name, {File, All}, Old, Level) ->
     Stamp = {stamp(File), File, All},

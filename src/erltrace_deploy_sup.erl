@@ -32,8 +32,13 @@ init([]) ->
     {ok, {#{strategy => rest_for_one, intensity => 10, period => 60}, children()}}.
 
 children() ->
-    [child(erltrace_metrics, worker), child(erltrace_alerts, worker), child(erltrace_new_modules, worker),
-     child(erltrace_scripts_sup, supervisor), child(erltrace_deploy, worker)].
+    [
+        child(erltrace_metrics, worker),
+        child(erltrace_alerts, worker),
+        child(erltrace_new_modules, worker),
+        child(erltrace_scripts_sup, supervisor),
+        child(erltrace_deploy, worker)
+    ].
 
 child(Module, Type) ->
     #{id => Module, start => {Module, start_link, []}, type => Type}.

@@ -3,11 +3,11 @@
 %% @doc The fast way to function probes (c_src/core/core.h, c_src/beam/fast/fast_calls.c): calls
 %% come from the JIT's code straight to the library, no process is traced.
 %%
-%% A function is armed by the VM's own breakpoint of call_count, paused, so that the VM does not count.
-%% From OTP 27 on a handle has a trace session for that. Before, a function has one counter in the
-%% whole node: a function that is counted already has its breakpoint, and is left as it is; one that
-%% somebody else begins to count meanwhile is left to them at the end. What our handles have set is kept
-%% by the library, and changed under the lock of erltrace_vm.
+%% A function is armed by the VM's own breakpoint of call_count, paused, so that the VM does not
+%% count. From OTP 27 on a handle has a trace session for that. Before, a function has one counter
+%% in the whole node: a function that is counted already has its breakpoint, and is left as it is;
+%% one that somebody else begins to count meanwhile is left to them at the end. What our handles
+%% have set is kept by the library, and changed under the lock of erltrace_vm.
 %%
 %% Before the first one, once for each library in a node, erltrace_find has what the fast way needs
 %% searched for (c_src/beam/fast/fast_find.c) and tested on functions of this module. If anything is
@@ -29,9 +29,9 @@
                unseen = [] :: [mfa()]}).              % renew/1 has yet to look at
 -opaque fast() :: #fast{}.
 
-%% Kept by the library: ours, what our handles have set; handles, the number of each with what it has
-%% asked for; arming, what is being set, and may not be paused yet; paused, what counters stood at when
-%% they were, if not at 0.
+%% Kept by the library: ours, what our handles have set; handles, the number of each with what it
+%% has asked for; arming, what is being set, and may not be paused yet; paused, what counters stood
+%% at when they were, if not at 0.
 -define(KEPT, fast).
 -define(NOTHING, #{ours => #{}, handles => [], arming => #{}, paused => #{}}).
 -define(MANY, 2000).
@@ -39,8 +39,8 @@
 
 %% ---- the search ------------------------------------------------------------------------------
 
-%% @doc What the library observes, in the order that c_src/beam/fast/fast_find.h has; or the hooks of
-%% another library of ours.
+%% @doc What the library observes, in the order that c_src/beam/fast/fast_find.h has; or the hooks
+%% of another library of ours.
 -spec observe() -> concluded | erltrace_find:outcome().
 observe() ->
     case erltrace_nif:find(fast, adopt) of
@@ -129,9 +129,13 @@ test_hooks() ->
 tests() ->
     Fns = [{fast, ?MODULE, F, 1} || F <- [body, tail, raise, grow]],
     Fast = arm(alone, Fns, self()),
-    try erltrace_find:all_ok([fun() -> count(What, Test, Counts) end || {What, Test, Counts} <- cases()] ++
-                   [fun reasons/0])
-    after disarm(Fast)
+    try
+        erltrace_find:all_ok(
+            [fun() -> count(What, Test, Counts) end || {What, Test, Counts} <- cases()] ++
+                [fun reasons/0]
+        )
+    after
+        disarm(Fast)
     end.
 
 %% What each counts: entries, tail calls, returns, the sum of what body/1 returned, frames left by
@@ -158,12 +162,31 @@ count(What, Test, Counts) ->
 %% Where an exception is kept before it is handled; and what the VM's own are.
 reasons() ->
     %% of what the VM makes the reason: a tag and a value, a tag, the first element of a tuple
-    Kinds = [{error, none}, {exit, none}, {throw, none}, {badmatch, value}, {case_clause, value},
-             {try_clause, value}, {badfun, value}, {badarity, value}, {badmap, value},
-             {function_clause, tag}, {if_clause, tag}, {badarg, tag}, {badarith, tag}, {undef, tag},
-             {system_limit, tag}, {error_args, first}],
+    Kinds = [
+        {error, none},
+        {exit, none},
+        {throw, none},
+        {badmatch, value},
+        {case_clause, value},
+        {try_clause, value},
+        {badfun, value},
+        {badarity, value},
+        {badmap, value},
+        {function_clause, tag},
+        {if_clause, tag},
+        {badarg, tag},
+        {badarith, tag},
+        {undef, tag},
+        {system_limit, tag},
+        {error_args, first}
+    ],
     _ = erltrace_find:in_process(
-          fun() -> [kind(N, K) || {N, K} <- lists:zip(lists:seq(0, length(Kinds) - 1), Kinds)], ok end, []),
+        fun() ->
+            [kind(N, K) || {N, K} <- lists:zip(lists:seq(0, length(Kinds) - 1), Kinds)],
+            ok
+        end,
+        []
+    ),
     _ = erltrace_nif:find(fast, {counts, 0}),
     erltrace_nif:find(fast, {reasons, 0}).
 
@@ -259,7 +282,8 @@ is_armed(#fast{session = Session}, MFA) -> is_integer(counter(Session, MFA)).
 
 %% @doc Before OTP 27 a function that somebody traces by [global] is left to them.
 -spec can_be_armed(fast(), mfa()) -> boolean().
-can_be_armed(#fast{session = undefined}, MFA) -> erlang:trace_info(MFA, traced) =/= {traced, global};
+can_be_armed(#fast{session = undefined}, MFA) ->
+    erlang:trace_info(MFA, traced) =/= {traced, global};
 can_be_armed(_, _) -> true.
 
 counter(Session, MFA) -> erltrace_counters:counter(Session, MFA).
@@ -316,12 +340,19 @@ functions(M) ->
     catch error:_ -> [] % it is not loaded
     end.
 
-%% @doc Others may have taken breakpoints away that were ours, of a function or two. A few functions are
-%% looked at each time, all in turn.
+%% @doc Others may have taken breakpoints away that were ours, of a function or two. A few functions
+%% are looked at each time, all in turn.
 -spec renew(fast()) -> fast().
-renew(#fast{session = undefined, unseen = [], patterns = Patterns} = Fast) when map_size(Patterns) > 0 ->
-    look_at(Fast#fast{unseen = [{M, F, A} || {M, Fs} <- maps:to_list(Patterns),
-                                             {F, A} <- maps:keys(Fs)]});
+renew(#fast{session = undefined, unseen = [], patterns = Patterns} = Fast) when
+    map_size(Patterns) > 0
+->
+    look_at(Fast#fast{
+        unseen = [
+            {M, F, A}
+         || {M, Fs} <- maps:to_list(Patterns),
+            {F, A} <- maps:keys(Fs)
+        ]
+    });
 renew(#fast{session = undefined, unseen = [_ | _]} = Fast) -> look_at(Fast);
 renew(Fast) -> Fast.
 

@@ -1,9 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc Has the library find out, once per node, where the stock VM keeps what scripts need of its
-%% insides (c_src/beam/vm/find.h). A search has processes of ours do what is known, which the library
-%% observes; what it concludes from that is tested, and is published only then. Whatever is not
-%% certain is refused, with the reason, and so is everything where the setting vm_internals forbids it.
+%% insides (c_src/beam/vm/find.h). A search has processes of ours do what is known, which the
+%% library observes; what it concludes from that is tested, and is published only then. Whatever is
+%% not certain is refused, with the reason, and so is everything where the setting vm_internals
+%% forbids it.
 %%
 %% The search of each fact is a function here, or in the module that needs the fact:
 %%
@@ -11,7 +12,8 @@
 %%   name       the registered name of the process that runs (vm/own_name.c)
 %%   token      its sequential trace token (vm/token.c)
 %%   run_state  whether a process that is scheduled out waits (vm/run_state.c)
-%%   numbers    mailboxes, heaps and reductions of all processes (state/proc_words.c), erltrace_words
+%%   numbers    mailboxes, heaps and reductions of all processes (state/proc_words.c),
+%%              erltrace_words
 %%   code       which function an address is of (code/code_lookup.c), erltrace_code
 %%   fast       where the JIT's code calls the VM (fast/fast_find.c), erltrace_fastcalls
 %%   sampling   what a signal handler reads (sample/sampler_find.c), erltrace_sampling
@@ -204,17 +206,27 @@ sizes(N) ->
     1 + sizes(N - 1).
 
 events() ->
-    {P, M} = spawn_opt(fun() ->
-                               receive go -> ok end,
-                               4 = 1 + ?MODULE:stack_body(3),
-                               0 = id(?MODULE:stack_tail(3)),
-                               [raises(Why) || Why <- [throw, error, exit, raise]],
-                               receives(),
-                               [take_mail(N) || N <- [3, 7, 12]]
-                       end, [monitor, {min_heap_size, 10000}]),
-    Off = erltrace_vm:trace_search(P, [{?MODULE, F, 1} || F <- [stack_body, stack_tail, stack_raise]]),
+    {P, M} = spawn_opt(
+        fun() ->
+            receive
+                go -> ok
+            end,
+            4 = 1 + ?MODULE:stack_body(3),
+            0 = id(?MODULE:stack_tail(3)),
+            [raises(Why) || Why <- [throw, error, exit, raise]],
+            receives(),
+            [take_mail(N) || N <- [3, 7, 12]]
+        end,
+        [monitor, {min_heap_size, 10000}]
+    ),
+    Off = erltrace_vm:trace_search(P, [
+        {?MODULE, F, 1}
+     || F <- [stack_body, stack_tail, stack_raise]
+    ]),
     P ! go,
-    receive {'DOWN', M, process, P, _} -> ok end,
+    receive
+        {'DOWN', M, process, P, _} -> ok
+    end,
     _ = Off(),
     ok.
 
@@ -227,9 +239,9 @@ receives() ->
     [begin self() ! M, receive M -> ok end end || M <- [third, first, first]],
     receive first -> ok end. % the last one
 
-%% N messages arrive while the process does not take any in. From OTP 27 on the VM does that too when
-%% a traced process has been scheduled out several times, and at any garbage collection: so this one
-%% has a time slice for it and a large heap.
+%% N messages arrive while the process does not take any in. From OTP 27 on the VM does that too
+%% when a traced process has been scheduled out several times, and at any garbage collection: so
+%% this one has a time slice for it and a large heap.
 take_mail(N) ->
     erlang:yield(),
     [self() ! {mail, I} || I <- lists:seq(1, N)],
@@ -289,8 +301,8 @@ observe_token(Label) ->
     ok = erltrace_nif:find(token, {observe, Label}),
     _ = seq_trace:set_token([]).
 
-%% What is written into the token of a process, flags that the VM does not know too, is what the VM reads
-%% there, and sends on.
+%% What is written into the token of a process, flags that the VM does not know too, is what the VM
+%% reads there, and sends on.
 test_token() ->
     Written = [{label, write, 1 bsl 58}, {label, write, 1 bsl 40 + 1},
                {flags, flags, (1 bsl 57) bor (1 bsl 8)}],

@@ -4,26 +4,34 @@
 %% A node has one: if somebody else has set it, the script does not start. A process of this module
 %% holds it for the script and ends flows that are over.
 %%
-%% Where several nodes run the script, each tells the node in which a flow has begun when its own part
-%% of it is over (c_src/beam/flow/flow_nodes.c). After a node stood still such reports may wait to
-%% be received, and flows look as if nothing had happened in them for long: so the first look after
-%% that is left out. The time line of all is the clock of the first. The others ask it for the time,
-%% several times before they begin and now and then afterwards (c_src/beam/flow/flow_clock.c).
+%% Where several nodes run the script, each tells the node in which a flow has begun when its own
+%% part of it is over (c_src/beam/flow/flow_nodes.c). After a node stood still such reports may wait
+%% to be received, and flows look as if nothing had happened in them for long: so the first look
+%% after that is left out. The time line of all is the clock of the first. The others ask it for the
+%% time, several times before they begin and now and then afterwards (c_src/beam/flow/flow_clock.c).
 %%
 %% Tokens end with the script too. The VM can take the tokens of all processes and of all messages
-%% away in one call, which stops the schedulers for as long as that takes. It is made unless somebody
-%% else uses tokens in this node: those are never touched. Then processes lose ours one by one, each at
-%% an event of its own, and messages lose theirs as they are received. What still waits in a mailbox when
-%% that is over is left, which is told.
+%% away in one call, which stops the schedulers for as long as that takes. It is made unless
+%% somebody else uses tokens in this node: those are never touched. Then processes lose ours one by
+%% one, each at an event of its own, and messages lose theirs as they are received. What still waits
+%% in a mailbox when that is over is left, which is told.
 %%
 %% Others may take the system tracer, or remove it, while the script runs. That is told, also to the
-%% other nodes of the script. Nothing is followed from then on in any of them, and our tokens are taken
-%% away: whoever has the tracer now would be told of them.
+%% other nodes of the script. Nothing is followed from then on in any of them, and our tokens are
+%% taken away: whoever has the tracer now would be told of them.
 -module(erltrace_flows).
 -behaviour(gen_server).
 -export([start/4, stop/1]).
--export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
-         format_status/1]).
+-export([
+    init/1,
+    handle_continue/2,
+    handle_call/3,
+    handle_cast/2,
+    handle_info/2,
+    terminate/2,
+    code_change/3,
+    format_status/1
+]).
 
 -define(LABEL, erltrace_flow). % of our tokens
 -define(OURS, 58).             % the highest bit of a label that is a number, of any script's run
@@ -45,7 +53,8 @@
              nodes = [] :: [node()],       % that run the script
              looks = 0 :: non_neg_integer(),
              looked :: integer() | undefined, % ms; undefined: a look was left out
-             lost = false :: false | here | elsewhere, % the system tracer, in this node or another one
+             % the system tracer, in this node or another one
+             lost = false :: false | here | elsewhere,
              told = [] :: [tuple()]}).     % by those of them that take their tokens away already
 
 %% @doc Hold the system tracer for the handle of this number, if it follows; Handle is its process.
@@ -55,15 +64,21 @@ start(Sup, Number, Handle, Needs) ->
     case erltrace_needs:has(flows, Needs) andalso erltrace_find:known(token) of
         false ->
             case erltrace_needs:has(too_many_flow_nodes, Needs) of
-                false -> {ok, undefined};
+                false ->
+                    {ok, undefined};
                 true ->
-                    {error, <<"ET_FLOW">>, <<"requests can be followed through 127 nodes at most: name fewer of them">>}
+                    {error, <<"ET_FLOW">>,
+                        <<"requests can be followed through 127 nodes at most: name fewer of "
+                          "them">>}
             end;
-        ok -> start(Sup, Number, Handle);
+        ok ->
+            start(Sup, Number, Handle);
         {refused, _} ->
-            {error, <<"ET_FLOW">>,
-             <<"requests cannot be followed here: where this VM keeps the token of a process is not "
-               "known">>}
+            {error, <<"ET_FLOW">>, <<
+                "requests cannot be followed here: where this VM keeps the token of a process is "
+                "not "
+                "known"
+            >>}
     end.
 
 start(Sup, Number, Handle) ->
@@ -163,17 +178,27 @@ handle_info(_, St) ->
 terminate(_, #st{claim = Claim}) when Claim =/= ok ->
     ok;
 terminate(_, #st{number = Number} = St) ->
-    #st{foreign = Foreign, nodes = Nodes, told = Told, lost = Lost} = try look(St) catch _:_ -> St end,
+    #st{foreign = Foreign, nodes = Nodes, told = Told, lost = Lost} =
+        try
+            look(St)
+        catch
+            _:_ -> St
+        end,
     _ = erltrace_nif:drain_flows(Number),
     {Others, Ours} = tokens(),
-    Whose = case Foreign orelse Lost =:= here orelse Others of true -> ours; false -> all end,
+    Whose =
+        case Foreign orelse Lost =:= here orelse Others of
+            true -> ours;
+            false -> all
+        end,
     take_away(Whose, Ours),
     [self() ! Round || Round <- Told],
     _ = (Whose =:= ours orelse length(Nodes) > 1) andalso rounds('end', Nodes -- [node()], Whose),
     erltrace_vm:locked(fun() -> release(Number) end),
     case Whose of
         ours -> tell_left(Lost, St);
-        all -> seq_trace:reset_trace() % what was in mailboxes
+        % what was in mailboxes
+        all -> seq_trace:reset_trace()
     end.
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
@@ -199,9 +224,12 @@ look(#st{number = Number, foreign = Foreign} = St) ->
 
 report(Reports) ->
     Nodes = maps:groups_from_list(fun(R) -> element(1, R) end, Reports),
-    maps:foreach(fun(Node, Rs) ->
-                         erlang:send({?MODULE, Node}, {?MODULE, reports, Rs}, [noconnect, nosuspend])
-                 end, Nodes).
+    maps:foreach(
+        fun(Node, Rs) ->
+            erlang:send({?MODULE, Node}, {?MODULE, reports, Rs}, [noconnect, nosuspend])
+        end,
+        Nodes
+    ).
 
 look_again(St) ->
     _ = erlang:send_after(?EVERY, self(), look),
@@ -246,8 +274,11 @@ is_due(#st{number = Number}) ->
 ask(First, #st{number = Number}) ->
     case erltrace_nif:flow_clock(Number, get) of
         {Now, _, _} ->
-            erlang:send({?MODULE, First}, {?MODULE, clock, ask, self(), Now}, [noconnect, nosuspend]);
-        gone -> ok
+            erlang:send({?MODULE, First}, {?MODULE, clock, ask, self(), Now}, [
+                noconnect, nosuspend
+            ]);
+        gone ->
+            ok
     end.
 
 ask_and_wait(First, St) ->
@@ -259,8 +290,11 @@ ask_and_wait(First, St) ->
 answer(From, Asked, #st{number = Number}) ->
     case erltrace_nif:flow_clock(Number, get) of
         {Now, Offset, true} ->
-            erlang:send(From, {?MODULE, clock, answer, Asked, Now + Offset}, [noconnect, nosuspend]);
-        _ -> ok
+            erlang:send(From, {?MODULE, clock, answer, Asked, Now + Offset}, [
+                noconnect, nosuspend
+            ]);
+        _ ->
+            ok
     end.
 
 %% What this clock is behind: the answer was given after the question, and before it came.
@@ -270,11 +304,14 @@ bounds(Asked, At, #st{number = Number}) ->
         gone -> {0, 0}
     end.
 
-%% Clocks that agree, those of one machine, are left as they are. Later it moves as little as it must.
+%% Clocks that agree, those of one machine, are left as they are. Later it moves as little as it
+%% must.
 set_clock({Lo, Hi}, {_, Offset, true}, _) when Lo =< Offset, Offset =< Hi -> ok;
-set_clock({Lo, Hi}, {_, _, false}, Number) when Lo =< 0, 0 =< Hi -> erltrace_nif:flow_clock(Number, 0);
+set_clock({Lo, Hi}, {_, _, false}, Number) when Lo =< 0, 0 =< Hi ->
+    erltrace_nif:flow_clock(Number, 0);
 set_clock({Lo, Hi}, {_, _, false}, Number) -> erltrace_nif:flow_clock(Number, (Lo + Hi) div 2);
-set_clock({Lo, _}, {_, Offset, true}, Number) when Offset < Lo -> erltrace_nif:flow_clock(Number, Lo);
+set_clock({Lo, _}, {_, Offset, true}, Number) when Offset < Lo ->
+    erltrace_nif:flow_clock(Number, Lo);
 set_clock({_, Hi}, {_, _, true}, Number) -> erltrace_nif:flow_clock(Number, Hi);
 set_clock(_, gone, _) -> ok.
 
@@ -309,8 +346,12 @@ watch(#st{number = Number, nodes = Nodes, lost = Lost} = St) ->
             St#st{lost = here};
         By ->
             Text = lost(By),
-            [erlang:send({?MODULE, Node}, {?MODULE, lost, node(), Nodes, Text}, [noconnect, nosuspend]) ||
-                Node <- Nodes -- [node()]],
+            [
+                erlang:send({?MODULE, Node}, {?MODULE, lost, node(), Nodes, Text}, [
+                    noconnect, nosuspend
+                ])
+             || Node <- Nodes -- [node()]
+            ],
             give_up(here, Text, St)
     end.
 
@@ -324,10 +365,15 @@ give_up(Where, Text, #st{number = Number, handle = Handle, nodes = Nodes, told =
     St#st{lost = Where, told = Later}.
 
 lost(false) ->
-    <<"requests are not followed any more: somebody has removed this script as the node's sequential system tracer">>;
+    <<"requests are not followed any more: somebody has removed this script as the node's "
+      "sequential system tracer">>;
 lost(By) ->
     unicode:characters_to_binary(
-      io_lib:format("requests are not followed any more: ~ts has taken the node's sequential system tracer", [name(By)])).
+        io_lib:format(
+            "requests are not followed any more: ~ts has taken the node's sequential system tracer",
+            [name(By)]
+        )
+    ).
 
 %% Tokens in messages can be taken away only together with those of others.
 tell_left(Lost, #st{handle = Handle}) ->
@@ -338,22 +384,37 @@ tell_left(Lost, #st{handle = Handle}) ->
     end.
 
 left(N, Lost) ->
-    Why = case Lost of
-              here -> "somebody else has the sequential system tracer";
-              _ -> "the application has sequential trace tokens of its own"
-          end,
-    io_lib:format("tokens of this script may be left in messages that wait in the mailboxes of ~b process~s, since ~s",
-                  [N, case N of 1 -> ""; _ -> "es" end, Why]).
+    Why =
+        case Lost of
+            here -> "somebody else has the sequential system tracer";
+            _ -> "the application has sequential trace tokens of its own"
+        end,
+    io_lib:format(
+        "tokens of this script may be left in messages that wait in the mailboxes of ~b "
+        "process~s, since ~s",
+        [
+            N,
+            case N of
+                1 -> "";
+                _ -> "es"
+            end,
+            Why
+        ]
+    ).
 
 %% ---- tokens ----------------------------------------------------------------------------------
 
-%% The nodes that run a script end it at about the same time. From then on a process that sends or receives a token
-%% loses it (drain_flows/1): none is sent on. Each node takes its tokens away and tells the others, in rounds. What
-%% another one has sent before has come by then, as it comes the same way. They are through when no node has seen a
-%% token in the last rounds. Who is left alone, as others are late or have gone, goes on alone.
+%% The nodes that run a script end it at about the same time. From then on a process that sends or
+%% receives a token loses it (drain_flows/1): none is sent on. Each node takes its tokens away and
+%% tells the others, in rounds. What another one has sent before has come by then, as it comes the
+%% same way. They are through when no node has seen a token in the last rounds. Who is left alone,
+%% as others are late or have gone, goes on alone.
 rounds(Why, Others, Whose) ->
     Alarm = erlang:send_after(?TOGETHER, self(), {?MODULE, enough}),
-    Monitors = [{erlang:monitor(process, {?MODULE, Node}), Node} || Node <- Others, lists:member(Node, nodes())],
+    Monitors = [
+        {erlang:monitor(process, {?MODULE, Node}), Node}
+     || Node <- Others, lists:member(Node, nodes())
+    ],
     round({Why, 0}, 0, Monitors, Whose),
     erlang:cancel_timer(Alarm).
 
@@ -404,10 +465,10 @@ take_away(all, _) -> seq_trace:reset_trace();
 take_away(ours, []) -> ok;
 take_away(ours, Pids) -> erltrace_vm:locked(fun() -> take_each(Pids) end).
 
-%% Each of them is traced for a moment, with a tracer state of its own, and asked something, for which it is scheduled
-%% in: at that event it loses its token, if that is one of ours still (c_src/beam/events/tracer.c).
-%% Before OTP 27 this cannot be where somebody else traces it. One that does not answer, as it runs
-%% something long, is left for the next round.
+%% Each of them is traced for a moment, with a tracer state of its own, and asked something, for
+%% which it is scheduled in: at that event it loses its token, if that is one of ours still
+%% (c_src/beam/events/tracer.c). Before OTP 27 this cannot be where somebody else traces it. One
+%% that does not answer, as it runs something long, is left for the next round.
 take_each(Pids) ->
     Off = trace_on(Pids),
     {Asker, Mon} = spawn_opt(fun() ->

@@ -15,8 +15,8 @@
 -record(st, {session :: term(), % undefined until the first handle joins
              users = #{} :: #{pid() => Monitor :: reference()}}).
 
-%% @doc Returns the process that holds the session, which traces these processes. The caller is a user
-%% of it until it leaves or ends.
+%% @doc Returns the process that holds the session, which traces these processes. The caller is a
+%% user of it until it leaves or ends.
 -spec join(all | [pid()]) -> pid() | {error, Tag :: binary(), Text :: binary()}.
 join(Pids) ->
     erltrace_vm:locked(fun() ->

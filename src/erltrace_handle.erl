@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc The process behind a handle: it compiles a script, arms what the script needs, monitors the
-%% owner, and takes everything back at the end. erltrace_handle_sup is its supervisor, and that of the
-%% processes that it needs besides.
+%% owner, and takes everything back at the end. erltrace_handle_sup is its supervisor, and that of
+%% the processes that it needs besides.
 %%
 %% A handle runs one script once:
 %%
@@ -30,7 +30,8 @@
                owner :: {pid(), reference()},  % and its monitor
                sup :: pid(),
                limiter :: pid() | undefined,  % the supervisor says who it is
-               known = [] :: [module()],       % loaded when the first script was compiled; []: none was
+               % loaded when the first script was compiled; []: none was
+               known = [] :: [module()],
                arming :: erltrace_arming:arming() | undefined, % from go on
                kept = [] :: [tuple()],         % the output of END, for consume and output
                sub :: erltrace_sub:sub() | undefined,
@@ -83,11 +84,16 @@ init({Sup, {Owner, Nif, Number}}) ->
 -spec handle_event(gen_statem:event_type() | enter, term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()) | gen_statem:state_enter_result(state()).
 handle_event(enter, _, running, Data) ->
-    {keep_state_and_data,
-     [{{timeout, clean}, 0, []}
-      | check_timer(Data) ++ code_timer(Data) ++ sweep_timer(Data) ++ snapshot_timer(Data) ++ timers(Data)]};
+    {keep_state_and_data, [
+        {{timeout, clean}, 0, []}
+        | check_timer(Data) ++ code_timer(Data) ++ sweep_timer(Data) ++ snapshot_timer(Data) ++
+            timers(Data)
+    ]};
 handle_event(enter, _, _, _) ->
-    {keep_state_and_data, [{{timeout, T}, cancel} || T <- [check, clean, code, snapshots, sweep, rearm, counts]]};
+    {keep_state_and_data, [
+        {{timeout, T}, cancel}
+     || T <- [check, clean, code, snapshots, sweep, rearm, counts]
+    ]};
 handle_event({call, From}, close, State, Data) ->
     {stop_and_reply, normal, {reply, From, {closed, Data#data.sup}}, finish(State, Data)};
 handle_event({call, From}, Request, State, Data) ->
@@ -145,8 +151,8 @@ is_ours(#data{nif = Nif}) ->
 is_over(#data{nif = Nif}) ->
     erltrace_nif:status(Nif) =/= running.
 
-%% The end, however it comes; once. A subscriber gets what there is, the output of END included. Should
-%% this fail, the limiter does the rest.
+%% The end, however it comes; once. A subscriber gets what there is, the output of END included.
+%% Should this fail, the limiter does the rest.
 finish(_, #data{nif = closed} = Data) ->
     Data;
 finish(State, #data{nif = Nif} = Data) ->
@@ -288,16 +294,41 @@ about(#data{nif = Nif, arming = Arming}) ->
     {Fired, Lost, Unnamed, NoArgs, Cut, BufSize, Prints} = erltrace_nif:counts(Nif),
     {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online), 0),
     State = erltrace_nif:status(Nif),
-    Armed = case Arming of
-                undefined -> #{armed => [], counted => [], skipped => 0, left => 0,
-                               missing => <<>>, returns_by => undefined, stacks => undefined,
-                               things => undefined,
-                               calls => erltrace_calls:none()};
-                _ -> erltrace_arming:about(Arming)
-            end,
-    Armed#{samples => samples(Nif), state => State, running => State =:= running, fired => Fired, lost => Lost, unnamed => Unnamed,
-           no_args => NoArgs, cut_args => Cut, bufsize => BufSize, prints => Prints,
-           cost => Permille / 10, aborted => case Watched of aborted -> Why; _ -> undefined end}.
+    Armed =
+        case Arming of
+            undefined ->
+                #{
+                    armed => [],
+                    counted => [],
+                    skipped => 0,
+                    left => 0,
+                    missing => <<>>,
+                    returns_by => undefined,
+                    stacks => undefined,
+                    things => undefined,
+                    calls => erltrace_calls:none()
+                };
+            _ ->
+                erltrace_arming:about(Arming)
+        end,
+    Armed#{
+        samples => samples(Nif),
+        state => State,
+        running => State =:= running,
+        fired => Fired,
+        lost => Lost,
+        unnamed => Unnamed,
+        no_args => NoArgs,
+        cut_args => Cut,
+        bufsize => BufSize,
+        prints => Prints,
+        cost => Permille / 10,
+        aborted =>
+            case Watched of
+                aborted -> Why;
+                _ -> undefined
+            end
+    }.
 
 %% Of a script that samples: what interrupts the schedulers, and how many there are.
 samples(Nif) ->

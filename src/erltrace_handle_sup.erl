@@ -7,15 +7,17 @@
 %%   helpers            of what is armed: erltrace_flows, erltrace_names, erltrace_state,
 %%                      erltrace_sysmon, erltrace_wall, erltrace_wanted; not restarted
 %%
-%% They end in this order, the helpers and the limiter at the same time: whatever has happened to the
-%% handle's process, the limiter takes back what is still armed. While the application runs this process
-%% is a child of erltrace_handles_sup; otherwise it has no parent. If it is killed, all of them see that.
+%% They end in this order, the helpers and the limiter at the same time: whatever has happened to
+%% the handle's process, the limiter takes back what is still armed. While the application runs this
+%% process is a child of erltrace_handles_sup; otherwise it has no parent. If it is killed, all of
+%% them see that.
 %%
-%% It is a supervisor by what it does, as ranch_conns_sup is, and answers what supervisor:which_children/1
-%% asks. It is not one by its behaviour, because it also runs in nodes of others, when they are in trouble:
-%% it and its children run at high priority from their first moment, and nothing is written to the log.
-%% The children are linked, but it is not their parent in the sense of OTP, whose end as by a kill makes a
-%% report of a crash: they end when they receive its exit signal.
+%% It is a supervisor by what it does, as ranch_conns_sup is, and answers what
+%% supervisor:which_children/1 asks. It is not one by its behaviour, because it also runs in nodes
+%% of others, when they are in trouble: it and its children run at high priority from their first
+%% moment, and nothing is written to the log. The children are linked, but it is not their parent in
+%% the sense of OTP, whose end as by a kill makes a report of a crash: they end when they receive
+%% its exit signal.
 -module(erltrace_handle_sup).
 -behaviour(gen_server).
 -export([start/1, start_link/1, start_helper/3]).
@@ -62,15 +64,17 @@ options() ->
 linked() ->
     [{spawn_opt, [link, {priority, high}]}].
 
-%% @doc Called by the handle's process: start a helper, a gen_server, which gets {Sup, Args}. Its init may
-%% not wait for anybody, because this supervisor does meanwhile: what takes long is for handle_continue.
+%% @doc Called by the handle's process: start a helper, a gen_server, which gets {Sup, Args}. Its
+%% init may not wait for anybody, because this supervisor does meanwhile: what takes long is for
+%% handle_continue.
 -spec start_helper(Sup :: pid(), module(), Args :: term()) -> {ok, pid()} | {error, shutdown}.
 start_helper(Sup, Module, Args) ->
     try gen_server:call(Sup, {start, Module, Args}, infinity)
     catch exit:{_, {gen_server, call, _}} -> {error, shutdown}
     end.
 
-%% Sensitive, as are all of ours: no script traces a process that works for it or for another script.
+%% Sensitive, as are all of ours: no script traces a process that works for it or for another
+%% script.
 -spec init(pid()) -> {ok, #st{}} | {stop, {shutdown, term()}}.
 init(Owner) ->
     process_flag(sensitive, true),

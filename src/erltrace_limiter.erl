@@ -40,18 +40,26 @@ watch(Limiter, Rest) ->
 is_harmless() ->
     lists:member(false, erltrace_app:setting(destructive)).
 
-%% @doc May scripts show contents of messages, arguments and memory in this node? Not with erltrace's
-%% setting `payload' = off.
+%% @doc May scripts show contents of messages, arguments and memory in this node? Not with
+%% erltrace's setting `payload' = off.
 -spec is_payload() -> boolean().
 is_payload() ->
-    not lists:any(fun(V) -> lists:member(V, [off, false, "off"]) end, erltrace_app:setting(payload)).
+    not lists:any(
+        fun(V) -> lists:member(V, [off, false, "off"]) end, erltrace_app:setting(payload)
+    ).
 
 -spec init({Sup :: pid(), {Handle :: pid(), reference(), pos_integer()}}) -> {ok, #st{}}.
 init({Sup, {Handle, Nif, Number}}) ->
     erltrace_vm:leave_application(),
     process_flag(sensitive, true),
     process_flag(trap_exit, true),
-    {ok, #st{sup = Sup, handle = Handle, mon = erlang:monitor(process, Handle), nif = Nif, number = Number}}.
+    {ok, #st{
+        sup = Sup,
+        handle = Handle,
+        mon = erlang:monitor(process, Handle),
+        nif = Nif,
+        number = Number
+    }}.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
 handle_call(_, _, St) ->

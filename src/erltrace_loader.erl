@@ -8,8 +8,8 @@
 %% the command ends, in whatever way. (The name of its node is reused by the next command.)
 %%
 %% 2. A command that finds no loader creates the named table `erltrace_loader', which only one at a
-%% time can do, loads this module and calls begin/1, which starts the loader's process and gives it the
-%% table. All that is one remote call: its process goes on if the command is killed.
+%% time can do, loads this module and calls begin/1, which starts the loader's process and gives it
+%% the table. All that is one remote call: its process goes on if the command is killed.
 %%
 %% 3. The command tells the loader to `bring' the other modules and the library, which it loads in
 %% one step. If the node cannot read the library's file (another machine, a container, another user)
@@ -25,25 +25,25 @@
 %% wait for a reply see it end. To the command that left this is the reply; others start again at 2.
 %%
 %% 6. To purge a module the VM has every process of the node look whether it uses it: in one with
-%% 100,000 processes our modules would keep all schedulers busy for many seconds. Where there are that many
-%% the loader rests first, as the next command may come soon, and then removes a module now and then. Where
-%% schedulers are busy with few processes each module waits for these: the command is told soon, and the
-%% loader goes on. A command that comes meanwhile is told to `bring', and what is still there is not loaded
-%% again.
+%% 100,000 processes our modules would keep all schedulers busy for many seconds. Where there are
+%% that many the loader rests first, as the next command may come soon, and then removes a module
+%% now and then. Where schedulers are busy with few processes each module waits for these: the
+%% command is told soon, and the loader goes on. A command that comes meanwhile is told to `bring',
+%% and what is still there is not loaded again.
 %%
 %% 7. A node in trouble may have a code server, files or an `init' that do not answer: all dirty I/O
-%% schedulers wait for a disk, say. Nothing here needs them: modules are loaded, deleted and purged by
-%% the VM's own functions, which need neither. (So the code server does not know our modules:
+%% schedulers wait for a disk, say. Nothing here needs them: modules are loaded, deleted and purged
+%% by the VM's own functions, which need neither. (So the code server does not know our modules:
 %% code:all_loaded/0 has them not, erlang:loaded/0 has.) Files are asked for with a time limit.
 %%
-%% There is no fun in this module: if it is loaded once more while it is there, the VM takes the code away
-%% from the funs of the one that runs.
+%% There is no fun in this module: if it is loaded once more while it is there, the VM takes the
+%% code away from the funs of the one that runs.
 %%
 %% Commands call it by gen_server:call/3: nothing of ours is on the stack of a process that waits.
 %% The command's side is c_src/node/agent.c. A node that has an erltrace of its own has no loader.
 %%
-%% Its states: `empty' until the modules have been brought, then `serving'; `resting' between the last
-%% command and the end, if that takes long.
+%% Its states: `empty' until the modules have been brought, then `serving'; `resting' between the
+%% last command and the end, if that takes long.
 -module(erltrace_loader).
 -behaviour(gen_statem).
 -export([begin_loading/1, start/1, on_load/1]).
@@ -51,11 +51,13 @@
 -export([init/1, callback_mode/0, handle_event/4, terminate/3, format_status/1]).
 -include_lib("kernel/include/file.hrl").
 
--define(AT_ONCE, 250000). % times that a process may be asked whether it uses a module: about a second
+%% times that a process may be asked whether it uses a module: about a second
+-define(AT_ONCE, 250000).
 -define(ANSWER_TIME, 1000). % ms, for a server of OTP, or a file's facts; longer: it is stuck
 -define(FILE_TIME, 100).  % ms, for a file's facts if all dirty I/O schedulers are at work
 -define(TURN, 3000).      % us, before others have a turn
--define(MOST, 300).       % ms that a command waits; longer: schedulers are busy, or others purge code too
+%% ms that a command waits; longer: schedulers are busy, or others purge code too
+-define(MOST, 300).
 -define(REST, 10000).     % ms, before the first module is removed in a larger node
 -define(AT_LEAST, 1).     % ms: a timeout of 0 comes before the messages of commands
 -define(PAUSE, 30).       % times as long as it took to remove one, before the next
@@ -192,8 +194,8 @@ rest(Ms, #st{leaver = Leaver} = St) ->
     _ = Leaver =/= undefined andalso gen_statem:reply(Leaver, ok),
     {next_state, resting, St#st{leaver = undefined}, [{state_timeout, Ms, remove}, hibernate]}.
 
-%% The pauses keep what this takes to a few percent of the schedulers' time, where it takes any: else it
-%% waits for processes that compute.
+%% The pauses keep what this takes to a few percent of the schedulers' time, where it takes any:
+%% else it waits for processes that compute.
 remove_one(#st{modules = []} = St) ->
     {stop, normal, St};
 remove_one(#st{modules = [Module | Modules]} = St) ->
@@ -277,9 +279,9 @@ is_deleted(Module) ->
     _ = erlang:check_old_code(Module) andalso erts_code_purger:purge(Module),
     erlang:delete_module(Module) =:= true.
 
-%% Where a purge makes the VM drop the end of an on_load function (finish_after_on_load/3), the code server
-%% would never get out of loading a library. It purges for us then: it does not do both at once. If it does
-%% not answer it loads none.
+%% Where a purge makes the VM drop the end of an on_load function (finish_after_on_load/3), the code
+%% server would never get out of loading a library. It purges for us then: it does not do both at
+%% once. If it does not answer it loads none.
 purger() ->
     case drops_on_load() andalso in_time(code, is_loaded, [code]) of
         {file, _} -> code;
@@ -290,10 +292,12 @@ purger() ->
 
 %% Does this node see the very same file, and may it read it? `blocked': it reads no file at all.
 sees(File, Size, Inode) ->
-    Time = case lists:last(statistics(active_tasks_all)) < erlang:system_info(dirty_io_schedulers) of
-               true -> ?ANSWER_TIME;
-               false -> ?FILE_TIME % stuck, perhaps: there is another way to load the library
-           end,
+    Time =
+        case lists:last(statistics(active_tasks_all)) < erlang:system_info(dirty_io_schedulers) of
+            true -> ?ANSWER_TIME;
+            % stuck, perhaps: there is another way to load the library
+            false -> ?FILE_TIME
+        end,
     case rpc:call(node(), file, read_file_info, [File, [raw]], Time) of
         {ok, #file_info{size = Size, inode = Inode, access = Access}} ->
             lists:member(Access, [read, read_write]);
@@ -382,8 +386,8 @@ prepare([{Module, _, Code} | Rest], Prepared) ->
         Reference -> turn(), prepare(Rest, [Reference | Prepared])
     end.
 
-%% @doc To be called between two steps of long work at high priority: processes of normal priority that
-%% wait for this scheduler have a turn every 3 ms.
+%% @doc To be called between two steps of long work at high priority: processes of normal priority
+%% that wait for this scheduler have a turn every 3 ms.
 -spec turn() -> ok.
 turn() ->
     Now = erlang:monotonic_time(microsecond),
@@ -432,22 +436,28 @@ load_code(Module, Code) ->
     case erlang:load_module(Module, Code) of
         {error, on_load} ->
             {Pid, Mon} = spawn_opt(?MODULE, on_load, [Module], [monitor, {priority, high}]),
-            Result = receive {'DOWN', Mon, process, Pid, Why} -> Why end,
+            Result =
+                receive
+                    {'DOWN', Mon, process, Pid, Why} -> Why
+                end,
             finish_after_on_load(drops_on_load(), Module, Result =:= ok),
             case Result of
                 ok ->
                     {module, Module};
                 _ ->
-                    logger:warning("The on_load function for module ~s returned:~n~0tP", [Module, Result, 30]),
+                    logger:warning("The on_load function for module ~s returned:~n~0tP", [
+                        Module, Result, 30
+                    ]),
                     {error, on_load_failure}
             end;
         Other ->
             Other
     end.
 
-%% Until OTP 25.3.2.10 and 26.2.3 the VM's purger drops this request if it is purging (OTP-19006): who sent
-%% it would wait forever. It drops none that ask to purge, and answers in the order of the requests. So if
-%% the answer to the second one is there and the first is not, the first was dropped.
+%% Until OTP 25.3.2.10 and 26.2.3 the VM's purger drops this request if it is purging (OTP-19006):
+%% who sent it would wait forever. It drops none that ask to purge, and answers in the order of the
+%% requests. So if the answer to the second one is there and the first is not, the first was
+%% dropped.
 finish_after_on_load(false, Module, Keep) ->
     erts_code_purger:finish_after_on_load(Module, Keep);
 finish_after_on_load(true, Module, Keep) ->
@@ -485,9 +495,12 @@ try_folders([], _, _, Tried) ->
     {error, {places, unicode:characters_to_binary(Text)}};
 try_folders([Parent | Rest], Name, Nif, Tried) ->
     case in_folder(filename:join(Parent, Name), Nif) of
-        {error, on_load_failure} -> try_folders(Rest, Name, Nif, Tried ++ [{Parent, "does not load"}]);
-        {cannot, Why} -> try_folders(Rest, Name, Nif, Tried ++ [{Parent, Why}]);
-        Result -> Result
+        {error, on_load_failure} ->
+            try_folders(Rest, Name, Nif, Tried ++ [{Parent, "does not load"}]);
+        {cannot, Why} ->
+            try_folders(Rest, Name, Nif, Tried ++ [{Parent, Why}]);
+        Result ->
+            Result
     end.
 
 in_folder(Folder, {Code, Bytes}) ->

@@ -1,21 +1,23 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Totals of the scripts that are always on (erltrace_script): what their ticks bring is added up,
-%% so that a counter does not go back when a script is paused or starts again. A metric is one
-%% aggregation of one script; a series is one combination of keys. Names, help and units are those of
-%% `erltrace serve' (c_src/metrics/metric_name.c).
+%% @doc Totals of the scripts that are always on (erltrace_script): what their ticks bring is added
+%% up, so that a counter does not go back when a script is paused or starts again. A metric is one
+%% aggregation of one script; a series is one combination of keys. Names, help and units are those
+%% of `erltrace serve' (c_src/metrics/metric_name.c).
 %%
-%% The number of series of a metric is bounded: when it is reached, further keys are added to a series
-%% whose keys are all `other', and counted.
+%% The number of series of a metric is bounded: when it is reached, further keys are added to a
+%% series whose keys are all `other', and counted.
 %%
 %% The table is owned by erltrace_sup, and so outlives this process. Whoever asks for the metrics
-%% reads it, and waits for nobody. The handle of a script adds its ticks itself (save/2), all of a tick by
-%% one insert: nothing is lost with a message to a process that is killed, and nothing is added twice. Series
-%% and #grown{} have one writer, the handle; the next one of the script begins when it has ended (writers/2).
-%% This process knows which metrics there are, and tells others what ticks bring besides. The rows:
+%% reads it, and waits for nobody. The handle of a script adds its ticks itself (save/2), all of a
+%% tick by one insert: nothing is lost with a message to a process that is killed, and nothing is
+%% added twice. Series and #grown{} have one writer, the handle; the next one of the script begins
+%% when it has ended (writers/2). This process knows which metrics there are, and tells others what
+%% ticks bring besides. The rows:
 %%
 %%   {{count | gauge, Script, What}, Value}         about the script
-%%   {{times, Script}, Armed, Paused, Until, Is}    ms; up to when they are known; is it armed since then?
+%%   {{times, Script}, Armed, Paused, Until, Is}    ms; up to when they are known; is it armed since
+%%                                                  then?
 %%   {{own, Script, What}, Value}                   likewise, for erltrace alone
 %%   {{told, Script, What}, {When, Others}}         what was logged
 %%   {{setting, What}, Value}
@@ -24,8 +26,29 @@
 %%   {{series, {Script, Aggregation}, Labels}, Value}
 -module(erltrace_metrics).
 -behaviour(gen_server).
--export([new_table/0, start_link/0, attach/4, writers/2, save/2, changed/1, forget/1, settings/1, set/2, setting/2, count/3, gauge/3,
-         passed/2, armed_again/1, disarmed/1, keep/3, kept/2, failed/1, failed/2, about/1, scripts/0, families/0]).
+-export([
+    new_table/0,
+    start_link/0,
+    attach/4,
+    writers/2,
+    save/2,
+    changed/1,
+    forget/1,
+    settings/1,
+    set/2,
+    setting/2,
+    count/3,
+    gauge/3,
+    passed/2,
+    armed_again/1,
+    disarmed/1,
+    keep/3,
+    kept/2,
+    failed/1, failed/2,
+    about/1,
+    scripts/0,
+    families/0
+]).
 -export([execute/3, text/1, line/1]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0]).
@@ -77,8 +100,10 @@ start_link() ->
     gen_server:start_link({local, ?MODULE}, ?MODULE, [], []).
 
 %% @doc Ticks with this reference are a script's, whose process is told when it has ended.
--spec attach(reference(), pid(), Script :: binary(), [{Aggregation :: binary(), shape() | undefined}]) ->
-          ok.
+-spec attach(reference(), pid(), Script :: binary(), [
+    {Aggregation :: binary(), shape() | undefined}
+]) ->
+    ok.
 attach(Ref, Pid, Script, Shapes) ->
     gen_server:call(?MODULE, {attach, Ref, Pid, Script, Shapes}, infinity).
 
@@ -122,15 +147,18 @@ gauge(Script, What, Value) ->
     true = ets:insert(?TABLE, {{gauge, Script, What}, Value}),
     ok.
 
-%% @doc It was armed, or paused, until now, since the last time that was said. The times are in the table:
-%% whatever ends the script's process, what is between is known.
+%% @doc It was armed, or paused, until now, since the last time that was said. The times are in the
+%% table: whatever ends the script's process, what is between is known.
 -spec passed(Script :: binary(), armed | paused) -> ok.
 passed(Script, State) ->
     Now = now_ms(),
     case {times(Script), State} of
-        {none, _} -> ok;
-        {{Armed, Paused, Until, _}, armed} -> times(Script, {Armed + Now - Until, Paused, Now, true});
-        {{Armed, Paused, Until, _}, paused} -> times(Script, {Armed, Paused + Now - Until, Now, false})
+        {none, _} ->
+            ok;
+        {{Armed, Paused, Until, _}, armed} ->
+            times(Script, {Armed + Now - Until, Paused, Now, true});
+        {{Armed, Paused, Until, _}, paused} ->
+            times(Script, {Armed, Paused + Now - Until, Now, false})
     end.
 
 %% @doc It is armed, and was not since the last time that was said.
@@ -185,12 +213,18 @@ failed(Why) ->
 %% @doc All of a script.
 -spec about(Script :: binary()) -> #{atom() | {drops | left_out, binary()} => term()}.
 about(Script) ->
-    Rows = maps:from_list([{What, V} || Kind <- [count, gauge],
-                                        [What, V] <- ets:match(?TABLE, {{Kind, Script, '$1'}, '$2'})]),
+    Rows = maps:from_list([
+        {What, V}
+     || Kind <- [count, gauge],
+        [What, V] <- ets:match(?TABLE, {{Kind, Script, '$1'}, '$2'})
+    ]),
     case times(Script) of
-        none -> Rows;
-        {Armed, Paused, _, true} -> Rows#{armed => Armed, paused => Paused};
-        {Armed, Paused, Until, false} -> Rows#{armed => Armed, paused => Paused + gap(now_ms(), Until)}
+        none ->
+            Rows;
+        {Armed, Paused, _, true} ->
+            Rows#{armed => Armed, paused => Paused};
+        {Armed, Paused, Until, false} ->
+            Rows#{armed => Armed, paused => Paused + gap(now_ms(), Until)}
     end.
 
 -spec scripts() -> [binary()].
@@ -206,14 +240,25 @@ init([]) ->
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
 handle_call({attach, Ref, Pid, Script, Shapes}, _, #st{subs = Subs} = St) ->
-    remove(Script, [A || [A] <- ets:match(?TABLE, {{metric, Script, '$1'}, '_'}), not lists:keymember(A, 1, Shapes)]),
-    remove(Script, [A || [A] <- ets:match(?TABLE, {{gauge, Script, {left_out, '$1'}}, '_'}),
-                         not lists:keymember(A, 1, Shapes)]),
-    lists:foreach(fun({Aggregation, Shape}) -> set_metric(Script, Aggregation, Shape) end, Shapes),
+    remove(Script, [
+        A
+     || [A] <- ets:match(?TABLE, {{metric, Script, '$1'}, '_'}), not lists:keymember(A, 1, Shapes)
+    ]),
+    remove(Script, [
+        A
+     || [A] <- ets:match(?TABLE, {{gauge, Script, {left_out, '$1'}}, '_'}),
+        not lists:keymember(A, 1, Shapes)
+    ]),
+    lists:foreach(
+        fun({Aggregation, Shape}) -> set_metric(Script, Aggregation, Shape) end, Shapes
+    ),
     show_hidden(),
     {reply, ok, St#st{subs = Subs#{Ref => {Script, Pid}}}};
 handle_call({forget, Script}, _, St) ->
-    [ets:match_delete(?TABLE, {{Kind, Script, '_'}, '_'}) || Kind <- [count, gauge, own, told, metric, grown]],
+    [
+        ets:match_delete(?TABLE, {{Kind, Script, '_'}, '_'})
+     || Kind <- [count, gauge, own, told, metric, grown]
+    ],
     ets:match_delete(?TABLE, {{series, {Script, '_'}, '_'}, '_'}),
     ets:delete(?TABLE, {times, Script}),
     show_hidden(),
@@ -252,12 +297,16 @@ next(done, Ref, Pid, #{status := Status}, #st{subs = Subs} = St) ->
 
 -spec format_status(gen_server:format_status()) -> gen_server:format_status().
 format_status(#{state := #st{subs = Subs}} = Status) ->
-    Status#{state := #{scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => max_labels()}}.
+    Status#{
+        state := #{
+            scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => max_labels()
+        }
+    }.
 
 %% ---- metrics ---------------------------------------------------------------------------------
 
-%% What the script was before it changed does not add up with what it is now. One whose name another has is
-%% kept too, hidden until that one goes.
+%% What the script was before it changed does not add up with what it is now. One whose name another
+%% has is kept too, hidden until that one goes.
 set_metric(Script, Aggregation, undefined) ->
     no_metric(Script, Aggregation, <<"this aggregating function has no metric">>);
 set_metric(Script, Aggregation, #{samples := Samples} = Shape) ->
@@ -294,9 +343,13 @@ set_hidden({Script, Aggregation} = Id, #metric{shape = Shape} = M) ->
 
 %% One may have gone that had the name of others: the first of them has it now.
 show_hidden() ->
-    [set_hidden({Script, Aggregation}, M) ||
-        {{metric, Script, Aggregation}, #metric{hidden = Why} = M} <- ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
-        Why =/= false],
+    [
+        set_hidden({Script, Aggregation}, M)
+     || {{metric, Script, Aggregation}, #metric{hidden = Why} = M} <- ets:match_object(?TABLE, {
+            {metric, '_', '_'}, '_'
+        }),
+        Why =/= false
+    ],
     ok.
 
 remove(Script, Aggregations) ->
@@ -308,8 +361,11 @@ remove(Script, Aggregations) ->
 
 left_out(Script, Aggregation, Why) ->
     Key = {gauge, Script, {left_out, Aggregation}},
-    _ = ets:lookup(?TABLE, Key) =:= [{Key, Why}] orelse
-        logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [line(Script), bare(Aggregation), Why]),
+    _ =
+        ets:lookup(?TABLE, Key) =:= [{Key, Why}] orelse
+            logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [
+                line(Script), bare(Aggregation), Why
+            ]),
     gauge(Script, {left_out, Aggregation}, Why).
 
 bare(<<"_">>) -> <<>>;
@@ -353,8 +409,8 @@ put_metric({Script, Aggregation}, Metric) ->
 
 %% ---- ticks -----------------------------------------------------------------------------------
 
-%% @doc The processes, a script's own and its handle, that write its rows from now on. Those before them have
-%% ended: if their supervisor was killed they may still be at it.
+%% @doc The processes, a script's own and its handle, that write its rows from now on. Those before
+%% them have ended: if their supervisor was killed they may still be at it.
 -spec writers(Script :: binary(), [pid()]) -> ok.
 writers(Script, Pids) ->
     lists:foreach(fun wait_for_end/1, row({own, Script, writers}, [], #{}) -- Pids),
@@ -386,7 +442,10 @@ add_tick(Script, #{aggregations := Parts, drops := Drops, faults := Faults} = Ti
     count(Script, errors, length(Faults)).
 
 alerts(Tick) ->
-    [{text(Name), text(Text)} || {alert, _, {Name, Text}} <- maps:get(records, Tick, []), is_binary(Name), Name =/= <<>>].
+    [
+        {text(Name), text(Text)}
+     || {alert, _, {Name, Text}} <- maps:get(records, Tick, []), is_binary(Name), Name =/= <<>>
+    ].
 
 max_labels() ->
     setting(max_labels, ?MAX_LABELS).
@@ -407,11 +466,20 @@ tell_faults(Script, [Text | More]) ->
         {At, Others} when Now - At < ?QUIET ->
             told(Key, {At, Others + 1 + length(More)});
         Last ->
-            N = length(More) + case Last of none -> 0; {_, Others} -> Others end,
-            logger:error("erltrace: ~ts.d: ~ts~ts", [line(Script), line(Text), case N of
-                                                                              0 -> "";
-                                                                              _ -> [" (and ", integer_to_list(N), " more)"]
-                                                                          end]),
+            N =
+                length(More) +
+                    case Last of
+                        none -> 0;
+                        {_, Others} -> Others
+                    end,
+            logger:error("erltrace: ~ts.d: ~ts~ts", [
+                line(Script),
+                line(Text),
+                case N of
+                    0 -> "";
+                    _ -> [" (and ", integer_to_list(N), " more)"]
+                end
+            ]),
             told(Key, {Now, 0})
     end.
 
@@ -421,8 +489,12 @@ tell_warnings(Script, Texts) ->
 
 tell_warning(Script, Text) ->
     Key = {told, Script, Text},
-    case ets:member(?TABLE, Key) orelse length(ets:match(?TABLE, {{told, Script, '$1'}, '_'})) > ?MOST_TOLD of
-        true -> ok;
+    case
+        ets:member(?TABLE, Key) orelse
+            length(ets:match(?TABLE, {{told, Script, '$1'}, '_'})) > ?MOST_TOLD
+    of
+        true ->
+            ok;
         false ->
             logger:warning("erltrace: ~ts.d: ~ts", [line(Script), line(Text)]),
             told(Key, {0, 0})
@@ -484,9 +556,12 @@ le(Max) -> Max.
 
 %% The bounds of a metric are those of all its series: else sums over series would be wrong.
 bounds(sum, Value, G) when Value < 0 -> G#grown{goes_down = true};
-bounds(F, Buckets, #grown{bounds = Bounds} = G) when F =:= quantize; F =:= lquantize; F =:= llquantize ->
-    New = [Min - 1 || {{Min, _}, _} <- Buckets, Min > -(1 bsl 63)] ++
-        [Max || {{_, Max}, _} <- Buckets, le(Max) =/= infinity],
+bounds(F, Buckets, #grown{bounds = Bounds} = G) when
+    F =:= quantize; F =:= lquantize; F =:= llquantize
+->
+    New =
+        [Min - 1 || {{Min, _}, _} <- Buckets, Min > -(1 bsl 63)] ++
+            [Max || {{_, Max}, _} <- Buckets, le(Max) =/= infinity],
     G#grown{bounds = ordsets:union(Bounds, ordsets:from_list(New))};
 bounds(_, _, G) -> G.
 
@@ -496,12 +571,16 @@ ranks(none, Buckets) ->
     ranks({0, []}, Buckets);
 ranks({Count, Parts}, Buckets) ->
     Now = part_now(),
-    {Ranks, Old} = case Parts of
-                       [{Now, R} | Rest] -> {R, Rest};
-                       _ -> {#{}, Parts}
-                   end,
-    New = lists:foldl(fun({Bucket, N}, R) -> maps:update_with(middle(Bucket), fun(M) -> M + N end, N, R) end,
-                      Ranks, Buckets),
+    {Ranks, Old} =
+        case Parts of
+            [{Now, R} | Rest] -> {R, Rest};
+            _ -> {#{}, Parts}
+        end,
+    New = lists:foldl(
+        fun({Bucket, N}, R) -> maps:update_with(middle(Bucket), fun(M) -> M + N end, N, R) end,
+        Ranks,
+        Buckets
+    ),
     {Count + lists:sum([N || {_, N} <- Buckets]), [{Now, New} | recent(Now, Old)]}.
 
 part_now() -> erlang:monotonic_time(second) div ?PART.
@@ -522,7 +601,9 @@ rank(Rank, [{_, N} | Rest], Below) -> rank(Rank, Rest, Below + N).
 
 %% An integer in decimal, a string as it is, a stack as its frames with semicolons between.
 labels(Names, Keys) ->
-    iolist_to_binary(lists:join($,, [label(<<"node">>, atom_to_binary(node())) | keys(Names, Keys, 0)])).
+    iolist_to_binary(
+        lists:join($,, [label(<<"node">>, atom_to_binary(node())) | keys(Names, Keys, 0)])
+    ).
 
 keys(_, [], _) -> [];
 keys([Name | Names], [Key | Keys], I) -> [label(Name, Key) | keys(Names, Keys, I + 1)];
@@ -540,8 +621,8 @@ label_text(Bytes) -> << <<(char(C))/binary>> || C <- utf8(Bytes) >>.
 -spec text(binary()) -> binary().
 text(Bytes) -> unicode:characters_to_binary(utf8(Bytes)).
 
-%% @doc Text of scripts, and of what they have traced, for a line of the log: nothing in it begins another line, or
-%% acts on a terminal.
+%% @doc Text of scripts, and of what they have traced, for a line of the log: nothing in it begins
+%% another line, or acts on a terminal.
 -spec line(binary() | string()) -> string().
 line(Text) ->
     Chars = if is_binary(Text) -> utf8(Text); true -> Text end,
@@ -570,26 +651,49 @@ families() ->
         about_scripts() ++ [labels_dropped(Metrics) | about_alerts()].
 
 family(Script, Aggregation, #metric{shape = Shape}) ->
-    #{function := Function, type := Type0, name := Name, help := Help, decimals := Decimals} = Shape,
+    #{function := Function, type := Type0, name := Name, help := Help, decimals := Decimals} =
+        Shape,
     Series = ets:match(?TABLE, {{series, {Script, Aggregation}, '$1'}, '$2'}),
-    #grown{goes_down = GoesDown} = Grown = row({grown, Script, Aggregation}, #grown{}, #{}), % all of these, or more
-    Type = case GoesDown of true -> gauge; false -> Type0 end,
-    {full_name(Type, Name), Type, Help,
-     [sample(Function, Labels, Value, {fun(V) -> in_unit(V, Decimals) end, Shape, Grown})
-      || [Labels, Value] <- Series]}.
+    % all of these, or more
+    #grown{goes_down = GoesDown} = Grown = row({grown, Script, Aggregation}, #grown{}, #{}),
+    Type =
+        case GoesDown of
+            true -> gauge;
+            false -> Type0
+        end,
+    {full_name(Type, Name), Type, Help, [
+        sample(Function, Labels, Value, {fun(V) -> in_unit(V, Decimals) end, Shape, Grown})
+     || [Labels, Value] <- Series
+    ]}.
 
 full_name(counter, Name) -> <<Name/binary, "_total">>;
 full_name(_, Name) -> Name.
 
 sample(avg, Labels, {Sum, Count}, {Unit, _, _}) -> {Labels, Count, Unit(Sum)};
 sample(percentile, Labels, {Count, Parts}, {Unit, #{percents := Percents}, _}) ->
-    All = lists:foldl(fun({_, R}, Sum) -> maps:fold(fun(V, N, S) -> maps:update_with(V, fun(O) -> O + N end, N, S) end,
-                                                    Sum, R)
-                      end, #{}, recent(part_now(), Parts)),
+    All = lists:foldl(
+        fun({_, R}, Sum) ->
+            maps:fold(
+                fun(V, N, S) -> maps:update_with(V, fun(O) -> O + N end, N, S) end,
+                Sum,
+                R
+            )
+        end,
+        #{},
+        recent(part_now(), Parts)
+    ),
     Ranks = lists:sort(maps:to_list(All)),
     Recent = lists:sum(maps:values(All)),
-    {Labels, Count, undefined,
-     [{P / 100, case Ranks of [] -> undefined; _ -> Unit(quantile(P, Ranks, Recent)) end} || P <- Percents]};
+    {Labels, Count, undefined, [
+        {
+            P / 100,
+            case Ranks of
+                [] -> undefined;
+                _ -> Unit(quantile(P, Ranks, Recent))
+            end
+        }
+     || P <- Percents
+    ]};
 sample(_, Labels, {Count, Les}, {Unit, _, #grown{bounds = Bounds}}) ->
     {Below, _} = lists:mapfoldl(fun(Le, Sum) ->
                                         Sum1 = Sum + maps:get(Le, Les, 0),
@@ -609,32 +713,49 @@ in_unit(V, Decimals) ->
 %% Name, type, help, and the value of a script.
 own() ->
     Of = fun(What) -> fun(S) -> maps:get(What, S, 0) end end,
-    [{"erltrace_script_up", gauge, "1: the script runs, or is paused to stay within its budget.",
-      fun(#{state := State}) when State =/= failed -> 1; (_) -> 0 end},
-     {"erltrace_script_armed_ratio", gauge,
-      "The part of the time since its start that the script was armed: below 1, its counts are of that part only.",
-      fun armed_ratio/1},
-     {"erltrace_script_armed_seconds", counter, "How long the script was armed.",
-      fun(S) -> maps:get(armed, S, 0) / 1000 end},
-     {"erltrace_script_paused_seconds", counter,
-      "How long the script was not armed, paused to stay within its budget or ended: nothing was counted meanwhile.",
-      fun(S) -> maps:get(paused, S, 0) / 1000 end},
-     {"erltrace_script_pauses", counter, "How often the script was paused.", Of(pauses)},
-     {"erltrace_script_spent_seconds", counter,
-      "Processor time that the script took: its events, reading and arming it.",
-      fun(S) -> maps:get(spent, S, 0) / 1000000000 end},
-     {"erltrace_script_restarts", counter, "How often the script was started again.",
-      fun(S) -> max(0, maps:get(starts, S, 0) - 1) end},
-     {"erltrace_errors", counter, "Errors of the script: it did not compile, or a clause failed.", Of(errors)},
-     {"erltrace_events", counter, "Probes that fired.", Of(events)},
-     {"erltrace_cost_ratio", gauge, "The part of the schedulers' time that the script takes while it is armed.",
-      fun(#{demand := D}) when is_float(D) -> D; (_) -> 0 end},
-     {"erltrace_script_left_out", gauge, "Aggregations of the script that have no metric, as erltrace:scripts() says.",
-      fun(S) -> length([x || {left_out, _} <- maps:keys(S)]) end},
-     {"erltrace_script_unmatched", gauge,
-      "Probe descriptions of the script that match nothing so far, as erltrace:scripts() says.",
-      fun(S) -> length(maps:get(unmatched, S, [])) end},
-     {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}].
+    [
+        {"erltrace_script_up", gauge,
+            "1: the script runs, or is paused to stay within its budget.", fun
+                (#{state := State}) when State =/= failed -> 1;
+                (_) -> 0
+            end},
+        {"erltrace_script_armed_ratio", gauge,
+            "The part of the time since its start that the script was armed: below 1, its counts "
+            "are of that part only.",
+            fun armed_ratio/1},
+        {"erltrace_script_armed_seconds", counter, "How long the script was armed.", fun(S) ->
+            maps:get(armed, S, 0) / 1000
+        end},
+        {"erltrace_script_paused_seconds", counter,
+            "How long the script was not armed, paused to stay within its budget or ended: "
+            "nothing was counted meanwhile.",
+            fun(S) -> maps:get(paused, S, 0) / 1000 end},
+        {"erltrace_script_pauses", counter, "How often the script was paused.", Of(pauses)},
+        {"erltrace_script_spent_seconds", counter,
+            "Processor time that the script took: its events, reading and arming it.", fun(S) ->
+                maps:get(spent, S, 0) / 1000000000
+            end},
+        {"erltrace_script_restarts", counter, "How often the script was started again.", fun(S) ->
+            max(0, maps:get(starts, S, 0) - 1)
+        end},
+        {"erltrace_errors", counter,
+            "Errors of the script: it did not compile, or a clause failed.", Of(errors)},
+        {"erltrace_events", counter, "Probes that fired.", Of(events)},
+        {"erltrace_cost_ratio", gauge,
+            "The part of the schedulers' time that the script takes while it is armed.", fun
+                (#{demand := D}) when is_float(D) -> D;
+                (_) -> 0
+            end},
+        {"erltrace_script_left_out", gauge,
+            "Aggregations of the script that have no metric, as erltrace:scripts() says.", fun(S) ->
+                length([x || {left_out, _} <- maps:keys(S)])
+            end},
+        {"erltrace_script_unmatched", gauge,
+            "Probe descriptions of the script that match nothing so far, as erltrace:scripts() "
+            "says.",
+            fun(S) -> length(maps:get(unmatched, S, [])) end},
+        {"erltrace_alert_calls", counter, "Calls of alert() by the script.", Of(alerts)}
+    ].
 
 %% One that was never armed has counted nothing.
 armed_ratio(#{armed := Armed, paused := Paused}) -> ratio(Armed, Paused);
@@ -655,35 +776,66 @@ own_samples() ->
 
 about_scripts() ->
     All = [{Script, about(Script)} || Script <- scripts()],
-    [{full_name(Type, iolist_to_binary(Name)), Type, iolist_to_binary(Help),
-      [{script_labels(Script, []), Value(About)} || {Script, About} <- All]} || {Name, Type, Help, Value} <- own()] ++
-        [{<<"erltrace_drops_total">>, counter, <<"What was lost because a buffer was full.">>,
-          [{script_labels(Script, [{"kind", Kind}]), N} || {Script, About} <- All,
-                                                            {{drops, Kind}, N} <- maps:to_list(About)]}].
+    [
+        {full_name(Type, iolist_to_binary(Name)), Type, iolist_to_binary(Help), [
+            {script_labels(Script, []), Value(About)}
+         || {Script, About} <- All
+        ]}
+     || {Name, Type, Help, Value} <- own()
+    ] ++
+        [
+            {<<"erltrace_drops_total">>, counter, <<"What was lost because a buffer was full.">>,
+                [
+                    {script_labels(Script, [{"kind", Kind}]), N}
+                 || {Script, About} <- All,
+                    {{drops, Kind}, N} <- maps:to_list(About)
+                ]}
+        ].
 
 about_alerts() ->
-    [{<<"erltrace_alert">>, gauge, <<"1: the alert goes on.">>,
-      [{script_labels(Script, [{"alertname", Name}]), 1} || {Script, Name, _} <- erltrace_alerts:all()]},
-     {<<"erltrace_alerts_dropped_total">>, counter, <<"Alerts that were left out: too many.">>,
-      [{iolist_to_binary(label("node", atom_to_binary(node()))), erltrace_alerts:dropped()}]}].
+    [
+        {<<"erltrace_alert">>, gauge, <<"1: the alert goes on.">>, [
+            {script_labels(Script, [{"alertname", Name}]), 1}
+         || {Script, Name, _} <- erltrace_alerts:all()
+        ]},
+        {<<"erltrace_alerts_dropped_total">>, counter, <<"Alerts that were left out: too many.">>,
+            [
+                {
+                    iolist_to_binary(label("node", atom_to_binary(node()))),
+                    erltrace_alerts:dropped()
+                }
+            ]}
+    ].
 
 labels_dropped(Metrics) ->
     {<<"erltrace_labels_dropped_total">>, counter,
-     <<"Updates of keys beyond max_labels, which were added to the labels other.">>,
-     [{script_labels(Script, [{"aggregation", Aggregation}]), (row({grown, Script, Aggregation}, #grown{}, #{}))#grown.to_other}
-      || {{metric, Script, Aggregation}, _} <- Metrics]}.
+        <<"Updates of keys beyond max_labels, which were added to the labels other.">>, [
+            {
+                script_labels(Script, [{"aggregation", Aggregation}]),
+                (row({grown, Script, Aggregation}, #grown{}, #{}))#grown.to_other
+            }
+         || {{metric, Script, Aggregation}, _} <- Metrics
+        ]}.
 
 script_labels(Script, More) ->
-    iolist_to_binary(lists:join($,, [label(N, V) || {N, V} <- [{"node", atom_to_binary(node())}, {"script", Script} | More]])).
+    iolist_to_binary(
+        lists:join($,, [
+            label(N, V)
+         || {N, V} <- [{"node", atom_to_binary(node())}, {"script", Script} | More]
+        ])
+    ).
 
 %% ---- telemetry -------------------------------------------------------------------------------
 
 %% Its application runs, or nobody listens.
 telemetry(Script, #{aggregations := Parts}) ->
     case whereis(telemetry_handler_table) of
-        undefined -> ok;
+        undefined ->
+            ok;
         _ ->
-            execute([erltrace, tick], #{parts => length(Parts)}, #{script => Script, about => about(Script)}),
+            execute([erltrace, tick], #{parts => length(Parts)}, #{
+                script => Script, about => about(Script)
+            }),
             lists:foreach(fun(Part) -> telemetry_part(Script, Part) end, Parts)
     end.
 

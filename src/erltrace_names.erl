@@ -10,11 +10,11 @@
 %% called once they have fired.
 %%
 %% Processes are asked by a process of this module, a gen_server, whose memory goes with it: before
-%% OTP 27 they answer with their whole dictionaries. It starts before tracing begins and is sensitive, so
-%% scripts do not see it. Who is asked runs for a moment, which scripts would see: so only those are asked
-%% again that were not there the first time. (A label that is set in between is seen when it is set
-%% again.) If a process does not answer, the script starts without its name, and those of the rest come
-%% later.
+%% OTP 27 they answer with their whole dictionaries. It starts before tracing begins and is
+%% sensitive, so scripts do not see it. Who is asked runs for a moment, which scripts would see: so
+%% only those are asked again that were not there the first time. (A label that is set in between is
+%% seen when it is set again.) If a process does not answer, the script starts without its name, and
+%% those of the rest come later.
 -module(erltrace_names).
 -behaviour(gen_server).
 -export([fill/3, renew/2]).
@@ -39,15 +39,19 @@
 %% @doc Before tracing begins.
 -spec fill(reference(), erltrace_needs:needs(), Sup :: pid()) -> names().
 fill(Nif, Needs, Sup) ->
-    Keys = keys(not erltrace_needs:has(no_labels, Needs)),
+    Keys = erltrace_process_name:keys(not erltrace_needs:has(no_labels, Needs)),
     WhileItRuns = erltrace_needs:has(ask_names, Needs),
     _ = WhileItRuns andalso erltrace_handle_sup:start_helper(Sup, erltrace_wanted, {Nif, Keys}),
-    Names = #names{registered = [add_name(Nif, N) || erltrace_needs:has(names, Needs), N <- registered()],
-                   asker = case WhileItRuns orelse erltrace_needs:has(proc_names, Needs) of
-                               true -> start_asker(Sup, Nif, Keys);
-                               false -> undefined
-                           end},
-    _ = erltrace_nif:named(Nif), % samples have been waiting for it
+    Names = #names{
+        registered = [add_name(Nif, N) || erltrace_needs:has(names, Needs), N <- registered()],
+        asker =
+            case WhileItRuns orelse erltrace_needs:has(proc_names, Needs) of
+                true -> start_asker(Sup, Nif, Keys);
+                false -> undefined
+            end
+    },
+    % samples have been waiting for it
+    _ = erltrace_nif:named(Nif),
     Names.
 
 %% @doc From now on events report changes; here is what changed since fill/2.
@@ -82,13 +86,6 @@ ask_again(Asker) ->
 wait_for(What, Asker) ->
     try gen_server:call(Asker, What, ?WAIT)
     catch exit:_ -> ok
-    end.
-
-%% Labels: they are to be shown.
-keys(Labels) ->
-    case erltrace_vm:has_sessions() of % OTP 27 and later
-        true -> [initial_call, {dictionary, '$initial_call'} | [{dictionary, '$process_label'} || Labels]];
-        false -> [initial_call, dictionary]
     end.
 
 -spec init({Sup :: pid(), {reference(), keys()}}) -> {ok, #st{}, {continue, ask}}.
@@ -154,14 +151,7 @@ ask(Nif, Keys, Pids) ->
 -spec answer(pid(), Token :: term(), [tuple()] | undefined) -> pid() | tuple().
 answer(Pid, _, undefined) -> % it has ended
     Pid;
-answer(Pid, Token, [{_, Initial}, {dictionary, Dict}]) ->
-    {Pid, Token, call(proplists:get_value('$initial_call', Dict), Initial), undefined};
-answer(Pid, Token, [{_, Initial}, {_, Call}]) ->
-    {Pid, Token, call(Call, Initial), undefined};
-answer(Pid, Token, [{_, Initial}, {_, Call}, {_, Label}]) ->
-    {Pid, Token, call(Call, Initial), Label}.
-
-%% As proc_lib has it; else what the process was spawned with.
-call({M, F, A}, _) when is_atom(M), is_atom(F) -> {M, F, A};
-call(_, Initial) -> Initial.
+answer(Pid, Token, Info) ->
+    {Label, Call} = erltrace_process_name:label_and_call(Info),
+    {Pid, Token, Call, Label}.
 

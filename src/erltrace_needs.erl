@@ -9,9 +9,15 @@
 -include("../build/erltrace_needs.hrl").
 
 -type pattern() :: {erltrace_patterns:kind(), module(), atom(), arity()}.
--type need() :: flag() | value() | pattern()
-              | {traced, module(), atom(), arity(), Why :: binary()} % cannot go the fast way
-              | {state, Number :: non_neg_integer(), Kind :: atom(), Period :: term(), term(), term()}.
+-type need() ::
+    flag()
+    | value()
+    | pattern()
+    % cannot go the fast way
+    | {traced, module(), atom(), arity(), Why :: binary()}
+    | {state, Number :: non_neg_integer(), erltrace_objects:kind() | round | key,
+        Period :: non_neg_integer(), [erltrace_objects:member()],
+        First :: [erltrace_objects:member()] | none}.
 -type needs() :: [need()].
 
 -spec has(flag(), needs()) -> boolean().

@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Modules that are loaded while deployed scripts run. A handle polls for them (erltrace_rearm); that of
-%% a deployed script does so once a second only, as there may be many. This one process looks more often, for
-%% all of them, and tells them when there is a new module.
+%% @doc Modules that are loaded while deployed scripts run. A handle polls for them
+%% (erltrace_rearm); that of a deployed script does so once a second only, as there may be many.
+%% This one process looks more often, for all of them, and tells them when there is a new module.
 -module(erltrace_new_modules).
 -behaviour(gen_server).
 -export([start_link/0, follow/1]).

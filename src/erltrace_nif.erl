@@ -202,7 +202,8 @@ stop(Nif) -> run(stop, [Nif]).
 -spec work(nif(), text | terminal | json | records | both | alerts |
            {stream, Ms :: pos_integer(), Beat :: non_neg_integer(), Form :: atom()}) ->
           {ok | done, [tuple()]} | failure().
-work(Nif, {stream, _, Beat, _} = Form) when Beat > 0 -> run(work, [Nif, Form]); % the time comes in any case
+% the time comes in any case
+work(Nif, {stream, _, Beat, _} = Form) when Beat > 0 -> run(work, [Nif, Form]);
 work(Nif, Form) -> unless_at_rest(work, Nif, [Nif, Form]).
 
 -spec snapshot(nif(), Why :: iodata(), Form :: atom()) -> {ok, [tuple()]} | failure().
@@ -220,16 +221,17 @@ walk(Nif, Stop) -> run(walk, [Nif, Stop]).
 metrics(Nif, Script) -> run(metrics, [Nif, Script]).
 
 %% As work/2, and what came since the last call, undivided.
--spec ticks(nif(), records | text | alerts) -> {ok | done, [tuple()], [erltrace_metrics:part()]} | failure().
+-spec ticks(nif(), records | text | alerts) ->
+    {ok | done, [tuple()], [erltrace_metrics:part()]} | failure().
 ticks(Nif, Form) -> unless_at_rest(ticks, Nif, [Nif, Form]).
 
-%% ns of processor time: of the script, with the VM's part of its events; of the whole node. How many
-%% probes have fired.
+%% ns of processor time: of the script, with the VM's part of its events; of the whole node. How
+%% many probes have fired.
 -spec took(non_neg_integer(), Ns :: non_neg_integer()) -> ok.
 took(_, _) -> erlang:nif_error(not_loaded).
 
 -spec spent(nif() | none) ->
-          {Spent :: non_neg_integer(), Node :: non_neg_integer(), Fired :: non_neg_integer()} | closed.
+    {Spent :: non_neg_integer(), Node :: non_neg_integer(), Fired :: non_neg_integer()} | closed.
 spent(_) -> erlang:nif_error(not_loaded).
 
 %% Rest: ms that the caller would wait in any case; Ms: as long as it may wait.
@@ -275,8 +277,8 @@ samples(_) -> erlang:nif_error(not_loaded).
           boolean().
 wall(_, _, _) -> erlang:nif_error(not_loaded).
 
-%% @doc Compute only the predicates of a probe's clauses, for rows of what these read. The processes for
-%% which one is true; `false': the script does not run any more.
+%% @doc Compute only the predicates of a probe's clauses, for rows of what these read. The processes
+%% for which one is true; `false': the script does not run any more.
 -spec gate(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> [pid()] | false.
 gate(_, _, _) -> erlang:nif_error(not_loaded).
 
@@ -285,10 +287,16 @@ gate(_, _, _) -> erlang:nif_error(not_loaded).
 -spec state(pos_integer(), Probe :: non_neg_integer(), Rows :: [tuple()]) -> boolean() | [tuple()].
 state(_, _, _) -> erlang:nif_error(not_loaded).
 
-%% @doc How far the provider state has come: rounds that are over, those of them that were over all there is,
-%% what the last of these saw; of one that is not whole what it has seen so far, and of how many.
--spec looked(pos_integer(), {Rounds :: non_neg_integer(), Whole :: non_neg_integer(), Things :: non_neg_integer(),
-                             Now :: non_neg_integer(), There :: non_neg_integer()}) -> ok.
+%% @doc How far the provider state has come: rounds that are over, those of them that were over all
+%% there is, what the last of these saw; of one that is not whole what it has seen so far, and of
+%% how many.
+-spec looked(pos_integer(), {
+    Rounds :: non_neg_integer(),
+    Whole :: non_neg_integer(),
+    Things :: non_neg_integer(),
+    Now :: non_neg_integer(),
+    There :: non_neg_integer()
+}) -> ok.
 looked(_, _) -> erlang:nif_error(not_loaded).
 
 %% @doc The CPU time of the scheduler that this process runs on, in nanoseconds.
@@ -325,7 +333,8 @@ probes(Nif, What) -> probes(Nif, What, full).
 probes(Nif, What, Form) -> run(probes, [Nif, What, Form]).
 
 %% Descriptions of the script that match no probe so far.
--spec unmatched(nif()) -> [{Line :: integer(), Column :: integer(), Description :: binary()}] | failure().
+-spec unmatched(nif()) ->
+    [{Line :: integer(), Column :: integer(), Description :: binary()}] | failure().
 unmatched(Nif) -> run(unmatched, [Nif]).
 
 -spec names(options | tags) -> [{Name :: binary(), Help :: binary()}].
@@ -386,22 +395,24 @@ wanted_names(_) -> erlang:nif_error(not_loaded).
 -spec named(nif()) -> ok | failure().
 named(_) -> erlang:nif_error(not_loaded).
 
-%% @doc Of a process that is traced with the state `top_words' (erltrace_waits): `start' before it is
-%% scheduled, `get' afterwards: pids and atoms among the newest words of its stack, the newest
+%% @doc Of a process that is traced with the state `top_words' (erltrace_waits): `start' before it
+%% is scheduled, `get' afterwards: pids and atoms among the newest words of its stack, the newest
 %% first.
 -spec top_words(start | get) -> ok | [pid() | atom()].
 top_words(_) -> erlang:nif_error(not_loaded).
 
-%% @doc Where the VM keeps a fact (c_src/beam/vm/find.h): the steps of its search, which erltrace_find drives.
+%% @doc Where the VM keeps a fact (c_src/beam/vm/find.h): the steps of its search, which
+%% erltrace_find drives.
 -spec find(erltrace_find:fact(), atom() | {atom(), term()}) -> term().
 find(_, _) -> erlang:nif_error(not_loaded).
 
-%% @doc Of those of these processes that there are: length of the mailbox, reductions, words of heaps, and of
-%% binaries that these refer to, whether it monitors anything. They need not answer.
+%% @doc Of those of these processes that there are: length of the mailbox, reductions, words of
+%% heaps, and of binaries that these refer to, whether it monitors anything. They need not answer.
 -spec proc_words([pid()]) -> [erltrace_words:look()].
 proc_words(_) -> erlang:nif_error(not_loaded).
 
-%% Flows that are over end; foreign: there are tokens that are not ours. Nodes: those that run the script. Reports: parts of flows of other nodes that are over.
+%% Flows that are over end; foreign: there are tokens that are not ours. Nodes: those that run the
+%% script. Reports: parts of flows of other nodes that are over.
 -spec end_flows(Number :: non_neg_integer()) ->
           {ours | foreign, Nodes :: [node()], [flow_report()]} | gone.
 end_flows(Number) -> run(end_flows, [Number]).
@@ -416,12 +427,14 @@ end_flows(Number) -> run(end_flows, [Number]).
 -spec flow_reports(Number :: non_neg_integer(), [flow_report()]) -> ok.
 flow_reports(Number, Reports) -> run(flow_reports, [Number, Reports]).
 
-%% The clock of this node in ns, and what is added to it to have that of the first node that runs the script.
+%% The clock of this node in ns, and what is added to it to have that of the first node that runs
+%% the script.
 -spec flow_clock(Number :: non_neg_integer(), get | integer()) ->
           {Now :: non_neg_integer(), Offset :: integer(), Known :: boolean()} | gone.
 flow_clock(_, _) -> erlang:nif_error(not_loaded).
 
-%% From now on a process that sends or receives a token of ours loses it, and follow() begins nothing.
+%% From now on a process that sends or receives a token of ours loses it, and follow() begins
+%% nothing.
 -spec drain_flows(Number :: non_neg_integer()) -> ok | gone.
 drain_flows(_) -> erlang:nif_error(not_loaded).
 
@@ -449,7 +462,9 @@ look(_, _, _) -> erlang:nif_error(not_loaded).
 -spec print(term(), pos_integer(), boolean()) -> {binary(), non_neg_integer()}.
 print(_, _, _) -> erlang:nif_error(not_loaded).
 
--spec fire(non_neg_integer(), atom(), pid() | port(), [atom() | pid() | port() | binary() | integer()]) -> boolean().
+-spec fire(non_neg_integer(), atom(), pid() | port(), [
+    atom() | pid() | port() | binary() | integer()
+]) -> boolean().
 fire(_, _, _, _) -> erlang:nif_error(not_loaded).
 
 -spec user_enabled() -> boolean().

@@ -208,8 +208,8 @@ pattern(follow_return) -> follow([{return_trace}]);
 pattern(follow_exception) -> follow([{exception_trace}]);
 pattern(_) -> true.
 
-%% The label must be an immediate: the VM does not copy another term that a match specification sets.
-%% The message tells that the token is new.
+%% The label must be an immediate: the VM does not copy another term that a match specification
+%% sets. The message tells that the token is new.
 follow(More) ->
     Set = [{set_seq_token, label, erltrace_flow}, {set_seq_token, send, true},
            {set_seq_token, 'receive', true}],
@@ -222,11 +222,15 @@ scope(Kind) when Kind =:= count; Kind =:= fast -> call_count;
 scope(_) -> local.
 
 most(Kinds) ->
-    Counts = lists:foldl(fun(K, Cs) when is_map_key(K, Cs) -> Cs#{K := map_get(K, Cs) + 1};
-                            (_, Cs) -> Cs % of one function only
-                         end,
-                         #{local => 0, global => 0, return => 0, exception => 0, count => 0, fast => 0},
-                         Kinds),
+    Counts = lists:foldl(
+        fun
+            (K, Cs) when is_map_key(K, Cs) -> Cs#{K := map_get(K, Cs) + 1};
+            % of one function only
+            (_, Cs) -> Cs
+        end,
+        #{local => 0, global => 0, return => 0, exception => 0, count => 0, fast => 0},
+        Kinds
+    ),
     {_, Kind} = lists:max([{N, K} || {K, N} <- maps:to_list(Counts)]),
     Kind.
 

@@ -1,7 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc A collector for the application `prometheus': the metrics of the scripts that are always on, in a
-%% registry beside those of others. It is registered while both applications run (erltrace_deploy).
+%% @doc A collector for the application `prometheus': the metrics of the scripts that are always on,
+%% in a registry beside those of others. It is registered while both applications run
+%% (erltrace_deploy).
 %%
 %% Distributions and percentile() have no sum: D does not keep it, so that it is NaN there.
 -module(erltrace_prometheus).
@@ -20,7 +21,9 @@ register(Registry) ->
 
 -spec deregister(Registry :: atom()) -> ok.
 deregister(Registry) ->
-    _ = whereis(prometheus_sup) =/= undefined andalso call(deregister_collector, [Registry, ?MODULE]),
+    _ =
+        whereis(prometheus_sup) =/= undefined andalso
+            call(deregister_collector, [Registry, ?MODULE]),
     ok.
 
 %% It may end meanwhile.
@@ -35,9 +38,16 @@ deregister_cleanup(_) ->
 
 -spec collect_mf(atom(), fun((term()) -> term())) -> ok.
 collect_mf(_, Callback) ->
-    Families = try erltrace_metrics:families()
-               catch error:badarg -> [] % the application does not run, or is just ending
-               end,
-    lists:foreach(fun({Name, Type, Help, Samples}) ->
-                          Callback(apply(prometheus_model_helpers, create_mf, [Name, Help, Type, Samples]))
-                  end, Families).
+    Families =
+        try
+            erltrace_metrics:families()
+            % the application does not run, or is just ending
+        catch
+            error:badarg -> []
+        end,
+    lists:foreach(
+        fun({Name, Type, Help, Samples}) ->
+            Callback(apply(prometheus_model_helpers, create_mf, [Name, Help, Type, Samples]))
+        end,
+        Families
+    ).

@@ -5,11 +5,12 @@
 %% new code.
 %%
 %% The only event for this would come from tracing the code server, which others may trace. So the
-%% handle's process polls every ?INTERVAL ms: which modules has it not seen yet, and, for one function
-%% of each armed module, is that function still armed?
+%% handle's process polls every ?INTERVAL ms: which modules has it not seen yet, and, for one
+%% function of each armed module, is that function still armed?
 %%
-%% When a trace session ends, anybody's, OTP 27 forgets of all BIFs that they are traced, although their
-%% breakpoints stay. Which sessions there are is looked at too: if one has gone, BIFs are armed again.
+%% When a trace session ends, anybody's, OTP 27 forgets of all BIFs that they are traced, although
+%% their breakpoints stay. Which sessions there are is looked at too: if one has gone, BIFs are
+%% armed again.
 -module(erltrace_rearm).
 -export([new/3, poll/4, interval/0]).
 -export_type([rearm/0]).
@@ -18,7 +19,8 @@
 
 -record(rearm, {known = [] :: [module()], % all that are loaded, as the VM lists them
                 samples = #{} :: samples(), % one function of each armed module
-                bifs = [] :: [term()], % patterns of modules that have them, where the VM may forget them
+                % patterns of modules that have them, where the VM may forget them
+                bifs = [] :: [term()],
                 sessions = none :: none | {integer(), [term()]}}).
 -opaque rearm() :: #rearm{}.
 -type samples() :: #{module() => {atom(), mfa()}}.
@@ -35,16 +37,20 @@ new(Known, Patterns, Armed) ->
 
 %% Functions of a module are armed all at once: others of the module would be off.
 add_bifs(Patterns, #rearm{bifs = Old} = Rearm) ->
-    Has = maps:from_keys([M || forgets_bifs(), {_, M, F, A} <- Patterns, erlang:is_builtin(M, F, A)], true),
-    Rearm#rearm{bifs = lists:usort([P || {_, M, _, _} = P <- Patterns, is_map_key(M, Has)] ++ Old)}.
+    Has = maps:from_keys(
+        [M || forgets_bifs(), {_, M, F, A} <- Patterns, erlang:is_builtin(M, F, A)], true
+    ),
+    Rearm#rearm{
+        bifs = lists:usort([P || {_, M, _, _} = P <- Patterns, is_map_key(M, Has)] ++ Old)
+    }.
 
 forgets_bifs() -> erltrace_vm:has_sessions() andalso erlang:system_info(otp_release) < "29".
 
 sessions([]) -> none;
 sessions(_) -> erltrace_vm:sessions().
 
-%% One function of each module. A module that was loaded again while it was being armed has functions
-%% that are not armed: one of those, so that the next poll arms the module again.
+%% One function of each module. A module that was loaded again while it was being armed has
+%% functions that are not armed: one of those, so that the next poll arms the module again.
 -spec samples(both(), [term()]) -> samples().
 samples(Armed, Patterns) ->
     {Missed, Shown} =
@@ -81,8 +87,11 @@ poll(Nif, #rearm{known = Known, samples = Samples, bifs = Bifs} = Old, {Traced, 
     Loaded = erlang:loaded(),
     New = [M || M <- new_in(Loaded, Known), M =/= erltrace_nif, erltrace_nif:wants(Nif, M)],
     Reloaded = [M || {M, Sample} <- maps:to_list(Samples), not is_armed(Armed, Sample)],
-    Rearm = Old#rearm{known = Loaded, samples = maps:without(Reloaded, Samples),
-                      sessions = Sessions},
+    Rearm = Old#rearm{
+        known = Loaded,
+        samples = maps:without(Reloaded, Samples),
+        sessions = Sessions
+    },
     {Lost, Counters1} = erltrace_counters:lost(Counters),
     Modules = lists:usort(New ++ Reloaded ++ Lost),
     All = lists:append([extend(Nif, M) || M <- Modules]),
@@ -91,7 +100,9 @@ poll(Nif, #rearm{known = Known, samples = Samples, bifs = Bifs} = Old, {Traced, 
             {Rearm, Armed, Counters2};
         {Patterns, Counters2} ->
             Armed1 = rearm(Armed, Patterns),
-            Rearm1 = Rearm#rearm{samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))},
+            Rearm1 = Rearm#rearm{
+                samples = maps:merge(Rearm#rearm.samples, samples(Armed1, Patterns))
+            },
             {add_bifs(Patterns, Rearm1), Armed1, Counters2}
     end.
 

@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The fields of records that a script names: from the debug information of modules, and from the
-%% text of headers. Headers are read token by token: no file that they include is read, and macros are
-%% not expanded, which matters to the names of fields only.
+%% @doc The fields of records that a script names: from the debug information of modules, and from
+%% the text of headers. Headers are read token by token: no file that they include is read, and
+%% macros are not expanded, which matters to the names of fields only.
 -module(erltrace_records).
 -export([find/3, from_header/2]).
 
@@ -29,35 +29,63 @@ find(Name, Modules, Headers) ->
 
 same([{Where, Fields} | Rest]) ->
     case [Other || {Other, Fs} <- Rest, Fs =/= Fields] of
-        [] -> {ok, Fields};
-        [Other | _] -> {error, ["it is defined in ", Where, " and differently in ", Other,
-                                ": name one of them in the probe description, or take erlelement()"]}
+        [] ->
+            {ok, Fields};
+        [Other | _] ->
+            {error, [
+                "it is defined in ",
+                Where,
+                " and differently in ",
+                Other,
+                ": name one of them in the probe description, or take erlelement()"
+            ]}
     end.
 
 not_found(Name, Modules, Headers) ->
     TooMany = length(Modules) > ?MOST,
     Forms = [{M, forms(M)} || not TooMany, M <- Modules],
     Texts = [Text || {_, Text} <- Headers],
-    [case Modules of
-         [] -> "the script's probes name no module up to here";
-         _ when TooMany ->
-             ["the script's probes name ", integer_to_list(length(Modules)),
-              " modules, which are too many to look into"];
-         _ ->
-             [[["it is not defined in ", some([M || {M, [_ | _]} <- Forms])]
-               || lists:any(fun({_, Fs}) -> Fs =/= [] end, Forms)],
-              case [M || {M, []} <- Forms] of
-                  [] -> [];
-                  Without when length(Without) =:= length(Forms) ->
-                      ["there is no debug information of ", some(Without)];
-                  Without -> [" (there is no debug information of ", some(Without), ")"]
-              end]
-     end,
-     [[", and it is not in ", lists:join(", ", [H || {H, _} <- Headers]),
-       " (files that a header includes are not read)"] || Headers =/= []],
-     near(Name, lists:append([names(Fs) || {_, Fs} <- Forms] ++ [header_names(T) || T <- Texts])),
-     " Name the header that defines it, -I FILE.hrl (-I FOLDER is for the preprocessor), or further "
-     "up in the script a module that uses it: erlang*:MODULE:FUNCTION:function-entry /0/ { }"].
+    [
+        case Modules of
+            [] ->
+                "the script's probes name no module up to here";
+            _ when TooMany ->
+                [
+                    "the script's probes name ",
+                    integer_to_list(length(Modules)),
+                    " modules, which are too many to look into"
+                ];
+            _ ->
+                [
+                    [
+                        ["it is not defined in ", some([M || {M, [_ | _]} <- Forms])]
+                     || lists:any(fun({_, Fs}) -> Fs =/= [] end, Forms)
+                    ],
+                    case [M || {M, []} <- Forms] of
+                        [] ->
+                            [];
+                        Without when length(Without) =:= length(Forms) ->
+                            ["there is no debug information of ", some(Without)];
+                        Without ->
+                            [" (there is no debug information of ", some(Without), ")"]
+                    end
+                ]
+        end,
+        [
+            [
+                ", and it is not in ",
+                lists:join(", ", [H || {H, _} <- Headers]),
+                " (files that a header includes are not read)"
+            ]
+         || Headers =/= []
+        ],
+        near(
+            Name, lists:append([names(Fs) || {_, Fs} <- Forms] ++ [header_names(T) || T <- Texts])
+        ),
+        " Name the header that defines it, -I FILE.hrl (-I FOLDER is for the preprocessor), or "
+        "further "
+        "up in the script a module that uses it: erlang*:MODULE:FUNCTION:function-entry /0/ { }"
+    ].
 
 some(Modules) ->
     [lists:join(", ", [atom_to_list(M) || M <- lists:sublist(Modules, 5)]),
@@ -105,11 +133,14 @@ tokens(Text) ->
 
 header_names(Text) -> declared(tokens(Text)).
 
-declared([{'-', _}, {atom, _, record}, {'(', _}, {atom, _, Name} | Rest]) -> [Name | declared(Rest)];
+declared([{'-', _}, {atom, _, record}, {'(', _}, {atom, _, Name} | Rest]) ->
+    [Name | declared(Rest)];
 declared([_ | Rest]) -> declared(Rest);
 declared([]) -> [].
 
-records(Name, [{'-', _}, {atom, _, record}, {'(', _}, {atom, _, Name}, {',', _}, {'{', _} | Rest]) ->
+records(
+    Name, [{'-', _}, {atom, _, record}, {'(', _}, {atom, _, Name}, {',', _}, {'{', _} | Rest]
+) ->
     {Fields, Rest1} = fields(Rest, []),
     [Fields | records(Name, Rest1)];
 records(Name, [_ | Rest]) -> records(Name, Rest);

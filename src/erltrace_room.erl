@@ -1,10 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc In a node in trouble all dirty CPU schedulers may be taken, for ever: by a NIF that computes, or
-%% waits for a lock. The VM collects the garbage of a process with more than a megabyte on its heap on such a
-%% scheduler, and the process would wait for ever too. So while all are busy a process of ours that may
-%% grow gets a heap so large that there is nothing to collect. The kernel hands out its memory as it
-%% is used.
+%% @doc In a node in trouble all dirty CPU schedulers may be taken, for ever: by a NIF that
+%% computes, or waits for a lock. The VM collects the garbage of a process with more than a megabyte
+%% on its heap on such a scheduler, and the process would wait for ever too. So while all are busy a
+%% process of ours that may grow gets a heap so large that there is nothing to collect. The kernel
+%% hands out its memory as it is used.
 -module(erltrace_room).
 -export([is_dirty_taken/0, make/0]).
 

@@ -1,10 +1,10 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc profile-N inside the node (c_src/beam/sample/sampler.h): is it possible? Before the first
-%% script that samples, once for each library in a node, erltrace_find has what a signal handler needs
-%% searched for (c_src/beam/sample/sampler_find.c), on every scheduler; then samples of a process of
-%% this module are taken, in Erlang code, a BIF, a NIF and a dirty NIF, whose stacks must be right. If
-%% anything is not as known, the answer is why, and scripts that sample do not start.
+%% script that samples, once for each library in a node, erltrace_find has what a signal handler
+%% needs searched for (c_src/beam/sample/sampler_find.c), on every scheduler; then samples of a
+%% process of this module are taken, in Erlang code, a BIF, a NIF and a dirty NIF, whose stacks must
+%% be right. If anything is not as known, the answer is why, and scripts that sample do not start.
 -module(erltrace_sampling).
 -export([available/0]).
 -export([observe/0, self_test/0]). % for erltrace_find
@@ -22,7 +22,8 @@ available() ->
     case forbidden() of
         <<>> ->
             Known = erltrace_find:known(sampling),
-            _ = Known =:= ok andalso erltrace_code:prepare(), % samples come before the script is armed
+            % samples come before the script is armed
+            _ = Known =:= ok andalso erltrace_code:prepare(),
             Known;
         Why ->
             erltrace_find:refuse(sampling, Why)
@@ -36,16 +37,23 @@ forbidden() ->
         _ -> <<>>
     end.
 
-%% @doc What the library observes, as c_src/beam/sample/sampler_find.c says. Without names samples have
-%% none.
+%% @doc What the library observes, as c_src/beam/sample/sampler_find.c says. Without names samples
+%% have none.
 -spec observe() -> erltrace_find:outcome().
 observe() ->
     _ = erltrace_find:known(name),
-    erltrace_find:all_ok([fun code/0] ++
-               [fun() -> on_scheduler(N) end || N <- lists:seq(1, erlang:system_info(schedulers_online))] ++
-               [fun dirty/0,
+    erltrace_find:all_ok(
+        [fun code/0] ++
+            [
+                fun() -> on_scheduler(N) end
+             || N <- lists:seq(1, erlang:system_info(schedulers_online))
+            ] ++
+            [
+                fun dirty/0,
                 fun() -> in_process(fun sensitive/0, []) end,
-                fun() -> erltrace_nif:find(sampling, {export, fun lists:map/2}) end]).
+                fun() -> erltrace_nif:find(sampling, {export, fun lists:map/2}) end
+            ]
+    ).
 
 code() ->
     case erltrace_code:prepare() of
@@ -98,37 +106,59 @@ self_test() ->
 kinds() ->
     [erlang, bif, nif | [dirty || erltrace_nif:find(sampling, dirty_known)]].
 
-%% The process counts its rounds, each of which takes about the same CPU time: however busy the machine
-%% is, so many of them must have been sampled so often.
+%% The process counts its rounds, each of which takes about the same CPU time: however busy the
+%% machine is, so many of them must have been sampled so often.
 test(Kind) ->
     _ = erltrace_nif:find(sampling, test_read),
     Rounds = counters:new(2, []), % the second: it is to end
     {P, M} = spawn_opt(fun() -> test_1({Kind, Rounds}) end, [monitor, {priority, high}]),
     Result = collect(Kind, P, Rounds, {0, []}, erlang:monotonic_time(millisecond) + ?WAIT),
-    ok = counters:put(Rounds, 2, 1), % one that is killed in a dirty NIF goes on there, and would be sampled
+    % one that is killed in a dirty NIF goes on there, and would be sampled
+    ok = counters:put(Rounds, 2, 1),
     receive {'DOWN', M, process, P, _} -> Result end.
 
 collect(Kind, Pid, Rounds, {Right, Wrong}, Until) ->
-    receive after 5 -> ok end,
-    All = counters:get(Rounds, 1) >= rounds(Kind), % before the samples are read
-    Samples = [{State, Frames} || {State, P, _, _, Frames} <- erltrace_nif:find(sampling, test_read), P =:= Pid],
-    {Good, Bad} = lists:partition(fun(S) -> is_right(Kind, S) end,
-                                  [S || S <- Samples, is_about(Kind, S)]),
+    receive
+    after 5 -> ok
+    end,
+    % before the samples are read
+    All = counters:get(Rounds, 1) >= rounds(Kind),
+    Samples = [
+        {State, Frames}
+     || {State, P, _, _, Frames} <- erltrace_nif:find(sampling, test_read), P =:= Pid
+    ],
+    {Good, Bad} = lists:partition(
+        fun(S) -> is_right(Kind, S) end,
+        [S || S <- Samples, is_about(Kind, S)]
+    ),
     Sum = {Right + length(Good), Bad ++ Wrong},
     case judge(Sum, All, erlang:monotonic_time(millisecond) > Until) of
-        go_on -> collect(Kind, Pid, Rounds, Sum, Until);
-        ok -> ok;
-        few -> {try_again, erltrace_find:text("only ~b samples of ~s came in ~b rounds", [element(1, Sum), Kind, rounds(Kind)])};
+        go_on ->
+            collect(Kind, Pid, Rounds, Sum, Until);
+        ok ->
+            ok;
+        few ->
+            {try_again,
+                erltrace_find:text("only ~b samples of ~s came in ~b rounds", [
+                    element(1, Sum), Kind, rounds(Kind)
+                ])};
         wrong ->
-            {refused, erltrace_find:text("~b samples of ~s are right, ~b are wrong, such as ~0tP",
-                           [element(1, Sum), Kind, length(element(2, Sum)), hd(element(2, Sum)), 60])};
+            {refused,
+                erltrace_find:text(
+                    "~b samples of ~s are right, ~b are wrong, such as ~0tP",
+                    [element(1, Sum), Kind, length(element(2, Sum)), hd(element(2, Sum)), 60]
+                )};
         late ->
-            {try_again, erltrace_find:text("the machine is too busy: ~b rounds of ~b took ~b s",
-                        [counters:get(Rounds, 1), rounds(Kind), ?WAIT div 1000])}
+            {try_again,
+                erltrace_find:text(
+                    "the machine is too busy: ~b rounds of ~b took ~b s",
+                    [counters:get(Rounds, 1), rounds(Kind), ?WAIT div 1000]
+                )}
     end.
 
-%% A few may be taken where a stack is not whole: between a call and its return address, say. So until all
-%% rounds are done nothing is wrong. Too few are no proof of anything: the next script tries again.
+%% A few may be taken where a stack is not whole: between a call and its return address, say. So
+%% until all rounds are done nothing is wrong. Too few are no proof of anything: the next script
+%% tries again.
 judge({Right, Wrong}, _, _) when Right >= ?ENOUGH, Right >= 9 * length(Wrong) -> ok;
 judge({Right, Wrong}, true, _) when Right >= ?ENOUGH, Right >= 4 * length(Wrong) -> ok;
 judge({_, []}, true, _) -> few;
@@ -164,17 +194,19 @@ rounds(bif) -> 16000;
 rounds(nif) -> 2000;
 rounds(dirty) -> 50.
 
-%% These stay on the stack while the work is done. Others may work too, now and then. But not often: on a
-%% busy machine a thread that has slept goes on when the clock ticks. If it slept again before the next
-%% tick it would never be sampled, so it works for several ticks. A dirty scheduler sleeps after each call, so
-%% each of these takes that long.
+%% These stay on the stack while the work is done. Others may work too, now and then. But not often:
+%% on a busy machine a thread that has slept goes on when the clock ticks. If it slept again before
+%% the next tick it would never be sampled, so it works for several ticks. A dirty scheduler sleeps
+%% after each call, so each of these takes that long.
 -define(NAPS, 40).
 
 -spec test_1({kind(), counters:counters_ref()}) -> ok.
 test_1({Kind, Rounds} = Test) ->
     ok = counters:add(Rounds, 1, 1),
     _ = test_2(Kind),
-    _ = counters:get(Rounds, 1) rem (rounds(Kind) div ?NAPS) =:= 0 andalso receive after 1 -> ok end,
+    _ = counters:get(Rounds, 1) rem (rounds(Kind) div ?NAPS) =:= 0 andalso receive
+    after 1 -> ok
+    end,
     case counters:get(Rounds, 2) of
         0 -> test_1(Test);
         1 -> ok

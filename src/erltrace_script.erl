@@ -6,10 +6,10 @@
 %%   paused   its budget is spent: nothing of it is armed
 %%   failed   it did not compile, or has ended: it is tried again after a while, which grows
 %%
-%% Each time it is armed it runs anew, with a handle of its own, so that nothing of before a pause is
-%% taken together with what comes after it: a time that began before the pause is not measured. What it
-%% has gathered the handle adds to the totals (erltrace_metrics), the last of it when it is paused. How long
-%% it was armed is a metric.
+%% Each time it is armed it runs anew, with a handle of its own, so that nothing of before a pause
+%% is taken together with what comes after it: a time that began before the pause is not measured.
+%% What it has gathered the handle adds to the totals (erltrace_metrics), the last of it when it is
+%% paused. How long it was armed is a metric.
 -module(erltrace_script).
 -behaviour(gen_statem).
 -export([start_link/1, change/2, done/3]).
@@ -40,7 +40,8 @@
               fired = 0 :: non_neg_integer(),
               loaded :: [module()],              % at that time
               unmatched = [] :: [binary()]}).    % descriptions that match nothing yet, and why
--record(told, {start = <<>> :: binary(),         % why it did not start: once, until its file changes
+%% why it did not start: once, until its file changes
+-record(told, {start = <<>> :: binary(),
                unmatched = [] :: [binary()],     % likewise: which descriptions match nothing
                paused = false :: boolean(),      % likewise: that it is paused
                ended :: integer() | undefined}). % ms: when it was told last that it has ended
@@ -134,8 +135,19 @@ code_change(_, State, Data, _) ->
 
 -spec format_status(gen_statem:format_status()) -> gen_statem:format_status().
 format_status(#{data := #data{spec = #{name := Name, file := File}, run = Run} = Data} = Status) ->
-    Status#{data := #{script => Name, file => File, budget => Data#data.budget, told => Data#data.told#told.start,
-                      handle => case Run of undefined -> undefined; _ -> Run#run.handle end}};
+    Status#{
+        data := #{
+            script => Name,
+            file => File,
+            budget => Data#data.budget,
+            told => Data#data.told#told.start,
+            handle =>
+                case Run of
+                    undefined -> undefined;
+                    _ -> Run#run.handle
+                end
+        }
+    };
 format_status(Status) ->
     Status.
 
@@ -164,21 +176,34 @@ start(#{name := Name} = Spec, Ran) ->
                 ok = erltrace_metrics:writers(Name, [self(), H]),
                 Loaded = erlang:loaded(),
                 Shapes = compile(H, Spec, Ran),
-                {ok, Sub} = erltrace_sub:options(#{interval => ?TICK, output => alerts, aggregations => ticks}),
+                {ok, Sub} = erltrace_sub:options(#{
+                    interval => ?TICK, output => alerts, aggregations => ticks
+                }),
                 Save = {erltrace_metrics, save, [Name]},
                 ok = erltrace_handle:call(H, calm),
-                {ok, Ref} = erltrace_handle:call(H, {subscribe, whereis(erltrace_metrics), Sub#{save => Save}}),
+                {ok, Ref} = erltrace_handle:call(
+                    H, {subscribe, whereis(erltrace_metrics), Sub#{save => Save}}
+                ),
                 ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
                 done(erltrace_handle:call(H, go)),
                 Nif = erltrace_handle:call(H, nif),
                 {Spent, _, _} = erltrace_nif:spent(Nif),
-                {ok, #run{handle = H, mon = erlang:monitor(process, H), nif = Nif, ref = Ref,
-                          since = now_ms(), spent = Spent, loaded = Loaded, unmatched = unmatched(H)}}
+                {ok, #run{
+                    handle = H,
+                    mon = erlang:monitor(process, H),
+                    nif = Nif,
+                    ref = Ref,
+                    since = now_ms(),
+                    spent = Spent,
+                    loaded = Loaded,
+                    unmatched = unmatched(H)
+                }}
             catch
                 throw:{error, _} = Error ->
                     erltrace_handle:close(H),
                     {error, why(Error, Spec)};
-                error:{badmatch, Other} -> % the handle has been closed meanwhile
+                % the handle has been closed meanwhile
+                error:{badmatch, Other} ->
                     erltrace_handle:close(H),
                     {error, io_lib:format("~0P", [Other, 20])}
             end;
@@ -187,7 +212,12 @@ start(#{name := Name} = Spec, Ran) ->
     end.
 
 %% One that ran before starts again after a pause, whatever of the node's code has gone meanwhile.
-compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Options, file := File} = Spec, Ran) ->
+compile(
+    H,
+    #{name := Name, source := {ok, Source}, args := Args, options := Options, file := File} =
+        Spec,
+    Ran
+) ->
     All = defaults(Spec) ++ Options ++ [{"zdefs", ""} || Ran],
     [done(erltrace_handle:call(H, {setopt, Option, Value})) || {Option, Value} <- All],
     done(erltrace_handle:call(H, {compile, Source, Args, [{file, File}, later]})),
@@ -196,8 +226,8 @@ compile(H, #{name := Name, source := {ok, Source}, args := Args, options := Opti
         Error -> throw(Error)
     end.
 
-%% The totals are in erltrace_metrics: the library keeps no key besides. Deleted variables are cleaned up
-%% less often than where somebody looks on: that is not paid for by the budget.
+%% The totals are in erltrace_metrics: the library keeps no key besides. Deleted variables are
+%% cleaned up less often than where somebody looks on: that is not paid for by the budget.
 defaults(#{budget := Share}) ->
     [{"aggkeep", "off"}, {"quiet", "on"}, {"cleanrate", "2hz"},
      {"statebudget", integer_to_list(max(1, min(100, floor(Share * 100))))}].
@@ -219,8 +249,11 @@ pause(Data) ->
 tell_paused(#data{told = #told{paused = true}} = Data) ->
     Data;
 tell_paused(#data{spec = #{file := File}, told = Told} = Data) ->
-    logger:notice("erltrace: ~ts: it would take more than it may spend, and so is paused now and then: "
-                  "erltrace_script_armed_ratio says how much of the time it counts", [File]),
+    logger:notice(
+        "erltrace: ~ts: it would take more than it may spend, and so is paused now and then: "
+        "erltrace_script_armed_ratio says how much of the time it counts",
+        [File]
+    ),
     keep_told(Told#told{paused = true}, Data).
 
 %% When this returns nothing is armed, and the last results are in the totals.
@@ -260,7 +293,9 @@ failed(Why, #data{told = #told{start = Last} = Told} = Data) ->
 wait(Why, Longest, #data{spec = #{name := Name}, wait = Wait} = Data) ->
     count(errors, 1, Data),
     erltrace_metrics:failed(Name, Why),
-    {next_state, failed, Data#data{run = undefined, wait = min(Longest, 2 * Wait)}, [{state_timeout, Wait, arm}]}.
+    {next_state, failed, Data#data{run = undefined, wait = min(Longest, 2 * Wait)}, [
+        {state_timeout, Wait, arm}
+    ]}.
 
 %% The line of a script that an error shows may be no text at all.
 text(Why) ->
@@ -289,18 +324,25 @@ told(#{name := Name} = Spec) ->
 same(Spec) ->
     erlang:md5(term_to_binary(maps:with([source, file, budget, args, options], Spec))).
 
-%% Descriptions that match nothing: a module is not loaded yet, and erltrace_new_modules tells the handle when it is,
-%% or a name is misspelt. The script runs without them.
+%% Descriptions that match nothing: a module is not loaded yet, and erltrace_new_modules tells the
+%% handle when it is, or a name is misspelt. The script runs without them.
 unmatched(H) ->
     case erltrace_handle:call(H, unmatched) of
         Unmatched when is_list(Unmatched) -> [Text || {_, _, Text} <- Unmatched];
         {error, _} -> [] % it has ended
     end.
 
-tell_unmatched(#data{spec = #{file := File}, run = #run{unmatched = Texts}, told = #told{unmatched = Before} = Told} = Data) ->
+tell_unmatched(
+    #data{
+        spec = #{file := File},
+        run = #run{unmatched = Texts},
+        told = #told{unmatched = Before} = Told
+    } = Data
+) ->
     gauge(unmatched, Texts, Data),
     case Texts -- Before of
-        [] -> Data;
+        [] ->
+            Data;
         New ->
             _ = [logger:warning("erltrace: ~ts: ~ts", [File, Text]) || Text <- New],
             keep_told(Told#told{unmatched = New ++ Before}, Data)

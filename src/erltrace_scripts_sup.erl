@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The supervisor of the processes of deployed scripts. erltrace_deploy starts them, and restarts
-%% them with a backoff.
+%% @doc The supervisor of the processes of deployed scripts. erltrace_deploy starts them, and
+%% restarts them with a backoff.
 -module(erltrace_scripts_sup).
 -behaviour(supervisor).
 -export([start_link/0, start_script/1, stop_script/1, scripts/0, init/1]).

@@ -1,54 +1,67 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc The walker of the provider state (c_src/beam/state/things.c): it goes over the things of the
-%% node, a round every so often, asks the VM about each (erltrace_things) and has its probe fired.
+%% @doc The walker of the provider state (c_src/beam/state/state_fire.c): it iterates over the
+%% objects of the node, a round every so often, asks the VM about each (erltrace_objects) and fires
+%% its probe.
 %%
-%% It works in slices, and pauses after each, so that it takes no more than its budget of the schedulers'
-%% time (option statebudget). A slice is as long as pauses of a twentieth of a second permit, because each
-%% wakes threads that sleep, and that costs as much as asking a hundred processes; but it yields several
-%% times in it, so that nobody waits for a scheduler for long. All probes of one rate make a round. A
-%% round that is not over when the next one is due ends there: it is partial, which its probe round-N
-%% says and erltrace:status/1 counts. The next one goes on where it ended, and is partial too: what is
-%% too much for one round is spread over several, a pass, so that all things have their turn. round-N
-%% says also when a pass is over.
+%% It works in slices, and pauses after each, so that it takes no more than its budget of the
+%% schedulers' time (option statebudget). A slice is as long as pauses of a twentieth of a second
+%% permit, because each wakes threads that sleep, and that costs as much as asking a hundred
+%% processes; but it yields several times in it, so that nobody waits for a scheduler for long. All
+%% probes of one rate make a round. A round that is not over when the next one is due ends there: it
+%% is partial, which its probe round-N says and erltrace:status/1 counts. The next one goes on where
+%% it ended, and is partial too: what is too much for one round is spread over several, a pass, so
+%% that all objects have their turn. round-N says also when a pass is over.
 %%
-%% Who looks at a node in trouble needs an answer now, so the first two passes (one to see what there is, one to
-%% see what changes) are not held to the budget: each may take three quarters of one scheduler, for a second and
-%% a half of CPU time. If processes are compared, the second one begins a second after the first at most.
+%% Who looks at a node in trouble needs an answer now, so the first two passes (one to see what
+%% there is, one to see what changes) are not held to the budget: each may take three quarters of
+%% one scheduler, for a second and a half of CPU time. If processes are compared, the second one
+%% begins a second after the first at most.
 %%
-%% It runs at high priority, and so do the processes that ask for it (erltrace_askers): in a node with more
-%% to run than schedulers it would wait for a turn of everybody else after each of its own. Only CPU time
-%% counts: what it waits for costs nothing.
+%% It runs at high priority, and so do the processes that ask for it (erltrace_askers): in a node
+%% with more to run than schedulers it would wait for a turn of everybody else after each of its
+%% own. Only CPU time counts: what it waits for costs nothing.
 %%
-%% Things are listed by a process that lives for that only, with room for the list on its heap from the
-%% start, and are kept in a table in chunks: this process has a small heap, and nowhere does a garbage
-%% collection of a long list hold up a scheduler.
+%% Objects are listed by a process that lives for that only, with room for the list on its heap from
+%% the start, and are kept in a table in chunks: this process has a small heap, and nowhere does a
+%% garbage collection of a long list hold up a scheduler.
 -module(erltrace_state).
 -behaviour(gen_server).
 -export([start/3, stop/1, key/2, about/1]).
 -export([lister/3]). % spawned
--export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
-         format_status/1]).
+-export([
+    init/1,
+    handle_continue/2,
+    handle_call/3,
+    handle_cast/2,
+    handle_info/2,
+    terminate/2,
+    code_change/3,
+    format_status/1
+]).
 -export_type([walker/0, about/0]).
 
 -define(SLICE_MIN, 300000). % ns that a slice should take
 -define(SLICE_MAX, 2000000).
 -define(HURRIED, 2).      % so many passes, at first, need not keep to the budget,
 -define(HURRY, 1500000000). % for so many ns of CPU time each,
--define(HURRIED_SLICE, 20000000). % in slices of so many ns: to sleep and wake up often takes long on a busy machine,
+%% in slices of so many ns: to sleep and wake up often takes long on a busy machine,
+-define(HURRIED_SLICE, 20000000).
 -define(REST, 3).         % each with a pause a third as long as it took
 -define(SHOWN, 5000000000). % ns after which there is something to see, if not all of it
 -define(SOON, 1000000000). % ns from the first pass to the second, if processes are compared
 -define(PAUSE, 50000000). % ns from one slice to the next, if that makes it no longer
--define(CHUNK, 64).       % things in a row of the table: a slice looks at the clock after these
+-define(CHUNK, 64).       % objects in a row of the table: a slice looks at the clock after these
 -define(BURST, 250000000). % ns: what was not used earlier than that is lost
--define(LISTING, 100000). % ns that listing takes at most, and for each thing: else it was interrupted
+%% ns that listing takes at most, and for each object: else it was interrupted
+-define(LISTING, 100000).
 -define(LISTED, 1000).
 -define(TURN, 3000).      % reductions, of 4000 that the VM gives, after which this process yields
 -define(TURN_NS, 300000). % or after so long
 -define(ASKED, 5000).     % ns for a process that had to run to answer,
 -define(LOOKED, 1000).    % and for one that had not, where the node is too busy to measure it
--define(ALONE, 4).        % while the node takes more than this many times what it takes in pauses, it is ours
+%% while the node takes more than this many times what it takes in pauses, it is ours
+-define(ALONE, 4).
 -define(PAUSE_MIN, 1000000). % ns: a shorter pause does not show what the node takes
 
 %% Counters, for status/1.
@@ -59,12 +72,12 @@
 -define(LONGEST, 5). % ns: turn
 -define(SILENT, 6). % processes that did not answer in time
 -define(FIRST, 7). % ns: what the first passes cost
--define(LAST, 8). % things in the last whole round; in the largest that was not
+-define(LAST, 8). % objects in the last whole round; in the largest that was not
 -define(LARGEST, 9).
 
 -record(probe, {number :: non_neg_integer(), % in the library
-                kind :: erltrace_things:kind(),
-                plan :: erltrace_things:plan(),
+                kind :: erltrace_objects:kind(),
+                plan :: erltrace_objects:plan(),
                 kept :: ets:tid()}).
 
 -record(group, {period :: non_neg_integer(),      % ns; 0: one round
@@ -82,7 +95,7 @@
                 there = 0 :: non_neg_integer(),   % and of how many
                 todo = [] :: [#probe{}],          % of this round; [] between rounds
                 chunks :: ets:tid(),              % of the first of them
-                listing :: reference() | undefined, % a monitor, while its things are listed
+                listing :: reference() | undefined, % a monitor, while its objects are listed
                 at = 0 :: non_neg_integer(),      % the next chunk
                 n = 0 :: non_neg_integer()}).     % of so many
 
@@ -95,13 +108,21 @@
              keys :: [non_neg_integer()],         % numbers of the probe key
              held :: [atom()],
              until = 0 :: integer(),              % ns: when what was spent is earned
-             paused :: {integer(), integer()},    % the clock and the node's CPU time after the last slice
-             others = 0.0 :: float(),             % CPU time of the node for each ns of the last pause
+             % the clock and the node's CPU time after the last slice
+             paused :: {integer(), integer()},
+             % CPU time of the node for each ns of the last pause
+             others = 0.0 :: float(),
              timer :: reference() | undefined}).
 
--type about() :: #{rounds := non_neg_integer(), partial := non_neg_integer(),
-                   seen := non_neg_integer(), silent := non_neg_integer(), first := non_neg_integer(),
-                   cost := float(), longest := non_neg_integer()}.
+-type about() :: #{
+    rounds := non_neg_integer(),
+    partial := non_neg_integer(),
+    seen := non_neg_integer(),
+    silent := non_neg_integer(),
+    first := non_neg_integer(),
+    cost := float(),
+    longest := non_neg_integer()
+}.
 -opaque walker() :: {pid(), counters:counters_ref(), Began :: integer()}.
 
 %% @doc For the handle of this number. undefined: the script has no probe of the provider.
@@ -121,7 +142,9 @@ start(Sup, Number, Needs) ->
             end
     end.
 
--type args() :: {pos_integer(), [tuple()], pos_integer(), counters:counters_ref(), NoLabels :: boolean()}.
+-type args() :: {
+    pos_integer(), [tuple()], pos_integer(), counters:counters_ref(), NoLabels :: boolean()
+}.
 
 %% @doc When this returns it asks nobody any more.
 -spec stop(walker() | undefined) -> ok.
@@ -136,14 +159,15 @@ stop({Pid, _, _}) ->
             receive {'DOWN', M, process, Pid, _} -> ok end
     end.
 
-%% @doc A key is pressed where the script has its terminal: its byte, the terminal's rows and columns.
+%% @doc A key is pressed where the script has its terminal: its byte, the terminal's rows and
+%% columns.
 -spec key({byte(), integer(), integer()}, walker() | undefined) -> ok.
 key(_, undefined) -> ok;
 key(Key, {Pid, _, _}) -> gen_server:cast(Pid, {key, Key}).
 
-%% @doc For erltrace:status/1: rounds, of these partial ones, things seen, how often a process did not answer in
-%% time, the CPU time of the first passes in ns, what the others cost in percent of the schedulers' time, and the
-%% longest time that it had a scheduler, in ns.
+%% @doc For erltrace:status/1: rounds, of these partial ones, objects seen, how often a process did
+%% not answer in time, the CPU time of the first passes in ns, what the others cost in percent of
+%% the schedulers' time, and the longest time that it had a scheduler, in ns.
 -spec about(walker() | undefined) -> about() | undefined.
 about(undefined) ->
     undefined;
@@ -165,25 +189,41 @@ init({Sup, Args}) ->
 -spec handle_continue(args(), {starting, pid()}) -> {noreply, #st{}}.
 handle_continue({Number, All, Percent, Counters, NoLabels}, {starting, Sup}) ->
     erltrace_askers:open(),
-    _ = NoLabels andalso erltrace_things:hide_labels(),
+    _ = NoLabels andalso erltrace_process_name:hide_labels(),
     {Keys, Probes} = lists:partition(fun({state, _, Kind, _, _, _}) -> Kind =:= key end, All),
     Kinds = lists:usort([K || {state, _, K, _, _, _} <- Probes, K =/= round]),
     Periods = lists:usort([P || {state, _, _, P, _, _} <- Probes]),
     Budget = Percent / 100 * erlang:system_info(schedulers_online),
     self() ! slice,
-    {noreply, #st{sup = Sup, number = Number, counters = Counters,
-                  groups = [group(P, [T || {state, _, _, Q, _, _} = T <- Probes, Q =:= P]) || P <- Periods],
-                  budget = Budget, slice = min(?SLICE_MAX, max(?SLICE_MIN, round(Budget * ?PAUSE))),
-                  keys = [N || {state, N, _, _, _, _} <- Keys],
-                  held = lists:append([erltrace_things:hold(K) || K <- Kinds]),
-                  until = now_ns() - ?BURST, paused = node_stamp()}}.
+    {noreply, #st{
+        sup = Sup,
+        number = Number,
+        counters = Counters,
+        groups = [group(P, [T || {state, _, _, Q, _, _} = T <- Probes, Q =:= P]) || P <- Periods],
+        budget = Budget,
+        slice = min(?SLICE_MAX, max(?SLICE_MIN, round(Budget * ?PAUSE))),
+        keys = [N || {state, N, _, _, _, _} <- Keys],
+        held = lists:append([erltrace_objects:hold(K) || K <- Kinds]),
+        until = now_ns() - ?BURST,
+        paused = node_stamp()
+    }}.
 
 group(Period, Probes) ->
-    #group{period = Period, due = now_ns(), chunks = ets:new(erltrace_state, [public]),
-           rounds = [N || {state, N, round, _, _, _} <- Probes],
-           probes = [#probe{number = N, kind = Kind, plan = erltrace_things:plan(Kind, Members, First),
-                            kept = erltrace_things:new_kept()} ||
-                        {state, N, Kind, _, Members, First} <- lists:sort(Probes), Kind =/= round]}.
+    #group{
+        period = Period,
+        due = now_ns(),
+        chunks = ets:new(erltrace_state, [public]),
+        rounds = [N || {state, N, round, _, _, _} <- Probes],
+        probes = [
+            #probe{
+                number = N,
+                kind = Kind,
+                plan = erltrace_objects:plan(Kind, Members, First),
+                kept = erltrace_objects:new_kept()
+            }
+         || {state, N, Kind, _, Members, First} <- lists:sort(Probes), Kind =/= round
+        ]
+    }.
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, {error, unknown}, #st{}}.
 handle_call(_, _, St) ->
@@ -192,12 +232,16 @@ handle_call(_, _, St) ->
 -spec handle_cast(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
 handle_cast(stop, St) ->
     {stop, normal, St};
-handle_cast({key, {Byte, Rows, Columns}}, #st{number = Number, groups = Groups, keys = Keys} = St) ->
+handle_cast(
+    {key, {Byte, Rows, Columns}}, #st{number = Number, groups = Groups, keys = Keys} = St
+) ->
     [erltrace_nif:state(Number, K, [{self(), Byte, Rows, Columns}]) || K <- Keys],
-    next(case Byte of
-             0 -> St;
-             _ -> St#st{groups = [at_once(G, now_ns()) || G <- Groups]}
-         end);
+    next(
+        case Byte of
+            0 -> St;
+            _ -> St#st{groups = [at_once(G, now_ns()) || G <- Groups]}
+        end
+    );
 handle_cast(_, St) ->
     {noreply, St}.
 
@@ -228,7 +272,7 @@ handle_info(Message, St) ->
 -spec terminate(term(), #st{}) -> ok.
 terminate(_, #st{held = Held}) ->
     erltrace_askers:close(),
-    erltrace_things:release(Held).
+    erltrace_objects:release(Held).
 
 -spec code_change(term(), #st{}, term()) -> {ok, #st{}}.
 code_change(_, St, _) ->
@@ -262,7 +306,7 @@ slice(#st{groups = Groups, number = Number} = St0) ->
             G1 = in_time(last(G0, St), St),
             Pause = node_stamp(),
             {Spent, Longest} = erltrace_askers:worked(),
-            Cost = cost(Pause, Spent, erltrace_things:asked(), N, St),
+            Cost = cost(Pause, Spent, erltrace_objects:asked(), N, St),
             longest(Longest, St),
             St1 = spend(Cost, G, St#st{paused = Pause}),
             case IsOn andalso erltrace_nif:alive(Number) of
@@ -276,7 +320,8 @@ is_busy(#group{todo = Todo, listing = Listing}) ->
 
 begin_round(#group{due = Due} = G, Now, _) when Due =:= never; Due > Now ->
     G;
-begin_round(#group{todo = [_ | _], seen = 0, looked = 0} = G, Now, _) -> % late, as on a busy machine
+% late, as on a busy machine
+begin_round(#group{todo = [_ | _], seen = 0, looked = 0} = G, Now, _) ->
     next_due(G, Now);
 begin_round(#group{todo = [_ | _]} = G, Now, St) -> % the last one was partial
     case is_hurried(G) of
@@ -284,10 +329,16 @@ begin_round(#group{todo = [_ | _]} = G, Now, St) -> % the last one was partial
         false -> next_due(partial(G, St), Now)
     end;
 begin_round(#group{probes = Probes, pass = Pass} = G, Now, St) ->
-    G1 = next_due(next_round(G#group{pass = Pass + 1, began = Now, took = 0, todo = Probes, fresh = true}), Now),
+    G1 = next_due(
+        next_round(G#group{pass = Pass + 1, began = Now, took = 0, todo = Probes, fresh = true}),
+        Now
+    ),
     case Probes of
-        [] -> end_round(last, G1, St), G1;
-        _ -> list(G1)
+        [] ->
+            end_round(last, G1, St),
+            G1;
+        _ ->
+            list(G1)
     end.
 
 partial(G, St) ->
@@ -305,8 +356,14 @@ took(Cost, #group{took = Took} = G) ->
     G#group{took = Took + Cost}.
 
 %% If that was not enough, or takes long, what there is is shown, before the next round is due.
-in_time(#group{todo = [_ | _], fresh = true, pass = Pass, began = Began, period = Period, looked = Looked} = G, St)
-  when Pass =< ?HURRIED, Period > 0, Looked > 0 ->
+in_time(
+    #group{
+        todo = [_ | _], fresh = true, pass = Pass, began = Began, period = Period, looked = Looked
+    } = G,
+    St
+) when
+    Pass =< ?HURRIED, Period > 0, Looked > 0
+->
     case not is_hurried(G) orelse now_ns() - Began >= ?SHOWN of
         true -> partial(G, St);
         false -> G
@@ -317,17 +374,25 @@ in_time(G, _) ->
 next_due(#group{period = 0} = G, _) ->
     G#group{due = never};
 next_due(#group{period = Period, pass = 1, round = 1, probes = Probes} = G, Now) ->
-    G#group{due = Now + case lists:any(fun(#probe{plan = Plan}) -> erltrace_things:compares(Plan) end, Probes) of
-                            true -> min(Period, ?SOON);
-                            false -> Period
-                        end};
+    G#group{
+        due =
+            Now +
+                case
+                    lists:any(
+                        fun(#probe{plan = Plan}) -> erltrace_objects:compares(Plan) end, Probes
+                    )
+                of
+                    true -> min(Period, ?SOON);
+                    false -> Period
+                end
+    };
 next_due(#group{period = Period, due = Due} = G, Now) ->
     G#group{due = Due + Period * (1 + (Now - Due) div Period)}.
 
-%% The things of the first probe.
+%% The objects of the first probe.
 list(#group{todo = [#probe{kind = Kind, plan = Plan} | _], chunks = Chunks} = G) ->
     true = ets:delete_all_objects(Chunks),
-    Ranks = erltrace_things:wants_ranks(Plan),
+    Ranks = erltrace_objects:wants_ranks(Plan),
     {_, M} = spawn_opt(?MODULE, lister, [Kind, Ranks, Chunks],
                        [monitor, {priority, high}, {min_heap_size, 10000 + 5 * room(Kind)}]),
     G#group{listing = M}.
@@ -337,15 +402,15 @@ room(table) -> erlang:system_info(ets_count);
 room(Kind) when Kind =:= port; Kind =:= socket -> 2 * erlang:system_info(port_count);
 room(_) -> 0.
 
--spec lister(erltrace_things:kind(), Ranks :: boolean(), ets:tid()) -> no_return().
+-spec lister(erltrace_objects:kind(), Ranks :: boolean(), ets:tid()) -> no_return().
 lister(Kind, Ranks, Chunks) ->
     process_flag(sensitive, true),
     erltrace_askers:open(),
     erltrace_askers:clock_in(),
     try
-        Things = erltrace_things:list(Kind),
-        {Length, Ranked} = put_chunks(Things, 0, 0, erltrace_things:rank(Ranks), Chunks),
-        _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_things:ranks(Length, Ranked)}),
+        Objects = erltrace_objects:list(Kind),
+        {Length, Ranked} = put_chunks(Objects, 0, 0, erltrace_ranks:new(Ranks), Chunks),
+        _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_ranks:places(Length, Ranked)}),
         Length
     of
         N ->
@@ -358,31 +423,41 @@ lister(Kind, Ranks, Chunks) ->
 
 put_chunks([], _, N, Ranked, _) ->
     {N, Ranked};
-put_chunks(Things, At, N, Ranked, Chunks) ->
-    {Chunk, Length, Rest} = chunk(Things, 0, []),
+put_chunks(Objects, At, N, Ranked, Chunks) ->
+    {Chunk, Length, Rest} = chunk(Objects, 0, []),
     ets:insert(Chunks, {At, Chunk}),
-    put_chunks(Rest, At + 1, N + Length, erltrace_things:rank(Chunk, Ranked), Chunks).
+    put_chunks(Rest, At + 1, N + Length, erltrace_ranks:add(Chunk, Ranked), Chunks).
 
 chunk([T | Rest], N, Chunk) when N < ?CHUNK -> chunk(Rest, N + 1, [T | Chunk]);
 chunk(Rest, N, Chunk) -> {Chunk, N, Rest}.
 
-listed(Things, Chunks, #group{todo = [#probe{kind = Kind} | _], there = There, chunks = Tab} = G) ->
-    [erltrace_things:set_ranks(Ranks) || {_, Ranks} <- ets:lookup(Tab, ranks)],
-    G#group{listing = undefined, n = Chunks, at = 0,
-            there = case is_process(Kind) of true -> max(There, Things); false -> There end}.
+listed(
+    Objects, Chunks, #group{todo = [#probe{kind = Kind} | _], there = There, chunks = Tab} = G
+) ->
+    [erltrace_ranks:set(Ranks) || {_, Ranks} <- ets:lookup(Tab, ranks)],
+    G#group{
+        listing = undefined,
+        n = Chunks,
+        at = 0,
+        there =
+            case is_process(Kind) of
+                true -> max(There, Objects);
+                false -> There
+            end
+    }.
 
 is_process(Kind) -> Kind =:= process orelse Kind =:= wait.
 
-%% Things of the first probe, a chunk at a time, until the slice is over. Does the script run, how many
-%% were they?
+%% Objects of the first probe, a chunk at a time, until the slice is over. Does the script run, how
+%% many were they?
 work(End, N, Before, Began, #group{todo = [Probe | _], at = At, n = Chunks, chunks = Tab} = G, St)
   when At < Chunks ->
-    [{_, Things}] = ets:lookup(Tab, At),
-    {IsOn, Seen, Silent} = about(Things, Probe, G, St),
+    [{_, Objects}] = ets:lookup(Tab, At),
+    {IsOn, Seen, Silent} = about(Objects, Probe, G, St),
     counters:add(St#st.counters, ?SEEN, Seen),
     counters:add(St#st.counters, ?SILENT, Silent),
-    N1 = N + length(Things),
-    Looked = case is_process(Probe#probe.kind) of true -> length(Things); false -> 0 end,
+    N1 = N + length(Objects),
+    Looked = case is_process(Probe#probe.kind) of true -> length(Objects); false -> 0 end,
     G1 = G#group{at = At + 1, seen = G#group.seen + Seen, silent = G#group.silent + Silent,
                  looked = G#group.looked + Looked},
     case IsOn andalso now_ns() < End of
@@ -395,11 +470,17 @@ work(End, N, Before, Began, #group{todo = [Probe | _], at = At, n = Chunks, chun
 work(_, N, _, _, G, _) ->
     {true, N, G}.
 
-about(Things, #probe{number = P, plan = Plan, kept = Tab}, #group{pass = Pass}, #st{number = Number}) ->
+about(Objects, #probe{number = P, plan = Plan, kept = Tab}, #group{pass = Pass}, #st{
+    number = Number
+}) ->
     Kept = {Tab, Pass},
-    case erltrace_things:gate(Things, Plan, Kept, fun(Rows) -> erltrace_nif:gate(Number, P, Rows) end) of
+    case
+        erltrace_objects:gate(Objects, Plan, Kept, fun(Rows) ->
+            erltrace_nif:gate(Number, P, Rows)
+        end)
+    of
         {N, Asked, Silent} ->
-            {Rows, MoreSilent} = erltrace_things:rows(Asked, Plan, Kept),
+            {Rows, MoreSilent} = erltrace_objects:rows(Asked, Plan, Kept),
             {fire(Number, P, Rows), N - length(Asked) + length(Rows), Silent + MoreSilent};
         false ->
             {false, 0, 0}
@@ -415,13 +496,18 @@ fire(Number, Probe, Rows) ->
             IsOn
     end.
 
-%% After the last thing, those of the next probe are listed, or the round is over.
-last(#group{at = N, n = N, todo = [#probe{kind = Kind, kept = Kept} | Rest], pass = Pass} = G, St) ->
-    erltrace_things:forget(Kept, Kind, Pass),
+%% After the last object, those of the next probe are listed, or the round is over.
+last(
+    #group{at = N, n = N, todo = [#probe{kind = Kind, kept = Kept} | Rest], pass = Pass} = G, St
+) ->
+    erltrace_objects:forget(Kept, Kind, Pass),
     G1 = G#group{todo = Rest},
     case Rest of
-        [] -> end_round(last, G1, St), G1;
-        _ -> list(G1)
+        [] ->
+            end_round(last, G1, St),
+            G1;
+        _ ->
+            list(G1)
     end;
 last(G, _) ->
     G.
@@ -432,7 +518,7 @@ end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fre
     Whole = case Fresh of true -> Over; false -> 0 end,
     counters:add(St#st.counters, ?ROUNDS, 1),
     counters:add(St#st.counters, ?PARTIAL, 1 - Whole),
-    _ = Whole =:= 1 andalso counters:put(St#st.counters, ?LAST, things(G)),
+    _ = Whole =:= 1 andalso counters:put(St#st.counters, ?LAST, objects(G)),
     looked(G, St), % before the probe fires: it may end the script
     Row = {self(), Round, Seen, Whole, Over, G#group.looked, there(G), G#group.silent},
     [erltrace_nif:state(St#st.number, R, [Row]) || R <- Rounds],
@@ -440,13 +526,13 @@ end_round(Which, #group{rounds = Rounds, round = Round, seen = Seen, fresh = Fre
 
 %% For a script that ends with nothing to show: what it has seen.
 looked(G, #st{number = Number, counters = C}) ->
-    counters:put(C, ?LARGEST, max(things(G), counters:get(C, ?LARGEST))),
+    counters:put(C, ?LARGEST, max(objects(G), counters:get(C, ?LARGEST))),
     Rounds = counters:get(C, ?ROUNDS),
     erltrace_nif:looked(Number, {Rounds, Rounds - counters:get(C, ?PARTIAL), counters:get(C, ?LAST),
                                  counters:get(C, ?LARGEST), there(G)}).
 
-things(#group{looked = 0, seen = Seen}) -> Seen;
-things(#group{looked = Looked}) -> Looked.
+objects(#group{looked = 0, seen = Seen}) -> Seen;
+objects(#group{looked = Looked}) -> Looked.
 
 %% Processes that are to be asked: none of them may have been listed yet.
 there(#group{probes = Probes, there = There}) ->
@@ -465,9 +551,10 @@ pause_over({Now, Cpu}, #st{paused = {Then, Cpu0}} = St) when Now - Then >= ?PAUS
 pause_over(Stamp, St) ->
     St#st{paused = Stamp}.
 
-%% A slice has cost what the node took meanwhile, but for what it takes anyway: processes that have to run to
-%% answer wake other schedulers, and these may spin for longer than all of it takes. In a busy node that cannot
-%% be told: there it is this process's own time, and what each of those that it asked is known to take.
+%% A slice has cost what the node took meanwhile, but for what it takes anyway: processes that have
+%% to run to answer wake other schedulers, and these may spin for longer than all of it takes. In a
+%% busy node that cannot be told: there it is this process's own time, and what each of those that
+%% it asked is known to take.
 cost({Now, Cpu}, Spent, Asked, N, #st{paused = {Began, Cpu0}, others = Others}) ->
     Passed = Now - Began,
     Used = Cpu - Cpu0,
@@ -499,8 +586,9 @@ reductions() ->
 longest(Ns, #st{counters = C}) ->
     Ns =< counters:get(C, ?LONGEST) orelse counters:put(C, ?LONGEST, Ns).
 
-%% What is spent has to be earned. To wake up, to be scheduled, and what the consumer does with the results
-%% is more, by 5 to 20 % as measured, but where slices are short, or waking threads is dear, by 40.
+%% What is spent has to be earned. To wake up, to be scheduled, and what the consumer does with the
+%% results is more, by 5 to 20 % as measured, but where slices are short, or waking threads is dear,
+%% by 40.
 spend(Took, G, #st{number = Number, until = Until, budget = Budget, counters = C} = St) ->
     Cost = Took + 2 * Took div 5,
     ok = erltrace_nif:took(Number, Cost),
@@ -519,14 +607,24 @@ next(#st{groups = Groups, until = Until, timer = Timer} = St) ->
     _ = Timer =/= undefined andalso erlang:cancel_timer(Timer),
     Now = now_ns(),
     Dues = [Due || #group{due = Due} <- Groups, Due =/= never],
-    At = case lists:any(fun is_busy/1, Groups) of
-             true -> Until;
-             false -> lists:min([never | Dues]) % an atom is greater than any number
-         end,
-    {noreply, St#st{timer = if At =:= never -> undefined;
-                               At =< Now -> self() ! slice, undefined;
-                               true -> erlang:send_after((At - Now + 999999) div 1000000, self(), slice)
-                            end}}.
+    At =
+        case lists:any(fun is_busy/1, Groups) of
+            true -> Until;
+            % an atom is greater than any number
+            false -> lists:min([never | Dues])
+        end,
+    {noreply, St#st{
+        timer =
+            if
+                At =:= never ->
+                    undefined;
+                At =< Now ->
+                    self() ! slice,
+                    undefined;
+                true ->
+                    erlang:send_after((At - Now + 999999) div 1000000, self(), slice)
+            end
+    }}.
 
 now_ns() ->
     erlang:monotonic_time(nanosecond).

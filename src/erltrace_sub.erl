@@ -15,7 +15,8 @@
 -type opts() :: #{to => pid(), interval => pos_integer(), window => pos_integer(),
                   output => records | text | alerts, aggregations => new | all | ticks,
                   save => save()}. % not an option of users
--type save() :: {module(), Function :: atom(), [term()]}. % called with the message too, by the handle's process
+%% called with the message too, by the handle's process
+-type save() :: {module(), Function :: atom(), [term()]}.
 
 -record(sub, {ref :: reference(),
               to :: pid(),
@@ -49,15 +50,24 @@ valid(aggregations, V) -> lists:member(V, [new, all, ticks]);
 valid(_, _) -> false.
 
 %% @doc Called by the process that will get the timer's messages. The reference is an alias of that
-%% process: acknowledgements are sent to it, and are dropped once it is freed. The first tick may come
-%% sooner than the others: then they come together with those of other scripts.
+%% process: acknowledgements are sent to it, and are dropped once it is freed. The first tick may
+%% come sooner than the others: then they come together with those of other scripts.
 -spec new(pid(), opts()) -> sub().
 new(To, #{interval := Interval, window := Window, output := Output, aggregations := Aggs} = Opts) ->
     Ref = erlang:alias(),
     Next = erltrace_timer:next(Interval),
-    #sub{ref = Ref, to = To, mon = erlang:monitor(process, To), interval = Interval,
-         window = Window, output = Output, aggregations = Aggs, save = maps:get(save, Opts, undefined),
-         next = Next, timer = timer(Next, Ref)}.
+    #sub{
+        ref = Ref,
+        to = To,
+        mon = erlang:monitor(process, To),
+        interval = Interval,
+        window = Window,
+        output = Output,
+        aggregations = Aggs,
+        save = maps:get(save, Opts, undefined),
+        next = Next,
+        timer = timer(Next, Ref)
+    }.
 
 timer(Next, Ref) ->
     erlang:send_after(Next, self(), {tick, Ref}, [{abs, true}]).
@@ -69,8 +79,8 @@ ref(#sub{ref = Ref}) -> Ref.
 -spec form(sub()) -> records | text | alerts.
 form(#sub{output = Form}) -> Form.
 
-%% @doc `new': aggregations are cleared when they are sent; `ticks': they are sent undivided, whatever
-%% the script itself clears (erltrace_metrics).
+%% @doc `new': aggregations are cleared when they are sent; `ticks': they are sent undivided,
+%% whatever the script itself clears (erltrace_metrics).
 -spec aggregations(sub()) -> new | all | ticks.
 aggregations(#sub{aggregations = Aggs}) -> Aggs.
 

@@ -12,9 +12,9 @@
 %%       erltrace_scripts_sup   erltrace_script, one each
 %%       erltrace_deploy        which there are; restarts them
 %%
-%% The application is permanent in a release: were this supervisor to give up, the node would end. Its
-%% children wait before they start again (erltrace_backoff), which keeps them below its intensity. The
-%% table of totals belongs to this process, and so outlives those that write to it.
+%% The application is permanent in a release: were this supervisor to give up, the node would end.
+%% Its children wait before they start again (erltrace_backoff), which keeps them below its
+%% intensity. The table of totals belongs to this process, and so outlives those that write to it.
 -module(erltrace_sup).
 -behaviour(supervisor).
 -export([start_link/0, init/1]).

@@ -6,15 +6,24 @@
 %% probes.
 %%
 %% From OTP 28 on it has a trace session of its own for the system monitor's messages
-%% (trace:system/3), which ends with it. Before, a node has one system monitor. If somebody else has set it, we leave it alone, and the probes
-%% that need it do not fire. (Forwarding its messages would not be safe: if our process were killed,
-%% the other monitor would be lost.) Our handles share one: the process that is the system monitor
-%% fires the probes of all of them. When it ends, another process that needs it takes over.
+%% (trace:system/3), which ends with it. Before, a node has one system monitor. If somebody else has
+%% set it, we leave it alone, and the probes that need it do not fire. (Forwarding its messages
+%% would not be safe: if our process were killed, the other monitor would be lost.) Our handles
+%% share one: the process that is the system monitor fires the probes of all of them. When it ends,
+%% another process that needs it takes over.
 -module(erltrace_sysmon).
 -behaviour(gen_server).
 -export([start/3, stop/1]).
--export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2, code_change/3,
-         format_status/1]).
+-export([
+    init/1,
+    handle_continue/2,
+    handle_call/3,
+    handle_cast/2,
+    handle_info/2,
+    terminate/2,
+    code_change/3,
+    format_status/1
+]).
 
 -define(BLOCKED, 1). % ms: the shortest interval for polling blocked processes
 -define(SHARE, 20).  % polling takes a 20th of the time: thousands may wait for one port
@@ -84,10 +93,23 @@ is_event(Need) -> lists:member(kind(Need), ?KINDS).
 
 missing(Taken, What, Impossible) ->
     unicode:characters_to_binary(
-      lists:join("; ", [[probes(Impossible), " cannot fire: this needs OTP 27 or later"] || Impossible =/= []] ++
-                     [[probes([W || W <- What, is_event(W)]),
-                       " cannot fire: this needs the node's only system monitor, and ", name(By), " has it"]
-                      || By <- Taken])).
+        lists:join(
+            "; ",
+            [
+                [probes(Impossible), " cannot fire: this needs OTP 27 or later"]
+             || Impossible =/= []
+            ] ++
+                [
+                    [
+                        probes([W || W <- What, is_event(W)]),
+                        " cannot fire: this needs the node's only system monitor, and ",
+                        name(By),
+                        " has it"
+                    ]
+                 || By <- Taken
+                ]
+        )
+    ).
 
 probes(What) ->
     lists:join(", ", lists:append([probes_of(kind(W)) || W <- What])).
@@ -220,7 +242,8 @@ event(_, _, _, _) ->
 value(Key, Info) -> proplists:get_value(Key, Info, 0).
 
 %% What is compared with large_heap.
-heap(Info) -> value(heap_block_size, Info) + value(old_heap_block_size, Info) + value(mbuf_size, Info).
+heap(Info) ->
+    value(heap_block_size, Info) + value(old_heap_block_size, Info) + value(mbuf_size, Info).
 
 function(Key, Info) ->
     case proplists:get_value(Key, Info) of

@@ -1,13 +1,15 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Of the things of a node (erltrace_things), those that are not many: schedulers, kinds of memory and
-%% allocators, nodes.
+%% @doc Of the objects of a node (erltrace_objects), those that are not many: schedulers, kinds of
+%% memory and allocators, nodes.
 -module(erltrace_system).
 -export([schedulers/0, scheduler/3, memories/0, sizes/2, memory/3, all_nodes/0, node/2]).
 
 %% A kind of memory with its bytes, or an allocator.
 -type memory() :: {memory, {atom(), non_neg_integer()}} | {allocator, atom()}.
--type sizes() :: {Bytes :: non_neg_integer(), Carriers :: non_neg_integer(), Size :: non_neg_integer()}.
+-type sizes() :: {
+    Bytes :: non_neg_integer(), Carriers :: non_neg_integer(), Size :: non_neg_integer()
+}.
 
 %% ---- schedulers ------------------------------------------------------------------------------
 
@@ -40,7 +42,7 @@ wall(Id, Wall) ->
     end.
 
 %% @doc A member, by what is now and what was in the last round.
--spec scheduler(atom(), Now :: map(), Old :: map()) -> term().
+-spec scheduler(erltrace_objects:scheduler_member(), Now :: map(), Old :: map()) -> term().
 scheduler(utilization, #{wall := {A, T}}, #{wall := {OldA, OldT}}) -> permille(A - OldA, T - OldT);
 scheduler(M, Now, _) when M =:= id; M =:= type; M =:= queue -> maps:get(M, Now);
 scheduler(M, #{times := Now}, #{times := Old}) ->
@@ -58,7 +60,7 @@ memories() ->
         [{allocator, A} || A <- erlang:system_info(alloc_util_allocators)].
 
 %% @doc What these members need.
--spec sizes(memory(), Members :: [atom()]) -> sizes().
+-spec sizes(memory(), Members :: [erltrace_objects:memory_member()]) -> sizes().
 sizes({memory, {_, Bytes}}, _) -> {Bytes, 0, 0};
 sizes({allocator, A}, Members) ->
     case Members -- [kind, is_allocator, count, limit] of
@@ -88,7 +90,7 @@ first(Key, List) ->
         Found -> element(2, Found)
     end.
 
--spec memory(atom(), memory(), sizes()) -> term().
+-spec memory(erltrace_objects:memory_member(), memory(), sizes()) -> term().
 memory(kind, {memory, {K, _}}, _) -> K;
 memory(kind, {allocator, A}, _) -> A;
 memory(is_allocator, {allocator, _}, _) -> 1;
@@ -114,7 +116,7 @@ limit(_) -> 0. % tables have none any more
 -spec all_nodes() -> [node()].
 all_nodes() -> [node() | nodes(connected)].
 
--spec node(atom(), node()) -> term().
+-spec node(erltrace_objects:node_member(), node()) -> term().
 node(name, Node) -> Node;
 node(type, Node) when Node =:= node() -> this;
 node(type, Node) ->
@@ -144,8 +146,8 @@ connection(Stat, Node) ->
         _ -> 0
     end.
 
-%% Once its own queue is longer than +zdbbl permits, the VM suspends processes that send to the node, and
-%% lets them wait until that is shorter and the driver takes data again.
+%% Once its own queue is longer than +zdbbl permits, the VM suspends processes that send to the
+%% node, and lets them wait until that is shorter and the driver takes data again.
 is_busy(0, _) -> false;
 is_busy(Bytes, Node) ->
     Bytes >= erlang:system_info(dist_buf_busy_limit) orelse connection(send_pend, Node) > 0.
@@ -160,8 +162,8 @@ waiting(Node) ->
             0
     end.
 
-%% The VM makes a new handle for a node that is not connected, and expects somebody to connect then. So
-%% this is asked once for a connection, just after the node was seen in the list.
+%% The VM makes a new handle for a node that is not connected, and expects somebody to connect then.
+%% So this is asked once for a connection, just after the node was seen in the list.
 dist_handle(Node) ->
     case get({dist_handle, Node}) of
         undefined ->

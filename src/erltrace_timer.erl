@@ -1,8 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc When the timers of running scripts expire: at whole multiples of a second, or of a part of it, so
-%% that those of all scripts and of all processes behind them expire together. A scheduler that has been
-%% woken up spins for a while before it sleeps again, which costs much more than what a timer is for.
+%% @doc When the timers of running scripts expire: at whole multiples of a second, or of a part of
+%% it, so that those of all scripts and of all processes behind them expire together. A scheduler
+%% that has been woken up spins for a while before it sleeps again, which costs much more than what
+%% a timer is for.
 -module(erltrace_timer).
 -export([next/1, send_after/2]).
 

@@ -14,8 +14,20 @@
 %% Processes and ports are armed one by one, never by `all' or `existing': on OTP 25, tracing all of
 %% them in one call can crash a node whose dirty schedulers are busy.
 -module(erltrace_vm).
--export([load/0, arm/3, disarm/1, forget/1, rearm/2, follow/1, is_selective/1, is_traced/2, skipped/1, left/1, about/1,
-         leave_application/0]).
+-export([
+    load/0,
+    arm/3,
+    disarm/1,
+    forget/1,
+    rearm/2,
+    follow/1,
+    is_selective/1,
+    is_traced/2,
+    skipped/1,
+    left/1,
+    about/1,
+    leave_application/0
+]).
 -export([has_sessions/0, locked/1, alive/1, renew/0]). % for erltrace_counters
 -export([trace_search/2]). % for erltrace_find
 -export([gc_session/1, gc_trace/2, attempt/3]). % for erltrace_gc
@@ -123,7 +135,7 @@ called(undefined, _) ->
 called(Name, Labels) ->
     case as_pid(Name) ++ registered_as(Name) of
         [] -> [P || P <- processes(), P =/= self(),
-                    erltrace_waits:name_text(erltrace_waits:name(P, Labels)) =:= Name];
+                    erltrace_process_name:text(erltrace_process_name:ask(P, Labels)) =:= Name];
         Pids -> Pids
     end.
 
@@ -145,8 +157,8 @@ registered_as(Name) ->
 -spec is_selective(armed()) -> boolean().
 is_selective(#armed{want = #want{name = Name}}) -> Name =/= undefined.
 
-%% @doc Does another process have the registered name by now that the script has asked for? It is the
-%% one then.
+%% @doc Does another process have the registered name by now that the script has asked for? It is
+%% the one then.
 -spec follow(armed() | undefined) -> none | {pid(), armed()}.
 follow(undefined) ->
     none;
@@ -410,7 +422,10 @@ add_pattern(F, Kind, Fs) ->
 stronger(A, B) ->
     {FollowsA, KindA} = follows(A),
     {FollowsB, KindB} = follows(B),
-    Most = lists:last([K || K <- [global, local, return, exception], K =:= KindA orelse K =:= KindB]),
+    Most = lists:last([
+        K
+     || K <- [global, local, return, exception], K =:= KindA orelse K =:= KindB
+    ]),
     case {FollowsA orelse FollowsB, Most} of
         {false, _} -> Most;
         {true, return} -> follow_return;
@@ -458,7 +473,8 @@ flags(Who, Wants) ->
 change_patterns(Wanted) ->
     set_wanted(beside_counters(Wanted)).
 
-%% A [global] pattern would remove the counter of a function, which may be a breakpoint of the fast way.
+%% A [global] pattern would remove the counter of a function, which may be a breakpoint of the fast
+%% way.
 beside_counters(Wanted) ->
     case erltrace_counters:kept() ++ erltrace_fastcalls:breakpoints() of
         [] -> Wanted;
@@ -565,8 +581,9 @@ change(Coming, Existing, Old, New) ->
     Results = [First | change_each(Existing() -- [self()], Old, New)],
     length([x || others <- Results]).
 
-%% A process that is traced answers for its tracer when it is scheduled. In a busy node that takes a time
-%% slice of somebody else: one after the other, 100,000 took minutes. So helpers ask many at once.
+%% A process that is traced answers for its tracer when it is scheduled. In a busy node that takes a
+%% time slice of somebody else: one after the other, 100,000 took minutes. So helpers ask many at
+%% once.
 change_each(Whos, [_ | _] = Old, New) when length(Whos) > ?BATCH, is_pid(hd(Whos)) ->
     erltrace_askers:open(?HELPERS),
     try change_batches(Whos, {Old, New})
@@ -698,14 +715,20 @@ trace_search(P, Fns) ->
     Flags = [call, arity, return_to, 'receive'],
     case has_sessions() of
         true ->
-            S = session(layout, erltrace_patterns:from_needs([{local, M, F, A} || {M, F, A} <- Fns]),
-                        [], [], all),
+            S = session(
+                layout,
+                erltrace_patterns:from_needs([{local, M, F, A} || {M, F, A} <- Fns]),
+                [],
+                [],
+                all
+            ),
             ok = erltrace_nif:find(stack, {session, session_number(S)}),
             apply(trace, process, [S, P, true, Flags]),
             fun() -> end_session(S) end;
         false ->
             [erlang:trace_pattern(Fn, true, [local]) || Fn <- Fns],
-            attempt(erlang, trace, [P, false, [all]]), % others may trace new processes
+            % others may trace new processes
+            attempt(erlang, trace, [P, false, [all]]),
             attempt(erlang, trace, [P, true, [{tracer, erltrace_nif, layout} | Flags]]),
             fun() -> [erlang:trace_pattern(Fn, false, [local]) || Fn <- Fns] end
     end.

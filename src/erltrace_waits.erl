@@ -1,34 +1,35 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Who waits for whom: processes that wait for the answer to a call of gen_server, gen_statem or
-%% whatever else uses gen:call/4. For state:::wait (erltrace_things).
+%% @doc Who waits for whom: processes that wait for the answer to a call of gen_server, gen_statem
+%% or whatever else uses gen:call/4. For state:::wait (erltrace_objects).
 %%
-%% Such a process is in gen:do_call/4, or suspended in sending from there, and has a monitor on the one that it has called. Where it has
-%% other monitors as well, its stack says which: the callee, or its name, is a variable of the function that
-%% made the call. To see it, the process is traced for a moment (c_src/beam/state/top_words.c);
-%% before OTP 27 that is not possible while somebody traces it, and the callee is not known then.
+%% Such a process is in gen:do_call/4, or suspended in sending from there, and has a monitor on the
+%% one that it has called. Where it has other monitors as well, its stack says which: the callee, or
+%% its name, is a variable of the function that made the call. To see it, the process is traced for
+%% a moment (c_src/beam/state/top_words.c); before OTP 27 that is not possible while somebody traces
+%% it, and the callee is not known then.
 %%
 %% Processes are asked one after the other, so what they say is not of one instant: a cycle may have
-%% never been. It is a deadlock only if its members are asked again when all have answered, and none has
-%% run in between: there was an instant then when all of them waited. The VM counts a reduction for an
-%% answer, or none; to return from a call and make another takes many.
+%% never been. It is a deadlock only if its members are asked again when all have answered, and none
+%% has run in between: there was an instant then when all of them waited. The VM counts a reduction
+%% for an answer, or none; to return from a call and make another takes many.
 -module(erltrace_waits).
 -export([may_call/1, call/1, callee/1, is_same/2, members/4, new_pass/1]).
--export([name/2, name_text/1]). % for erltrace_vm
 -export_type([call/0]).
 
--define(DEPTH, 12).   % of a label that is shown
 -define(LONGEST, 64). % calls of a chain
 -define(ANSWERS, 3).  % reductions: for an answer, and for some to others. A call takes 15 and more
 -define(LOOKS, 10).   % for a look at the stack
 -define(MESSAGE, 9).  % for a message that the one who waits does not take
 
 %% Callee: unknown, if it is one of several.
--opaque call() :: {Callee :: callee(), {Reductions :: non_neg_integer(), Mailbox :: non_neg_integer()}}.
+-opaque call() :: {Callee :: callee(), {
+    Reductions :: non_neg_integer(), Mailbox :: non_neg_integer()
+}}.
 -type callee() :: pid() | {atom(), node()} | unknown.
 
-%% @doc Can a process that is in this function be in a call? While the connection to the callee's node is busy, the
-%% process is suspended in a function that the VM continues the sending in.
+%% @doc Can a process that is in this function be in a call? While the connection to the callee's
+%% node is busy, the process is suspended in a function that the VM continues the sending in.
 -spec may_call(mfa() | term()) -> boolean().
 may_call({gen, do_call, 4}) -> true;
 may_call({erlang, bif_return_trap, 2}) -> true;
@@ -40,8 +41,14 @@ may_call(_) -> false.
 call(Pid) ->
     case call_in(Pid) of
         true ->
-            call_of(Pid, erltrace_askers:info(Pid, [current_stacktrace, monitors, reductions, message_queue_len]));
-        false -> none
+            call_of(
+                Pid,
+                erltrace_askers:info(Pid, [
+                    current_stacktrace, monitors, reductions, message_queue_len
+                ])
+            );
+        false ->
+            none
     end.
 
 call_in(Pid) ->
@@ -78,8 +85,8 @@ local(Callee) ->
 -spec callee(call()) -> callee().
 callee({Callee, _}) -> Callee.
 
-%% @doc Is it the call that was seen before, or another one of the same callee? To return and call again takes
-%% more reductions than to be asked, and to look at messages that are not the answer.
+%% @doc Is it the call that was seen before, or another one of the same callee? To return and call
+%% again takes more reductions than to be asked, and to look at messages that are not the answer.
 -spec is_same(Before :: call(), call()) -> boolean().
 is_same({Callee, {Before, Had}}, {Callee, {Reductions, Has}}) ->
     Reductions - Before =< ?LOOKS + ?MESSAGE * max(0, Has - Had);
@@ -141,7 +148,8 @@ new_pass(Pass) ->
     ok.
 
 %% @doc Values of these members, for a process that waits.
--spec members([atom()], pid(), call(), Age :: non_neg_integer()) -> [term()].
+-spec members([erltrace_objects:wait_member()], pid(), call(), Age :: non_neg_integer()) ->
+    [term()].
 members(Members, Pid, {Callee, _}, Age) ->
     Chain = case [M || M <- Members, lists:member(M, [chain, calls, deadlock])] of
                 [] -> none;
@@ -149,6 +157,8 @@ members(Members, Pid, {Callee, _}, Age) ->
             end,
     [member(M, Pid, Callee, Chain, Age) || M <- Members].
 
+-spec member(erltrace_objects:wait_member(), pid(), callee(), none | tuple(), non_neg_integer()) ->
+    term().
 member(pid, Pid, _, _, _) -> Pid;
 member(name, Pid, _, _, _) -> called(Pid);
 member(callee, _, Callee, _, _) -> text(Callee);
@@ -168,7 +178,7 @@ member(age, _, _, _, Age) -> Age.
 
 text(unknown) -> <<>>;
 text(Pid) when is_pid(Pid) -> list_to_binary(pid_to_list(Pid));
-text(Remote) -> name_text({label, Remote}).
+text(Remote) -> erltrace_process_name:text({label, Remote}).
 
 name_of(Pid) when is_pid(Pid), node(Pid) =:= node() -> called(Pid);
 name_of(unknown) -> <<"?">>;
@@ -234,7 +244,8 @@ stands(Cycle) ->
     Calls = [call(P) || P <- Cycle],
     Before = [reductions(P) || P <- Cycle],
     After = [reductions(P) || P <- Cycle],
-    calls_next(Cycle, Calls) andalso have_not_run([N || {_, {N, _}} <- Calls], Before, ?LOOKS) andalso
+    calls_next(Cycle, Calls) andalso
+        have_not_run([N || {_, {N, _}} <- Calls], Before, ?LOOKS) andalso
         have_not_run(Before, After, ?ANSWERS).
 
 reductions(Pid) ->
@@ -251,53 +262,14 @@ calls_next([First | Rest], Calls) ->
     lists:all(fun({P, {P, _}}) -> true; (_) -> false end, lists:zip(Rest ++ [First], Calls)).
 
 names(Path) ->
-    iolist_to_binary(lists:join(<<" -> ">>, [name_text(name_of(P)) || P <- Path])).
+    iolist_to_binary(lists:join(<<" -> ">>, [erltrace_process_name:text(name_of(P)) || P <- Path])).
 
 %% ---- what processes are called ---------------------------------------------------------------
 
 called(Pid) ->
-    known({name, Pid}, fun() -> name(Pid, erltrace_things:has_labels()) end).
+    known({name, Pid}, fun() -> ask_name(Pid) end).
 
-%% @doc As erlproc: registered name, label, the function that it began with, else its pid.
--spec name(pid(), HasLabels :: boolean()) -> term().
-name(Pid, Labels) ->
-    case erltrace_askers:info(Pid, [registered_name, initial_call]) of
-        [{_, Name}, _] when is_atom(Name) -> Name;
-        [_, {_, Initial}] -> first(Pid, label(Pid, Labels), word(Pid, '$initial_call'), Initial);
-        _ -> Pid
-    end.
-
-first(_, Label, _, _) when Label =/= undefined -> {label, Label};
-first(_, _, {M, F, A}, _) when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
-first(_, _, {M, F, As}, _) when is_atom(M), is_atom(F), is_list(As) -> {M, F, length(As)};
-first(Pid, _, _, {erlang, apply, 2}) -> Pid;
-first(_, _, _, Initial) -> Initial.
-
-label(Pid, true) -> word(Pid, '$process_label');
-label(_, false) -> undefined.
-
-%% Of its dictionary; before OTP 27 it answers with all of it.
-word(Pid, Key) ->
-    case erltrace_vm:has_sessions() of
-        true -> value(erltrace_askers:info(Pid, {dictionary, Key}));
-        false ->
-            case erltrace_askers:info(Pid, dictionary) of
-                {_, Words} -> proplists:get_value(Key, Words);
-                _ -> undefined
-            end
-    end.
-
-value({_, V}) -> V;
-value(_) -> undefined.
-
-%% @doc The same as text.
--spec name_text(term()) -> binary().
-name_text({M, F, A}) ->
-    unicode:characters_to_binary([printed(M), ":", printed(F), "/", integer_to_list(A)]);
-name_text({label, Label}) -> printed(Label);
-name_text(Pid) when is_pid(Pid) -> list_to_binary(pid_to_list(Pid));
-name_text(Text) when is_binary(Text) -> Text;
-name_text(Name) -> printed(Name).
-
-printed(Term) ->
-    unicode:characters_to_binary(io_lib:format("~0tP", [Term, ?DEPTH])).
+ask_name(Pid) ->
+    erltrace_process_name:shown(
+        Pid, erltrace_process_name:ask(Pid, erltrace_process_name:has_labels())
+    ).

@@ -29,7 +29,8 @@
                last = 0 :: integer()}).
 
 %% @doc For the handle of this number; Handle is its process.
--spec start(Sup :: pid(), pos_integer(), Handle :: pid(), erltrace_needs:needs()) -> pid() | undefined.
+-spec start(Sup :: pid(), pos_integer(), Handle :: pid(), erltrace_needs:needs()) ->
+    pid() | undefined.
 start(Sup, Number, Handle, Needs) ->
     case erltrace_needs:value(wall, Needs) of
         Period when is_integer(Period) ->
@@ -98,7 +99,8 @@ ask(#wall{number = Number, period = Period, last = Last} = W) ->
         true ->
             Costs = costs(Cost, length(Samples), W#wall.costs),
             Costs =:= [] orelse erltrace_nif:took(Number, lists:min(Costs) * length(Samples)),
-            {noreply, ask_later(W#wall{last = Now, costs = Costs, few = few(Period, W#wall.few, Costs)})};
+            {noreply,
+                ask_later(W#wall{last = Now, costs = Costs, few = few(Period, W#wall.few, Costs)})};
         false ->
             {stop, normal, W}
     end.
@@ -131,8 +133,9 @@ frame({M, F, A, [{file, File}, {line, Line} | _]}) ->
 frame({M, F, A, _}) ->
     {M, F, A}.
 
-%% A process of ours that waits is often in code of OTP alone. All are sensitive: they have a behaviour's
-%% dictionary, and do not show it. They are around the handle: its own, its supervisor's, the command's.
+%% A process of ours that waits is often in code of OTP alone. All are sensitive: they have a
+%% behaviour's dictionary, and do not show it. They are around the handle: its own, its
+%% supervisor's, the command's.
 own(Handle) ->
     Near = lists:usort([Handle | lists:append([related(P) || P <- [Handle | related(Handle)]])]),
     maps:from_keys([P || P <- Near,
@@ -142,8 +145,12 @@ own(Handle) ->
 related(Pid) ->
     case process_info(Pid, [links, monitors, monitored_by]) of
         [{_, Links}, {_, Monitors}, {_, By}] ->
-            [P || P <- Links ++ [P || {process, P} <- Monitors] ++ By, is_pid(P), node(P) =:= node()];
-        undefined -> []
+            [
+                P
+             || P <- Links ++ [P || {process, P} <- Monitors] ++ By, is_pid(P), node(P) =:= node()
+            ];
+        undefined ->
+            []
     end.
 
 is_own(Name) when is_atom(Name) -> lists:prefix("erltrace", atom_to_list(Name));

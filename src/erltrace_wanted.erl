@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc The names of processes that are not traced: those that are spawned while a script runs are
-%% asked what they are called once they have fired (erltrace_names). The library limits how many are asked
-%% at a time (BEAM_WANTED).
+%% asked what they are called once they have fired (erltrace_names). The library limits how many are
+%% asked at a time (BEAM_WANTED).
 -module(erltrace_wanted).
 -behaviour(gen_server).
 -export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, code_change/3,

@@ -12,8 +12,14 @@
 -define(TIMEOUT, 5000). % ms for a sample to come to rest
 
 %% Heap and binaries in words.
--type look() :: {pid(), Mailbox :: non_neg_integer(), Reductions :: non_neg_integer(),
-                 Heap :: non_neg_integer(), Binaries :: non_neg_integer(), HasMonitors :: boolean()}.
+-type look() :: {
+    pid(),
+    Mailbox :: non_neg_integer(),
+    Reductions :: non_neg_integer(),
+    Heap :: non_neg_integer(),
+    Binaries :: non_neg_integer(),
+    HasMonitors :: boolean()
+}.
 
 %% @doc Of those of these processes that there are, in some order.
 -spec look([pid()]) -> [look()].
@@ -61,8 +67,8 @@ taker({Sample, Inner, _, _} = S, Me) ->
     Me ! {self(), try true = Is, numbers(S) catch error:{badmatch, _} -> none end},
     receive after infinity -> ok end.
 
-%% It has an old heap and a new one, and binaries of both; messages that it has looked at, and others that it has
-%% not, as it is suspended.
+%% It has an old heap and a new one, and binaries of both; messages that it has looked at, and
+%% others that it has not, as it is suspended.
 sample(N) ->
     Me = self(),
     P = spawn_opt(fun() ->
@@ -105,6 +111,14 @@ gc(Key, Gc) ->
 
 rests(P, End) ->
     case process_info(P, status) of
-        {_, waiting} -> true;
-        _ -> erlang:monotonic_time(millisecond) < End andalso begin receive after 1 -> ok end, rests(P, End) end
+        {_, waiting} ->
+            true;
+        _ ->
+            erlang:monotonic_time(millisecond) < End andalso
+                begin
+                    receive
+                    after 1 -> ok
+                    end,
+                    rests(P, End)
+                end
     end.

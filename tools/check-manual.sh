@@ -54,6 +54,14 @@ done
 for name in $(probes 'PROBE|FN_PROBE'); do
 	if grep -rqF -- "$name" test/erl test/node test/kernel; then ok; else bad "probe $name has no test"; fi
 done
+# Members of the provider state: each is described below its iterator.
+while read -r kind member; do
+	if sed -n "/^### state:::$kind\$/,/^### /p" doc/probes.md | grep -q "^| \`$member\` |"; then
+		ok
+	else
+		bad "state:::$kind: $member is not in doc/probes.md"
+	fi
+done < <(awk -F'[(,] *' '/^(NUMBER|TEXT)\(/ { print tolower($2), $3 }' c_src/state.def)
 # Providers: each has its attributes and is described; those of the kernel also have a test.
 has() { # where, a regular expression; text to look in
 	if grep -qE -- "$2"; then ok; else bad "provider $name is not in $1"; fi

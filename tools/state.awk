@@ -8,7 +8,7 @@ function close_kind() {
 	if (kind == "")
 		return
 	printf "typedef struct state_%s {\n%s} state_%s_t;\n", kind, members, kind
-	printf "translator state_%s_t < uintptr_t thing > {\n%s};\n", kind, translations
+	printf "translator state_%s_t < uintptr_t object > {\n%s};\n", kind, translations
 }
 
 /^KIND\(/ {
@@ -30,6 +30,6 @@ END {
 	close_kind()
 	print "provider state {"
 	for (i = 0; i < nkinds; i++)
-		printf "\tprobe %s(uintptr_t thing) : (state_%s_t *thing);\n", kinds[i], kinds[i]
-	print "\tprobe round(int64_t number, int64_t things, int64_t whole, int64_t all);\n};"
+		printf "\tprobe %s(uintptr_t object) : (state_%s_t *object);\n", kinds[i], kinds[i]
+	print "\tprobe round(int64_t number, int64_t objects, int64_t whole, int64_t all);\n};"
 }

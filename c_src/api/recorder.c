@@ -14,8 +14,8 @@
 #include "engine/provider.h"
 #include "handle.h"
 #include "prog/erlang_has.h"
+#include "prog/state_kinds.h"
 #include "replay/replay.h"
-#include "replay/state_kinds.h"
 
 enum { STRSIZE = 8192 }; /* so that few terms are cut */
 
@@ -125,9 +125,8 @@ static void put_args(struct out *o, const struct clause *c)
 {
 	const struct en_probe *p = c->probe;
 	char name[24], value[24];
-	int kind = strcmp(p->prov->text, "state") == 0 ? state_kind(p->name->text) : -1;
-	const char *member;
-	bool is_text;
+	int kind = strcmp(p->prov->text, "state") == 0 ? state_kind(p->name->text, NULL) : -1;
+	const struct state_member *m;
 
 	for (int i = 0; i < p->nargs && state_type(kind) == NULL; i++) {
 		bool text = strcmp(p->argtypes[i], "string") == 0;
@@ -137,12 +136,12 @@ static void put_args(struct out *o, const struct clause *c)
 		if (c->uses.args >> i & 1)
 			put(o, name, text ? "%s" : "%d", text ? value : name);
 	}
-	for (unsigned i = 0; (member = state_member_name(kind, i, &is_text)) != NULL; i++)
+	for (unsigned i = 0; (m = state_member(kind, i)) != NULL; i++)
 		if (c->uses.members >> i & 1) {
 			char text[64];
 
-			snprintf(text, sizeof(text), "args[0]->%s", member);
-			put(o, text + 7, is_text ? "%s" : "%d", text);
+			snprintf(text, sizeof(text), "args[0]->%s", m->name);
+			put(o, text + 7, m->is_text ? "%s" : "%d", text);
 		}
 }
 

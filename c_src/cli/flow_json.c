@@ -4,24 +4,9 @@
 
 #include <string.h>
 
+#include "json_write.h"
+
 enum { MAX_HOPS = 1000 }; /* of an object: readers have limits of a line */
-
-/* Texts are valid UTF-8 without control characters (flow_model.c). */
-void flow_json_chars(FILE *f, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
-			putc('\\', f);
-		putc(*text, f);
-	}
-}
-
-void flow_json_string(FILE *f, const char *text)
-{
-	putc('"', f);
-	flow_json_chars(f, text);
-	putc('"', f);
-}
 
 static void put_processes(const struct flows *s, const struct flow *f, FILE *out)
 {
@@ -30,11 +15,11 @@ static void put_processes(const struct flows *s, const struct flow *f, FILE *out
 		const struct flow_proc *p = &f->procs[i];
 
 		fprintf(out, "%s{\"node\":", i > 0 ? "," : "");
-		flow_json_string(out, s->nodes[p->node]);
+		jw_fstring(out, s->nodes[p->node]);
 		fputs(",\"pid\":", out);
-		flow_json_string(out, p->pid);
+		jw_fstring(out, p->pid);
 		fputs(",\"name\":", out);
-		flow_json_string(out, p->name != NULL ? p->name : "");
+		jw_fstring(out, p->name != NULL ? p->name : "");
 		putc('}', out);
 	}
 	putc(']', out);
@@ -56,18 +41,18 @@ static void put_hop(const struct flow *f, const struct flow_hop *h, FILE *out)
 		put_time(f, out, "until", h->until);
 	}
 	fprintf(out, ",\"words\":%llu,\"text\":", (unsigned long long)h->words);
-	flow_json_string(out, h->text != NULL ? h->text : "");
+	jw_fstring(out, h->text != NULL ? h->text : "");
 	if (h->label != NULL && h->text != NULL && strcmp(h->label, h->text) != 0) {
 		fputs(",\"label\":", out);
-		flow_json_string(out, h->label);
+		jw_fstring(out, h->label);
 	}
 	if (h->exit != NULL) {
 		fputs(",\"exit\":", out);
-		flow_json_string(out, h->exit);
+		jw_fstring(out, h->exit);
 	}
 	if (!h->taken) {
 		fputs(",\"receiver\":", out);
-		flow_json_string(out, h->peer != NULL ? h->peer : "");
+		jw_fstring(out, h->peer != NULL ? h->peer : "");
 	}
 	fprintf(out, ",\"critical\":%s}", h->critical ? "true" : "false");
 }
@@ -76,7 +61,7 @@ static void put_end(const struct flow *f, FILE *out)
 {
 	char lack[200];
 
-	flow_json_string(out, f->why != NULL ? f->why : "");
+	jw_fstring(out, f->why != NULL ? f->why : "");
 	if (f->quiet > 0)
 		fprintf(out, ",\"quiet\":%llu", (unsigned long long)f->quiet);
 	if (!f->incomplete)
@@ -87,14 +72,14 @@ static void put_end(const struct flow *f, FILE *out)
 			(unsigned long long)f->all_messages, (unsigned long long)f->all_spawns);
 	flow_lack_text(f, lack, sizeof(lack));
 	fputs(",\"lacks\":", out);
-	flow_json_string(out, lack);
+	jw_fstring(out, lack);
 }
 
 void flow_json(const struct flows *s, const struct flow *f, FILE *out)
 {
 	fprintf(out,
 		"{\"type\":\"flow\",\"flow\":\"%llu\",\"function\":", (unsigned long long)f->id);
-	flow_json_string(out, f->function != NULL ? f->function : "");
+	jw_fstring(out, f->function != NULL ? f->function : "");
 	fprintf(out,
 		",\"time\":%llu,\"elapsed\":%llu,\"messages\":%u,\"spawns\":%u,\"depth\":%u,"
 		"\"end\":",

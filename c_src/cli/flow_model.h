@@ -123,8 +123,6 @@ int flow_hop_of(const struct flow *f, int64_t number); /* -1: there is none */
 /* flow_tree.c */
 void flow_tree(const struct flows *s, const struct flow *f, FILE *out);
 /* flow_json.c */
-void flow_json_chars(FILE *f, const char *text); /* without the quotes */
-void flow_json_string(FILE *f, const char *text);
 void flow_json(const struct flows *s, const struct flow *f, FILE *out);
 /* perfetto.c */
 /* false: out of memory */

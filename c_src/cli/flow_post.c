@@ -16,8 +16,9 @@
 #include "array.h"
 #include "erltrace.h"
 #include "flow_model.h"
+#include "json_write.h"
 #include "message.h"
-#include "poster.h"
+#include "post/poster.h"
 
 enum { EVERY_MS = 1000, MANY = 500, LAST_MS = 5000 };
 
@@ -73,7 +74,7 @@ static unsigned long long span_id(const struct flow_post *p, const struct flow *
 static void put_text(FILE *f, const char *key, const char *value)
 {
 	fprintf(f, "{\"key\":\"%s\",\"value\":{\"stringValue\":", key);
-	flow_json_string(f, value);
+	jw_fstring(f, value);
 	fputs("}}", f);
 }
 
@@ -131,9 +132,9 @@ static void put_span(const struct flow_post *p, const struct flow *f, const stru
 		fprintf(out, ",\"parentSpanId\":\"%016llx\"",
 			span_id(p, f, h->cause >= 0 ? h->cause : 0));
 	fputs(",\"name\":", out);
-	flow_json_string(out, root && f->function != NULL ? f->function
-			       : proc->name != NULL	   ? proc->name
-							   : proc->pid);
+	jw_fstring(out, root && f->function != NULL ? f->function
+			: proc->name != NULL	    ? proc->name
+						    : proc->pid);
 	fprintf(out, ",\"kind\":%d,\"startTimeUnixNano\":\"%llu\",\"endTimeUnixNano\":\"%llu\"",
 		root ? SERVER : h->spawn ? INTERNAL : CONSUMER, (unsigned long long)h->start,
 		(unsigned long long)(root ? f->end : h->until));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "client/worker.h"
+#include "json_write.h"
 #include "list.h"
 #include "node_system.h"
 #include "node/agent.h"
@@ -104,6 +105,11 @@ static void on_failed(struct client *cl, struct target *t, const ei_x_buff *x, i
 	ns->ending = true;
 }
 
+static void put_piece(void *c, const void *text, size_t len)
+{
+	cli_write(c, text, len);
+}
+
 /* The node that a JSON object is about; aggregations, and that there are none, are of all nodes. */
 static void write_json(struct nodes *ns, const struct target *t, const char *text, long len)
 {
@@ -115,8 +121,11 @@ static void write_json(struct nodes *ns, const struct target *t, const char *tex
 	if (ns->n > 1 && len > 1 && text[0] == '{' &&
 		strncmp(text, merged, sizeof(merged) - 1) != 0 &&
 		strncmp(text, nothing, sizeof(nothing) - 1) != 0) {
-		cli_printf(ns->c, "{\"node\":\"%s\",%.*s", t->nd->name, (int)len - 1, text + 1);
-		return;
+		cli_write(ns->c, "{\"node\":", 8);
+		jw_string(put_piece, ns->c, t->nd->name, strlen(t->nd->name));
+		cli_write(ns->c, ",", 1);
+		text++;
+		len--;
 	}
 	cli_write_foreign(ns->c, text, (size_t)len);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "erltrace.h"
+#include "json_write.h"
 
 /* Of slices that arrows lead from and to, and of the arrows: some readers compare them. */
 #define CATEGORY "flow"
@@ -58,7 +59,7 @@ static void begin(struct trace *t, const char *ph, int pid, int tid)
 static void text(struct trace *t, const char *key, const char *value)
 {
 	fprintf(t->out, ",\"%s\":", key);
-	flow_json_string(t->out, value != NULL ? value : "");
+	jw_fstring(t->out, value != NULL ? value : "");
 }
 
 static const char *name_of(const struct flow_proc *p)
@@ -140,7 +141,7 @@ static void put_names(struct trace *t)
 	for (int i = 0; i < t->s->nnodes; i++) {
 		begin(t, "M", i + 1, 0);
 		fputs(",\"name\":\"process_name\",\"args\":{\"name\":", t->out);
-		flow_json_string(t->out, t->s->nodes[i]);
+		jw_fstring(t->out, t->s->nodes[i]);
 		fputs("}}", t->out);
 	}
 	for (size_t i = 0; i < t->ntracks; i++) {
@@ -150,7 +151,7 @@ static void put_names(struct trace *t)
 			continue;
 		begin(t, "M", k->proc->node + 1, k->tid);
 		fputs(",\"name\":\"thread_name\",\"args\":{\"name\":", t->out);
-		flow_json_string(t->out, name_of(k->proc));
+		jw_fstring(t->out, name_of(k->proc));
 		fputs("}}", t->out);
 	}
 }
@@ -224,7 +225,7 @@ static void put_message(
 	fprintf(t->out,
 		",\"ts\":%.3f,\"dur\":0.001,\"cat\":\"%s\",\"name\":\"%s\",\"args\":{\"to\":",
 		us(t, h->sent), CATEGORY, h->spawn ? "spawn" : "send");
-	flow_json_string(t->out, name_of(to));
+	jw_fstring(t->out, name_of(to));
 	text(t, "message", h->text);
 	fprintf(t->out, ",\"words\":%llu}}", (unsigned long long)h->words);
 	put_point(t, "s", f->procs[h->from].node + 1, from, h->sent, CATEGORY, id);
@@ -238,11 +239,11 @@ static void put_message(
 			"mailbox", id);
 		fputs(",\"name\":", t->out);
 		fputc('"', t->out);
-		flow_json_chars(t->out, "mailbox of ");
-		flow_json_chars(t->out, name_of(to));
+		jw_fchars(t->out, "mailbox of ");
+		jw_fchars(t->out, name_of(to));
 		fputs(end ? "\"}" : "\",\"args\":{\"message\":", t->out);
 		if (!end) {
-			flow_json_string(t->out, h->label != NULL ? h->label : "");
+			jw_fstring(t->out, h->label != NULL ? h->label : "");
 			fputs("}}", t->out);
 		}
 	}
@@ -295,7 +296,7 @@ bool perfetto_write(
 	if (ok) {
 		make_visits(&t);
 		fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":", out);
-		flow_json_string(out, title);
+		jw_fstring(out, title);
 		fprintf(out,
 			",\"version\":\"erltrace "
 			"%s\",\"start_unix_ns\":\"%llu\"},\n\"traceEvents\":[",

@@ -5,28 +5,17 @@
  * Erlang function the file is given, not the line, which would tell calls from one function apart.
  *
  */
+#include "json_write.h"
 #include "stacks.h"
-
-/* Names are valid UTF-8 without control characters (stacks.c). */
-static void put_string(FILE *f, const char *text)
-{
-	putc('"', f);
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
-			putc('\\', f);
-		putc(*text, f);
-	}
-	putc('"', f);
-}
 
 static void put_frames(FILE *f, const struct stacks *s)
 {
 	for (unsigned i = 0; i < s->nframes; i++) {
 		fputs(i > 0 ? ",\n{\"name\":" : "\n{\"name\":", f);
-		put_string(f, s->frames[i].name);
+		jw_fstring(f, s->frames[i].name);
 		if (s->frames[i].file != NULL) {
 			fputs(",\"file\":", f);
-			put_string(f, s->frames[i].file);
+			jw_fstring(f, s->frames[i].file);
 		}
 		putc('}', f);
 	}
@@ -86,7 +75,7 @@ bool speedscope_write(const struct stacks *s, const char *title, FILE *f)
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":",
 		f);
 	fprintf(f, "\"erltrace %s\",\"name\":", erltrace_version());
-	put_string(f, title);
+	jw_fstring(f, title);
 	fputs(",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[", f);
 	put_frames(f, by);
 	fputs("]},\n\"profiles\":[", f);

@@ -3,7 +3,7 @@
  * Can the predicate of a clause be computed on its own, before what only the statements read is
  * known? If it changes nothing and cannot fault, a provider may compute it first, by what is cheap
  * to find out, and leave out the firing if it is false. The provider state does so
- * (beam/state/things.c): what a process says of itself takes ten times as long as what the VM says
+ * (beam/state/state_provider.c): what a process says of itself takes ten times as long as what the VM says
  * of it. Between predicate and statements such a clause asks the provider whether to go on
  * (PBI_GATE).
  *

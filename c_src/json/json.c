@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results as JSON lines: the handlers of json.h. Strings of the traced world may hold any bytes:
- * controls are escaped, what is not UTF-8 becomes U+FFFD, so that every line is JSON. Integers
- * are numbers, all 64 bits of them.
+ * Results as JSON lines: the handlers of json.h. Integers are numbers, all 64 bits of them.
  */
 #include "json.h"
 #include "consume/consumer.h"
@@ -12,35 +10,17 @@
 
 #include "consume/aggs.h"
 #include "consume/percentile.h"
+#include "json_write.h"
 #include "parts.h"
-#include "utf8.h"
+
+static void put(void *b, const void *text, size_t len)
+{
+	cb_put(b, text, len);
+}
 
 void js_string(struct co_buf *b, const void *data, size_t len)
 {
-	const uint8_t *p = data;
-	size_t i = 0, n;
-
-	cb_str(b, "\"");
-	while (i < len) {
-		n = utf8_valid(p + i, len - i);
-		if (n == 0) {
-			cb_utf8(b, UTF8_NONE);
-			i++;
-			continue;
-		}
-		if (p[i] == '"' || p[i] == '\\')
-			cb_fmt(b, "\\%c", p[i]);
-		else if (p[i] == '\n')
-			cb_str(b, "\\n");
-		else if (p[i] == '\t')
-			cb_str(b, "\\t");
-		else if (p[i] < ' ' || p[i] == 0x7f)
-			cb_fmt(b, "\\u%04x", p[i]);
-		else
-			cb_put(b, p + i, n);
-		i += n;
-	}
-	cb_str(b, "\"");
+	jw_string(put, b, data, len);
 }
 
 void js_text(struct co_buf *b, const char *key, const char *s)

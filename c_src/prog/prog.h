@@ -7,7 +7,7 @@
  *   dtype.h       the types of its values
  *   registry.h    probe descriptions, and the compiler's queries of the registry of probes
  *   erlang_has.c  which provider built-ins the probes of the provider erlang have
- *   state_has.c   the same of the provider state, and the kinds of its things
+ *   state_kinds.c the provider state: kinds of objects, their members, the built-ins of its probes
  *   builtins.def  built-in variables, subroutines, actions and aggregating functions
  *   rt.def        runtime functions that bytecode calls; firing.h: the context that it reads
  *   env.c         both, in the form that the bytecode verifier needs

@@ -16,7 +16,7 @@ struct prog_uses {
 	uint64_t vars;	  /* built-in variables: a bit for each BI_* */
 	uint64_t fns[2];  /* runtime functions: a bit for each RT_* */
 	uint32_t pbis;	  /* provider built-ins: a bit for each PBI_* */
-	uint64_t members; /* of a thing of the provider state, by their indices in state.def */
+	uint64_t members; /* of an object of the provider state, by their indices in state.def */
 	uint16_t args;	  /* arg0 to arg9 */
 	bool stack;	  /* the kernel's stack: stack(), caller, stackdepth */
 	bool ustack;	  /* the program's: ustack(), jstack(), ucaller, ustackdepth */

@@ -6,6 +6,7 @@
 
 #include "prog/builtins.h"
 #include "file_terms.h"
+#include "prog/state_kinds.h"
 #include "replay.h"
 #include "term/term_writer.h"
 
@@ -26,7 +27,7 @@ static uint64_t answer_num(
 	if (ev == NULL)
 		return 0;
 	switch (pbi) {
-	case PBI_STATE_NUMBER: v = n < 64 ? rp_field(ev, RP_MEMBER, (unsigned)n) : NULL; break;
+	case PBI_STATE_NUMBER: v = n < STATE_MEMBERS ? rp_field(ev, RP_MEMBER, (unsigned)n) : NULL; break;
 	case PBI_ERLINT: /* 0 where it is no integer */
 		slot = rp_term_ops.source(cur, TERM_SLOTS, PBI_ERLARG, n);
 		return slot != 0 && rp_term_ops.number(cur, slot, TERM_INTEGER, &num)
@@ -76,7 +77,7 @@ static const struct et_str *answer_str(
 	if (c->ev == NULL)
 		return NULL;
 	switch (pbi) {
-	case PBI_STATE_TEXT: v = n < 64 ? rp_field(c->ev, RP_MEMBER, (unsigned)n) : NULL; break;
+	case PBI_STATE_TEXT: v = n < STATE_MEMBERS ? rp_field(c->ev, RP_MEMBER, (unsigned)n) : NULL; break;
 	case PBI_ERLARG:
 		v = n < 255 ? rp_field(c->ev, RP_ERLARG, (unsigned)n) : NULL;
 		if (v == NULL && rp_field(c->ev, RP_PBI, PBI_ERLARGS) != NULL) {

@@ -18,7 +18,7 @@
 #include "options.h"
 #include "period.h"
 #include "prog/builtins.h"
-#include "state_kinds.h"
+#include "prog/state_kinds.h"
 
 #define MOST_NS (INT64_MAX / 4) /* of any time */
 
@@ -300,22 +300,24 @@ static int read_erlargs(struct reading *r, struct rp_event *ev, const struct js_
 
 static int read_members(struct reading *r, struct rp_event *ev, const struct js_node *v)
 {
+	int kind = strcmp(ev->probe->prov, "state") == 0 ? state_kind(ev->probe->name, NULL) : -1;
 	unsigned at = (unsigned)(v - r->js.nodes) + 1;
+	bool is_text;
 
 	if (v->kind != JS_OBJECT)
 		return wrong(r, "\"members\" is an object: what args[0] has");
 	for (unsigned i = 0; i < v->n; i++, at = r->js.nodes[at].end) {
 		const struct js_node *m = &r->js.nodes[at];
-		bool is_text;
-		int n = state_member(ev->probe->name, m->key, &is_text);
+		int n = state_member_index(kind, m->key);
 		struct rp_field *f;
 
-		if (strcmp(ev->probe->prov, "state") != 0 || n < 0)
+		if (n < 0)
 			return wrong(r, "%.64s:::%.64s has no member \"%.64s\"", ev->probe->prov,
 				ev->probe->name, m->key);
 		f = add_field(r, ev, RP_MEMBER, (unsigned)n);
 		if (set_value(r, f, m, m->key) < 0)
 			return -1;
+		is_text = state_member(kind, (unsigned)n)->is_text;
 		if (f->is_text != is_text)
 			return wrong(r, "\"%.64s\" is a %s", m->key, is_text ? "text" : "number");
 	}

@@ -6,7 +6,6 @@
  *   replay.c   the provider that fires them: probes, what clauses may read, the clock of a replay
  *   answers.c  what clauses ask of an event: built-in variables, stacks
  *   replay_terms.c  terms of Erlang as values of D; file_terms.h: how they are read
- *   state_kinds.c   the provider state, as its table has it
  *
  * A file has one JSON object a line: the first tells about the recording, all others are events in
  * the order of time. Everything here belongs to one thread, and nothing is on the probe path.
@@ -35,7 +34,7 @@ enum rp_what {
 	RP_ARG,	   /* n: of the probe's arguments */
 	RP_PBI,	   /* n: PBI_*; of terms their text */
 	RP_ERLARG, /* n: of the call's arguments */
-	RP_MEMBER, /* n: of a thing of the provider state */
+	RP_MEMBER, /* n: of an object of the provider state */
 	RP_VTIMESTAMP,
 	RP_STACK,
 };

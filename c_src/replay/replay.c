@@ -24,8 +24,7 @@
 #include "prog/builtins.h"
 #include "prog/erlang_has.h"
 #include "prog/prog.h"
-#include "prog/state_has.h"
-#include "state_kinds.h"
+#include "prog/state_kinds.h"
 
 extern const struct provider replay_provider;
 
@@ -101,19 +100,19 @@ static struct en_probe *add_erlang(
 
 static struct en_probe *add_state(struct replay *r, const char *name, struct et_error *e)
 {
-	static const char *const thing[] = {"uintptr_t"};
+	static const char *const object[] = {"uintptr_t"};
 	static const char *const numbers[] = {"int64_t", "int64_t", "int64_t", "int64_t"};
 	struct en_probe *p = en_probe_add(r->en, &replay_provider, NULL, "state", "", "", name);
-	int kind = state_kind(name);
+	int kind = state_kind(name, NULL);
 
 	if (p == NULL) {
 		et_err(e, ET_NOMEM, "out of memory for probes");
 		return NULL;
 	}
-	p->nargs = kind == STATE_ROUND ? 4 : kind == STATE_KEY ? 3 : 1;
-	p->argtypes = kind >= STATE_ROUND ? numbers : thing;
+	p->nargs = kind == STATE_ROUND ? 4 : kind == STATE_KEY ? STATE_KEY_ARGS : 1;
+	p->argtypes = state_type(kind) != NULL ? object : numbers;
 	p->xargtypes = state_type(kind);
-	p->has = prog_state_pbis(kind);
+	p->has = state_pbis(kind);
 	return p;
 }
 
@@ -122,7 +121,7 @@ static int add_recorded(struct replay *r, struct rp_probe *f, struct et_error *e
 {
 	if (strcmp(f->prov, "erlang") == 0 && def_of(f->name) != NULL)
 		f->probe = add_erlang(r, f->mod, f->func, f->name, e);
-	else if (strcmp(f->prov, "state") == 0 && state_kind(f->name) >= 0)
+	else if (strcmp(f->prov, "state") == 0 && state_kind(f->name, NULL) >= 0)
 		f->probe = add_state(r, f->name, e);
 	else if (strcmp(f->prov, "profile") == 0 && strncmp(f->name, "profile-", 8) == 0)
 		return 0; /* it is there if the script has it */
@@ -175,7 +174,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (!r->on || d->id != 0)
 		return 0;
 	if (en_glob(d->prov, "state") && *d->prov != '\0' && *d->mod == '\0' && *d->func == '\0' &&
-		state_kind(d->name) >= 0 && add_state(r, d->name, e) == NULL)
+		state_kind(d->name, NULL) >= 0 && add_state(r, d->name, e) == NULL)
 		return -1;
 	if (!en_glob(d->prov, r->prov))
 		return 0;
@@ -252,7 +251,7 @@ static int check_args(const struct replay *r, const struct rp_event *ev, struct 
 	const struct en_probe *p = ev->probe->probe;
 	char what[64];
 
-	for (int i = 0; i < p->nargs && state_type(state_kind(p->name->text)) == NULL; i++) {
+	for (int i = 0; i < p->nargs && state_type(state_kind(p->name->text, NULL)) == NULL; i++) {
 		const struct rp_field *f = rp_field(ev, RP_ARG, (unsigned)i);
 		bool text = strcmp(p->argtypes[i], "string") == 0;
 
@@ -374,9 +373,8 @@ static int check_event(struct replay *r, struct rp_event *ev, struct et_error *e
 {
 	const struct en_probe *p = ev->probe->probe;
 	const struct prog_uses *u = &p->uses;
-	int kind = strcmp(p->prov->text, "state") == 0 ? state_kind(p->name->text) : -1;
-	const char *member;
-	bool is_text;
+	int kind = strcmp(p->prov->text, "state") == 0 ? state_kind(p->name->text, NULL) : -1;
+	const struct state_member *m;
 
 	if (check_args(r, ev, e) < 0 || check_builtins(r, ev, e) < 0)
 		return -1;
@@ -387,9 +385,9 @@ static int check_event(struct replay *r, struct rp_event *ev, struct et_error *e
 		return lacks(r, ev, "vtimestamp", e);
 	if ((u->ustack || uses_var(u, BI_USTACKDEPTH)) && rp_field(ev, RP_STACK, 0) == NULL)
 		return lacks(r, ev, "stack", e);
-	for (unsigned i = 0; (member = state_member_name(kind, i, &is_text)) != NULL; i++)
+	for (unsigned i = 0; (m = state_member(kind, i)) != NULL; i++)
 		if ((u->members >> i & 1) && rp_field(ev, RP_MEMBER, i) == NULL)
-			return lacks(r, ev, member, e);
+			return lacks(r, ev, m->name, e);
 	return 0;
 }
 
@@ -479,7 +477,7 @@ static void fire_phase(struct en *en, unsigned phase)
 }
 
 /* A row of the provider state, or the end of a round, for struct en_looks. */
-static void note_thing(struct replay *r, const struct en_probe *p, const uint64_t *arg)
+static void note_object(struct replay *r, const struct en_probe *p, const uint64_t *arg)
 {
 	bool whole = (p->argmask >> 2 & 1) == 0 || arg[2] != 0; /* where the script reads that */
 
@@ -518,7 +516,7 @@ static void fire_event(struct replay *r, const struct rp_event *ev)
 	}
 	rp_slots_clear(r);
 	if (strcmp(p->prov->text, "state") == 0)
-		note_thing(r, p, arg);
+		note_object(r, p, arg);
 	en_fire_at(p, arg, strings, &c.cur, r->file->start + ev->at, PHASE_RUN);
 	if (ev->key != 0 && strcmp(p->name->text, "process-exit") == 0)
 		en_self_free(r->en, ev->key);

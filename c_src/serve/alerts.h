@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "post.h"
+#include "post/post.h"
 
 struct serve;
 struct job;

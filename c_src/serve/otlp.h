@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "post.h"
+#include "post/post.h"
 
 struct serve;
 

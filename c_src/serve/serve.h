@@ -12,7 +12,6 @@
  *   sources.c     what wakes the loop, but for HTTP
  *   saved.c       the totals as a file, over a restart of the server; state_file.c: that file
  *   alerts.c      what alert() says: begun, over, told to others
- *   post.c        POST to others; poster.c: the same by a thread, for the command
  *   otlp.c        the totals, posted to OpenTelemetry's collector
  *   own_metrics.c what the server exposes of its own, behind the totals
  *
@@ -106,7 +105,7 @@ struct serve {
 	struct job *jobs;
 	struct lws_context *context;
 	struct lws_vhost *vhost;
-	struct post_loop posts; /* the same, for post.c */
+	struct post_loop posts; /* the same, for post/post.c */
 	lws_sorted_usec_list_t timer;
 	int events;	    /* an epoll of what wakes the loop but for HTTP, watched by lws */
 	struct conn *conns; /* of clients, the newest first: http.c */

@@ -550,7 +550,7 @@ static void test_ends_that_nobody_tells(void)
 
 	CALL(env, "unflagged", o.term);
 	start(env, &o);
-	check(!b->exits, "exits are told", b->exits, false);
+	check(!beam_tracks(b, TRACK_EXITS), "exits are events", beam_tracks(b, TRACK_EXITS), false);
 	atomic_store(&going, THREADS);
 	start_threads(&state, false, run_unseen);
 	while (atomic_load(&going) > 0)

@@ -4,6 +4,7 @@
  * term.c with nothing around them. Every buffer that is parsed is as long as its bytes and no
  * longer, so that the sanitizer sees one read too many.
  */
+#include "node/cancel.c"
 #include "node/frame.c"
 #include "node/etf.c"
 

@@ -233,7 +233,7 @@ json_test() ->
                    "f/1\"}],\"why\":\"\"}\n">>,
                  erltrace_calls:json('a@h', about(fast, 2, [{?GLOBAL, 3, {'"\\', f, 1}}], <<>>))),
     ?assertEqual(<<"{\"type\":\"calls\",\"node\":\"a@h\",\"way\":\"traced\",\"functions\":2,\"counted\":0,\"traced\":[],"
-                   "\"why\":\"a\\u000a\\\"ü/utf8\"}\n"/utf8>>,
+                   "\"why\":\"a\\n\\\"ü/utf8\"}\n"/utf8>>,
                  erltrace_calls:json('a@h', about(traced, 2, [], <<"a\n\"ü/utf8"/utf8>>))).
 
 %% What is to be armed, as the library says it.

@@ -1,7 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What a process is called, erlproc: its registered name, else its label (OTP 27 and later), else
-%% what it began with as proc_lib has it, else what it was spawned with. Known before the script
-%% starts, learned while it runs.
+%% What a process is called, erlproc: src/erltrace_process_name.erl has the order. Names are known before the
+%% script starts, and learned while it runs.
 -module(proc_name_tests).
 -behaviour(gen_server).
 -include_lib("eunit/include/eunit.hrl").
@@ -64,6 +63,31 @@ before_test() ->
     ?assertEqual(by_name(kinds()),
                  run(?SCRIPT, fun() -> [Do(P) || {P, Do} <- Started] end)),
     [stop(P) || {P, _} <- Started].
+
+%% An event has the name from the library; a process that is asked, from erltrace_process_name: for the provider
+%% state, for calls in progress, for the option `processes'. One process, one name.
+one_name_test() ->
+    S = self(),
+    Garbage = fun(X) -> fun() -> put('$initial_call', X), loop(S) end end,
+    Ps = [{P, Do} || {Start, Do, _} <- kinds(), P <- [Start()]] ++
+        [{P, fun(X) -> ask(X) end} ||
+            Fun <- [fun() -> loop(S) end, Garbage(no_call), Garbage({a, b, [c | d]}), Garbage({a, b, [1, 2]}),
+                    Garbage({a, b, -1}), Garbage({"a", b, 1}), Garbage({erlang, apply, 2})] ++
+                [fun() -> apply(proc_lib, set_label, [Label]), loop(S) end ||
+                    labels(), Label <- [{one, "label"}, registered, undefined]],
+            P <- [proc_lib:spawn(Fun), spawn(Fun)]],
+    [Do(P) || {P, Do} <- Ps],
+    Got = run(["erlang*:proc_name_tests:act:function-entry { @event[erlpid, erlproc] = count(); }"
+               "state:::process { @process[erlpid, erlproc] = count(); @member[erlpid, args[0]->name] = count(); }"
+               "state:::round { @rounds = count(); }"],
+              fun(H) -> [Do(P) || {P, Do} <- Ps], rounds(H, 1) end),
+    Of = fun(Name, Pid) -> [N || {Agg, [P, N]} <- maps:keys(Got), Agg =:= Name, P =:= Pid] end,
+    [begin
+         Pid = pid_to_list(P),
+         Asked = binary_to_list(erltrace_process_name:text(erltrace_process_name:ask(P, labels()))),
+         ?assertEqual([[Asked], [Asked], [Asked]], [Of(Agg, Pid) || Agg <- ["event", "process", "member"]])
+     end || {P, _} <- Ps],
+    [stop(P) || {P, _} <- Ps].
 
 %% Processes that are started while it runs.
 during_test() ->

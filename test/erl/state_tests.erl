@@ -113,6 +113,22 @@ process_test() ->
 reductions(P) ->
     element(2, process_info(P, reductions)).
 
+%% Of all processes one has the largest heap and mailbox, and one the largest binaries.
+ranks_test_() ->
+    {timeout, 60, [fun ranks/0 || erltrace_find:is_known(numbers)]}.
+
+ranks() ->
+    {P, _} = Q1 = quiet(fun() -> put(list, lists:seq(1, 4000000)) end),
+    {B, _} = Q2 = quiet(fun() -> put(binary, binary:copy(<<"x">>, 200000000)) end),
+    A = run(1, "state:::process /args[0]->memory_rank == 1/ { @memory[args[0]->pid] = count(); }"
+               "state:::process /args[0]->binary_rank == 1/ { @binary[args[0]->pid] = count(); }"
+               "state:::process { @last = max(args[0]->memory_rank); }"),
+    ?assertEqual(pid_to_list(P), text("memory", A)),
+    ?assertEqual(pid_to_list(B), text("binary", A)),
+    ?assert(number("last", A) > 1),
+    stop(Q1),
+    stop(Q2).
+
 suspended_test() ->
     {P, _} = Q = quiet(fun() -> ok end),
     true = erlang:suspend_process(P),
@@ -597,6 +613,36 @@ node_test() ->
     ?assertEqual(#{["this"] => erlang:system_info(port_count)},
                  maps:from_list([{[T], V} || {{"_", [_, T]}, V} <- maps:to_list(A)])),
     ?assert(number("up", A) =< element(1, erlang:statistics(wall_clock))).
+
+%% ---- all members -----------------------------------------------------------------------------
+
+%% Each member of state.def is fetched, whatever else a script reads: the notes of the probes name them.
+every_member_test_() ->
+    {timeout, 60, fun every_member/0}.
+
+every_member() ->
+    {ok, S} = socket:open(inet, dgram, udp),
+    {ok, L} = gen_tcp:listen(0, []),
+    {Callee, _} = Q = quiet(fun() -> ok end),
+    Caller = spawn(fun() -> gen_server:call(Callee, hello, infinity) end),
+    is_quiet(Caller),
+    Kinds = members(),
+    ?assertEqual(8, length(Kinds)),
+    A = run(1, [["state:::", Kind, " {", [["@", Kind, "_", M, "[args[0]->", M, "] = count();"] || M <- Members], "}\n"] ||
+                   {Kind, Members} <- Kinds]),
+    Fetched = lists:usort([Name || {Name, _} <- maps:keys(A)]),
+    ?assertEqual([], lists:sort([Kind ++ "_" ++ M || {Kind, Members} <- Kinds, M <- Members]) -- Fetched),
+    exit(Caller, kill),
+    stop(Q),
+    ok = gen_tcp:close(L),
+    ok = socket:close(S).
+
+members() ->
+    {ok, H} = erltrace:open(),
+    {ok, Probes} = erltrace_handle:call(H, {probes, <<"state:::">>}),
+    ok = erltrace:close(H),
+    [{binary_to_list(element(5, P)), string:lexemes(Members, " ")} ||
+        P <- Probes, "members of args[0]:" ++ Members <- [binary_to_list(element(tuple_size(P), P))]].
 
 %% ---- mistakes --------------------------------------------------------------------------------
 

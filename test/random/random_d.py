@@ -10,6 +10,7 @@ of an Erlang node, and of random_load.erl in it; `broken` is either of them with
 exchanged. Expressions have types, so that most scripts compile: what does not is wanted, but not all the time.
 """
 
+import pathlib
 import random
 import re
 import sys
@@ -40,19 +41,21 @@ TEXT_ARGS = {"message-send": [0, 1], "message-queued": [0], "process-spawn": [0,
              "process-scheduled": [0, 1], "process-unscheduled": [0, 1], "function-entry": [0, 1],
              "function-return": [0, 1], "function-exception": [0, 1, 3], "ets-return": [0, 1],
              "port-open": [0, 1, 2], "flow-send": [3, 4], "flow-end": [2, 6], "timer-expire": [0, 2]}
-STATE = {
-    "process": (["mailbox", "memory", "heap", "stack", "reductions", "new_reductions", "binaries", "binary_bytes",
-                 "links", "monitors", "monitored_by", "suspended", "offheap", "age", "mailbox_growth",
-                 "memory_growth"],
-                ["pid", "name", "registered", "status", "function", "initial", "parent", "priority"]),
-    "wait": (["mailbox", "calls", "deadlock", "age"], ["pid", "name", "callee", "callee_name", "chain", "node"]),
-    "table": (["size", "growth", "memory", "named"], ["id", "name", "owner", "type", "protection"]),
-    "port": (["input", "output", "queue", "memory", "links", "os_pid"], ["id", "name", "owner"]),
-    "socket": (["received", "sent", "queue"], ["id", "driver", "owner", "local", "remote"]),
-    "scheduler": (["id", "queue", "utilization", "gc"], ["type"]),
-    "memory": (["is_allocator", "bytes", "carriers", "count", "limit"], ["kind"]),
-    "node": (["processes", "ports", "uptime", "queue", "busy"], ["name", "type"]),
-}
+
+
+def state_members():
+    """Of each iterator of the provider state: members that are numbers, and texts."""
+    table = pathlib.Path(__file__).parents[2] / "c_src/state.def"
+    kinds = {}
+    for what, name in re.findall(r'^(KIND|NUMBER|TEXT)\(\w+, "?(\w+)', table.read_text(), re.M):
+        if what == "KIND":
+            numbers, texts = kinds[name] = [], []
+        else:
+            (numbers if what == "NUMBER" else texts).append(name)
+    return kinds
+
+
+STATE = state_members()
 PATTERNS = ["{A,B}", "[H|T]", "_", "{'$gen_call',_,R}", "#{a := V}", "<<\\\"x\\\">>", "[_,_|_]", "{X,X}", "N",
             "{{A,_},[B|_]}", "\\\"text\\\"", "#{}", "{}", "[]", "1.5", "16#ff", "$a"]
 OPTIONS = [("strsize", ["1", "8", "64", "256", "4k"]), ("bufsize", ["4k", "64k", "1m"]),

@@ -44,6 +44,9 @@ is 'only the compiler reads D' '' \
 scan='(->|\.)code ([!=]= EBPF_|& (7|0x))|switch \(.*(->|\.)code|CLASS_(LD|ST|ALU|JMP)|ebpf_(decode|const_arg)\('
 is 'only bpf/ reads finished bytecode' '' \
 	"$(grep -rnE "$scan" c_src --include='*.[ch]' | grep -v '^c_src/bpf/')"
+is 'json_ is the prefix of jansson: a function of ours would take the place of its own' '' \
+	"$(grep -rnE '^[a-z][a-z_ ]*[ *]json_[a-z_]+\(' c_src --include='*.h')"
 is 'a file name occurs once' '' "$(find c_src src test -name '*.[ch]' -o -name '*.def' -o -name '*.erl' \
 	-o -path 'test/*.sh' | sed 's|.*/||' | sort | uniq -d)"
+is 'lines of Erlang have at most 100 columns' '' "$(awk 'length > 100 { print FILENAME ":" FNR }' src/*.erl)"
 finish

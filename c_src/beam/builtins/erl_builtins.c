@@ -95,8 +95,8 @@ static bool has_result(const struct beam_event *ev, ERL_NIF_TERM *result)
 /* The registered name of the event's process; 0: it has none. */
 PROBE_PATH static ERL_NIF_TERM name_of(const struct beam_event *ev)
 {
-	return ev->b->exits ? beam_name_of(&ev->b->names, ev->cur.key)
-			    : beam_own_name(ev->env, ev->cur.key);
+	return beam_tracks(ev->b, TRACK_EXITS) ? beam_name_of(&ev->b->registered.names, ev->cur.key)
+					       : beam_own_name(ev->env, ev->cur.key);
 }
 
 /* The other process, or what stands for it: a name, an alias, {Name, Node}, a process elsewhere. */
@@ -148,10 +148,10 @@ PROBE_PATH static const struct et_str *peer_text(
 	if (enif_get_tuple(ev->env, peer, &n, &t) && n == 2 && t[1] == ev->b->node)
 		peer = t[0];
 	if (called && enif_is_pid(ev->env, peer))
-		return beam_proc_name(&ev->b->proc_names, ev->b->exits, peer,
-			beam_name_of(&ev->b->names, peer), buf, size);
+		return beam_proc_name(&ev->b->proc_names, beam_tracks(ev->b, TRACK_EXITS), peer,
+			beam_name_of(&ev->b->registered.names, peer), buf, size);
 	if (enif_is_pid(ev->env, peer)) {
-		name = beam_name_of(&ev->b->names, peer);
+		name = beam_name_of(&ev->b->registered.names, peer);
 		return beam_term_text(name != 0 ? name : peer);
 	}
 	if (enif_is_atom(ev->env, peer))
@@ -227,8 +227,8 @@ PROBE_PATH static const struct et_str *answer_str(
 		return t != 0 ? beam_term_text(t) : NULL;
 	case PBI_ERLPROC:
 		return ev->env != NULL && enif_is_pid(ev->env, ev->cur.key)
-			       ? beam_proc_name(&ev->b->proc_names, ev->b->exits, ev->cur.key,
-					 name_of(ev), buf, size)
+			       ? beam_proc_name(&ev->b->proc_names, beam_tracks(ev->b, TRACK_EXITS),
+					 ev->cur.key, name_of(ev), buf, size)
 			       : NULL;
 	case PBI_ERLNODE: return ev->b->node_text;
 	case PBI_ERLCLASS: return ev->class != 0 ? beam_term_text(ev->class) : NULL;

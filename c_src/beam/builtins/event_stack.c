@@ -53,5 +53,6 @@ PROBE_PATH unsigned beam_ustack(
 		return 0;
 	if (ev->argv != NULL && has_function(ev->argv[0]))
 		n = event_function(ev, pcs, max);
-	return beam_process_stack(ev->env, ev->words, pcs, n, max, lines && ev->b->lines);
+	return beam_process_stack(
+		ev->env, ev->words, pcs, n, max, lines && beam_tracks(ev->b, TRACK_LINES));
 }

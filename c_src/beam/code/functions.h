@@ -63,40 +63,63 @@ struct beam_fn {
 	uint16_t arity_term;	/* its lower half tells it from all others */
 	uint8_t nentry;		/* enabled probes, from arm on: what an event fires */
 	uint8_t fast;		/* FAST_*; 0: its calls do not go the fast way */
-	bool call_pid;		/* call.probe's clause reads the process */
-	/* user, hibernate, label, follow, keep or tells; or number is not 0 */
-	bool special;
-	bool local;		/* armed by a [local] pattern: return_to tells of its end */
+	_Atomic uint32_t traits; /* beam_fn_has() */
 	struct beam_sole end;	/* a return's */
 	const struct et_str *end_func; /* probefunc */
-	bool end_pid, end_mfa;	/* its clause reads the process, the function */
+	uint32_t number;	       /* the fast way: its number in frames; 0: it is traced */
 	uint8_t nret;
-	uint8_t user;		/* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
-	bool hibernate;		/* proc_lib:hibernate/3 */
-	bool keep;		/* clauses of its ends read its arguments */
-	bool follow;		/* a clause of its entries calls follow() */
-	bool asks_flow;		/* ... and asks for flowid before it does */
-	bool keep_all;		/* ... and not just what is noted of them (call_probes.c) */
-	bool notes;		/* what it returns is noted */
-	bool label;		/* proc_lib:set_label/1 */
-	bool end_asks;		/* the fast way: as FAST_ASKS; */
-	/* ... the end of each call is to be seen, in a chain of tail calls too */
-	bool own_frame;
-	uint32_t number;	/* ... its number in frames; 0: it is traced */
-	bool ready;		/* nentry and the rest are as they will be */
-	uint8_t nval;		/* enabled probes that read what it returns: return_trace */
-	uint8_t arity;
-	uint8_t nexc;		/* enabled probes of exceptions that end its calls */
-	bool tells;		/* exception_trace: each of its calls tells of its end itself */
+	uint8_t user; /* 1 + enum beam_user: a function of dyntrace's or erl_ddll's */
+	uint8_t nval; /* enabled probes that read what it returns: return_trace */
+	uint8_t nexc; /* enabled probes of exceptions that end its calls */
 	struct en_probe *entry[5], *ret[4], *exc[1];
 	struct en_probe *probe[BP_NFUNCTIONS]; /* by name; NULL: no description names it */
-	char *name;		/* "seq" */
 	struct en_probe *val[4];
-	bool erlang;		/* no BIF or NIF */
-	bool counted;		/* by the VM: its events fire nothing (counters.c) */
+	char *name;		/* "seq" */
 	uint64_t last;		/* what its counter was */
+	uint8_t arity;
 } __attribute__((aligned(64)));
 _Static_assert(offsetof(struct beam_fn, end) == 64, "a call reads one cache line");
+
+/* What is true of a function: bits of its traits. Events may be looking: they change one by one. */
+enum beam_fn_trait {
+	TRAIT_CALL_PID,	 /* call.probe's clause reads the process */
+	TRAIT_END_PID,	 /* end.probe's does */
+	TRAIT_END_MFA,	 /* ... and the function */
+	TRAIT_SPECIAL,	 /* user, hibernate, label, follow, keep or tells; or number is not 0 */
+	TRAIT_LOCAL,	 /* armed by a [local] pattern: return_to tells of its end */
+	TRAIT_HIBERNATE, /* proc_lib:hibernate/3 */
+	TRAIT_LABEL,	 /* proc_lib:set_label/1 */
+	TRAIT_KEEP,	 /* clauses of its ends read its arguments */
+	TRAIT_KEEP_ALL,	 /* ... and not just what is noted of them (call_probes.c) */
+	TRAIT_NOTES,	 /* what it returns is noted */
+	TRAIT_FOLLOW,	 /* a clause of its entries calls follow() */
+	TRAIT_ASKS_FLOW, /* ... and asks for flowid before it does */
+	TRAIT_END_ASKS,	 /* the fast way: as FAST_ASKS; */
+	TRAIT_OWN_FRAME, /* ... the end of each call is to be seen, in a chain of tail calls too */
+	TRAIT_TELLS,	 /* exception_trace: each of its calls tells of its end itself */
+	TRAIT_READY,	 /* nentry and the rest are as they will be */
+	TRAIT_ERLANG,	 /* no BIF or NIF */
+	TRAIT_COUNTED,	 /* by the VM: its events fire nothing (counters.c) */
+};
+
+static inline bool beam_fn_has(const struct beam_fn *fn, enum beam_fn_trait t)
+{
+	return atomic_load_explicit(&fn->traits, memory_order_relaxed) >> t & 1;
+}
+
+/* Written only if it is not so yet. */
+static inline void beam_fn_add(struct beam_fn *fn, enum beam_fn_trait t, bool on)
+{
+	if (on && !beam_fn_has(fn, t))
+		atomic_fetch_or_explicit(&fn->traits, 1u << t, memory_order_relaxed);
+}
+
+static inline void beam_fn_put(struct beam_fn *fn, enum beam_fn_trait t, bool on)
+{
+	beam_fn_add(fn, t, on);
+	if (!on && beam_fn_has(fn, t))
+		atomic_fetch_and_explicit(&fn->traits, ~(1u << t), memory_order_relaxed);
+}
 
 enum {
 	FAST_TAKES = 1, /* calls of this function */
@@ -116,11 +139,6 @@ static inline unsigned beam_nprobes(const uint8_t *n)
 static inline unsigned beam_fast(const struct beam_fn *fn)
 {
 	return __atomic_load_n(&fn->fast, __ATOMIC_ACQUIRE);
-}
-
-static inline bool beam_is_local(const struct beam_fn *fn)
-{
-	return __atomic_load_n(&fn->local, __ATOMIC_RELAXED);
 }
 
 struct beam_functions {

@@ -94,7 +94,7 @@ static inline const struct beam_fn *fn_of(const struct beam_event *ev, ERL_NIF_T
 /* Before OTP 27 the calls that other handles trace come here too, and their returns will. */
 PROBE_PATH static __attribute__((noinline)) void others_call(struct beam_event *ev)
 {
-	if (ev->proc != &no_proc && ev->b->returns &&
+	if (ev->proc != &no_proc && beam_tracks(ev->b, TRACK_RETURNS) &&
 		beam_layout_state() == LAYOUT_KNOWN)
 		beam_stack_cut(&ev->b->procs, ev->proc, (unsigned)beam_stack_level(ev->env));
 }
@@ -104,7 +104,7 @@ PROBE_PATH static __attribute__((noinline)) void others_call(struct beam_event *
 enum kind { CALL, RETURN_TO, TOLD };
 
 /* What is kept of the process, &no_proc if nothing is; if running times are, it runs. */
-static inline void begin(struct beam_event *ev)
+PROBE_PATH static inline void begin(struct beam_event *ev)
 {
 	struct beam_handle *b = ev->b;
 	struct beam_proc *p = ev->proc;
@@ -115,7 +115,7 @@ static inline void begin(struct beam_event *ev)
 		p = beam_proc_get(&b->procs, ev->cur.key);
 		ev->proc = p = p != NULL ? p : &no_proc;
 	}
-	if (b->vts && p != &no_proc) {
+	if (beam_tracks(b, TRACK_VTIME) && p != &no_proc) {
 		ev->began = clock_now();
 		if (p->in_at == 0)
 			beam_vts_in(p, ev->began);
@@ -124,7 +124,7 @@ static inline void begin(struct beam_event *ev)
 
 static inline void end(struct beam_event *ev, struct beam_thread *t, const struct beam_tstate *ts)
 {
-	if (!ev->b->vts || ev->proc->in_at == 0)
+	if (!beam_tracks(ev->b, TRACK_VTIME) || ev->proc->in_at == 0)
 		return;
 	if (ts->left == UINT32_MAX) /* the fast path leaves all measuring to this one */
 		beam_vts_took(t, en_now() - ev->began);
@@ -148,15 +148,17 @@ static inline __attribute__((always_inline)) unsigned enter(
 	}
 	switch (beam_layout_state()) {
 	case LAYOUT_KNOWN:
-		return beam_stack_enter(procs, ev->proc, fn,
-			(unsigned)beam_stack_level(ev->env), ev->env, ev->b->marked, tail);
+		return beam_stack_enter(procs, ev->proc, fn, (unsigned)beam_stack_level(ev->env),
+			ev->env, beam_tracks(ev->b, TRACK_MARKED), tail);
 	case LAYOUT_SESSIONS:
 		level = (unsigned)beam_chain_level(ev->env, slot, &in_chain);
-		if (ev->b->marked && !in_chain)
+		if (beam_tracks(ev->b, TRACK_MARKED) && !in_chain)
 			beam_stack_cut_chains(
 				procs, ev->proc, level, beam_stack_end(ev->env), slot);
 		return beam_stack_enter(procs, ev->proc, fn, level, ev->env, false, tail);
-	default: return beam_is_local(fn) ? beam_stack_enter_by_name(procs, ev->proc, fn) : 0;
+	default:
+		return beam_fn_has(fn, TRAIT_LOCAL) ? beam_stack_enter_by_name(procs, ev->proc, fn)
+						    : 0;
 	}
 }
 
@@ -169,8 +171,8 @@ PROBE_PATH static __attribute__((noinline)) void keep_args(
 	int n;
 
 	if (ev->proc != &no_proc && enif_get_tuple(ev->env, mfa, &n, &t) && n == 3)
-		k = beam_kept_call(&ev->b->procs.kept, &ev->proc->kept, fn, depth, fn->keep_all,
-			ev->env, t[2]);
+		k = beam_kept_call(&ev->b->procs.kept, &ev->proc->kept, fn, depth,
+			beam_fn_has(fn, TRAIT_KEEP_ALL), ev->env, t[2]);
 	if (k != NULL)
 		k->note = beam_call_note(ev, fn, t[2]);
 }
@@ -187,11 +189,12 @@ static inline __attribute__((always_inline)) const struct beam_fn *called(
 	}
 	if (unlikely(fn->number != 0 && !ev->fast))
 		return NULL; /* another handle has it traced: here it comes by the fast way */
-	if (ev->b->stacks)
+	if (beam_tracks(ev->b, TRACK_STACKS))
 		*depth = enter(ev, fn, tail);
-	if (unlikely(fn->keep))
+	if (unlikely(beam_fn_has(fn, TRAIT_KEEP)))
 		keep_args(ev, fn, *depth, mfa);
-	if (unlikely(fn->special) && (fn->number == 0 || fn->label))
+	if (unlikely(beam_fn_has(fn, TRAIT_SPECIAL)) &&
+		(fn->number == 0 || beam_fn_has(fn, TRAIT_LABEL)))
 		beam_special_call(ev, fn, mfa, ev->proc != &no_proc);
 	return fn;
 }
@@ -203,7 +206,8 @@ PROBE_PATH static __attribute__((noinline)) const struct beam_fn *ended_by_name(
 	const struct beam_fn *fn =
 		beam_stack_return_by_name(&ev->b->procs, ev->proc, fn_of(ev, to), depth);
 
-	return fn != NULL && fn->tells ? NULL : fn; /* it has told of it itself */
+	return fn != NULL && beam_fn_has(fn, TRAIT_TELLS) ? NULL
+							  : fn; /* it has told of it itself */
 }
 
 /* The function that ended, or NULL; to: where control is now. */
@@ -213,7 +217,7 @@ static inline __attribute__((always_inline)) const struct beam_fn *ended(
 	struct beam_procs *procs = &ev->b->procs;
 	int level, layout = beam_layout_state();
 
-	if (unlikely(ev->proc == &no_proc || !ev->b->returns))
+	if (unlikely(ev->proc == &no_proc || !beam_tracks(ev->b, TRACK_RETURNS)))
 		return NULL;
 	if (unlikely(layout != LAYOUT_KNOWN && layout != LAYOUT_SESSIONS))
 		return ended_by_name(ev, to, depth);
@@ -253,7 +257,7 @@ PROBE_PATH static __attribute__((noinline)) void fire_kept(struct beam_event *ev
 	struct beam_kept_pool *pool = &ev->b->procs.kept;
 
 	ev->kept = beam_kept_return(pool, &ev->proc->kept, fn, depth);
-	if (fn->notes)
+	if (beam_fn_has(fn, TRAIT_NOTES))
 		beam_call_noted(ev);
 	fire(ev, probe, n, fn, depth, false);
 	ev->kept = NULL;
@@ -263,7 +267,7 @@ PROBE_PATH static __attribute__((noinline)) void fire_kept(struct beam_event *ev
 static inline void fire_return(struct beam_event *ev, struct en_probe *const *probe, unsigned n,
 	const struct beam_fn *fn, unsigned depth)
 {
-	if (unlikely(fn->keep) && ev->proc != &no_proc)
+	if (unlikely(beam_fn_has(fn, TRAIT_KEEP)) && ev->proc != &no_proc)
 		fire_kept(ev, probe, n, fn, depth);
 	else
 		fire(ev, probe, n, fn, depth, false);
@@ -278,7 +282,7 @@ PROBE_PATH void beam_fire_exception(struct beam_event *ev, const struct beam_fn 
 		[ARG(FUNCTION_EXCEPTION, depth)] = depth,
 		[ARG(FUNCTION_EXCEPTION, class)] = beam_str(beam_term_text(ev->class))};
 	unsigned n = beam_nprobes(&fn->nexc);
-	bool keep = fn->keep && ev->proc != &no_proc;
+	bool keep = beam_fn_has(fn, TRAIT_KEEP) && ev->proc != &no_proc;
 
 	ev->kept = keep ? beam_kept_return(pool, &ev->proc->kept, fn, depth) : NULL;
 	for (unsigned i = 0; i < n; i++) {
@@ -329,17 +333,20 @@ PROBE_PATH static __attribute__((noinline)) void end_event(struct beam_event *ev
 	bool raised = ev->argv[0] == atom_exception_from;
 	unsigned n, depth = 0;
 
-	if (fn == NULL || (!fn->tells && (raised || (beam_nprobes(&fn->nval) == 0 && !fn->notes))))
+	if (fn == NULL || (!beam_fn_has(fn, TRAIT_TELLS) &&
+				  (raised || (beam_nprobes(&fn->nval) == 0 &&
+						     !beam_fn_has(fn, TRAIT_NOTES)))))
 		return;
-	if (fn->tells)
+	if (beam_fn_has(fn, TRAIT_TELLS))
 		last = told(ev, fn, &depth);
-	else if ((ev->b->returns || ev->b->depth) && ev->proc != &no_proc)
+	else if ((beam_tracks(ev->b, TRACK_RETURNS) || beam_tracks(ev->b, TRACK_DEPTH)) &&
+		 ev->proc != &no_proc)
 		depth = beam_stack_leave(&ev->b->procs, ev->proc, fn);
 	if (raised)
 		on_exception(ev, last, depth);
-	else if (last == fn && ((n = beam_nprobes(&fn->nval)) != 0 || fn->notes))
+	else if (last == fn && ((n = beam_nprobes(&fn->nval)) != 0 || beam_fn_has(fn, TRAIT_NOTES)))
 		fire_return(ev, fn->val, n, fn, depth);
-	if (!raised && fn->tells && (n = beam_nprobes(&last->nret)) != 0)
+	if (!raised && beam_fn_has(fn, TRAIT_TELLS) && (n = beam_nprobes(&last->nret)) != 0)
 		fire_return(ev, last->ret, n, last, depth);
 	ev->words = 0;
 }
@@ -397,7 +404,7 @@ static inline __attribute__((always_inline)) void call_event(ErlNifEnv *env,
 	/* its probes */
 	if (fn != NULL && kind == CALL && (n = beam_nprobes(&fn->nentry)) != 0) {
 		fire(ev, fn->entry, n, fn, depth, tail);
-		if (unlikely(fn->follow))
+		if (unlikely(beam_fn_has(fn, TRAIT_FOLLOW)))
 			beam_flow_called(ev, fn);
 		learn(ts->slot, fn->call.clause);
 	} else if (fn != NULL && kind == RETURN_TO && (n = beam_nprobes(&fn->nret)) != 0) {
@@ -436,7 +443,8 @@ static inline bool asks(struct beam_event *ev)
 {
 	if (!beam_asks_for(ev->b, TRACED_CALL | TRACED_PORTS))
 		return false;
-	return ev->b->stacks || (ev->argv[0] == atom_call && fn_of(ev, ev->argv[3]) != NULL);
+	return beam_tracks(ev->b, TRACK_STACKS) ||
+	       (ev->argv[0] == atom_call && fn_of(ev, ev->argv[3]) != NULL);
 }
 
 /* Where several handles may have the event, or it is the first of a thread and a handle. */
@@ -487,7 +495,7 @@ PROBE_PATH static unsigned end_of_call(ErlNifEnv *env, const ERL_NIF_TERM argv[]
 	ev->env = env;
 	ev->argv = argv;
 	begin(ev);
-	if (b->stacks && ev->proc != &no_proc)
+	if (beam_tracks(b, TRACK_STACKS) && ev->proc != &no_proc)
 		beam_stack_return(&b->procs, ev->proc, level, &depth);
 	return depth;
 }
@@ -497,7 +505,7 @@ PROBE_PATH void beam_fast_ended(ErlNifEnv *env, const ERL_NIF_TERM argv[], struc
 {
 	unsigned n, depth = end_of_call(env, argv, t, ts, b, level);
 
-	if ((n = beam_nprobes(&fn->nret)) != 0 || fn->notes) {
+	if ((n = beam_nprobes(&fn->nret)) != 0 || beam_fn_has(fn, TRAIT_NOTES)) {
 		fire_return(&ts->ev, fn->ret, n, fn, depth);
 		learn(ts->slot, fn->end.clause);
 	}
@@ -569,9 +577,9 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 	struct fire *f;
 
 	/* the process; the function, on its shadow stack */
-	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL || fn->special))
+	if (call && unlikely((fn = plain_fn(b, argv[3])) == NULL || beam_fn_has(fn, TRAIT_SPECIAL)))
 		goto slow;
-	if (call ? b->stacks : b->returns) {
+	if (call ? beam_tracks(b, TRACK_STACKS) : beam_tracks(b, TRACK_RETURNS)) {
 		proc = ts->ev.proc;
 		if (unlikely(beam_layout_state() != LAYOUT_KNOWN ||
 			     atomic_load_explicit(&proc->pid, memory_order_relaxed) != argv[2]))
@@ -579,7 +587,8 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 		depth = proc->n;
 		if (call) {
 			level = (unsigned)beam_stack_level(env);
-			if (unlikely(!beam_stack_deeper(proc, level, env, b->marked)))
+			if (unlikely(!beam_stack_deeper(
+				    proc, level, env, beam_tracks(b, TRACK_MARKED))))
 				goto slow;
 		} else {
 			level = (unsigned)beam_return_level(env);
@@ -606,7 +615,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM fast_event(ErlNifEnv *
 		if (!vts && atomic_load_explicit(&clause->timed, memory_order_relaxed) &&
 			unlikely(!clock_try(&began)))
 			goto slow;
-		if ((call ? fn->call_pid : fn->end_pid) &&
+		if (beam_fn_has(fn, call ? TRAIT_CALL_PID : TRAIT_END_PID) &&
 			unlikely((pid = beam_text_cached(t, argv[2])) == NULL))
 			goto slow;
 	} else if (n != 0) {
@@ -680,7 +689,7 @@ static inline __attribute__((always_inline)) ERL_NIF_TERM on_event(
 		beam_thread_leave(t);
 		return each_call(env, argv);
 	}
-	if (b->vts)
+	if (beam_tracks(b, TRACK_VTIME))
 		return call ? fast_call_vts(env, argv, t, b, ts)
 			    : fast_return_vts(env, argv, t, b, ts);
 	return call ? fast_call(env, argv, t, b, ts) : fast_return(env, argv, t, b, ts);

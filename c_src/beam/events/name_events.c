@@ -13,29 +13,30 @@
 
 PROBE_PATH static void set(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
 {
-	if (!beam_name_put(&b->names, pid, name))
+	if (!beam_name_put(&b->registered.names, pid, name))
 		atomic_fetch_add_explicit(&b->procs.lost, 1, memory_order_relaxed);
-	if (b->holders.tab != NULL && !beam_name_put(&b->holders, name, pid))
-		atomic_store_explicit(&b->holders_lost, true, memory_order_relaxed);
+	if (b->registered.holders.tab != NULL && !beam_name_put(&b->registered.holders, name, pid))
+		atomic_store_explicit(&b->registered.holders_lost, true, memory_order_relaxed);
 }
 
 static void clear(struct beam_handle *b, ERL_NIF_TERM pid, ERL_NIF_TERM name)
 {
-	beam_name_take(&b->names, pid, name);
-	if (b->holders.tab != NULL)
-		beam_name_take(&b->holders, name, pid);
+	beam_name_take(&b->registered.names, pid, name);
+	if (b->registered.holders.tab != NULL)
+		beam_name_take(&b->registered.holders, name, pid);
 }
 
 PROBE_PATH bool beam_is_nobody(const struct beam_handle *b, ERL_NIF_TERM name)
 {
-	return b->holders.tab != NULL && beam_name_of(&b->holders, name) == 0 &&
-	       !atomic_load_explicit(&b->holders_lost, memory_order_relaxed);
+	return b->registered.holders.tab != NULL &&
+	       beam_name_of(&b->registered.holders, name) == 0 &&
+	       !atomic_load_explicit(&b->registered.holders_lost, memory_order_relaxed);
 }
 
 /* Under the registry's lock, on the scheduler of whoever registers. */
 PROBE_PATH void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF_TERM name)
 {
-	if (ev->b->names.tab == NULL || !enif_is_atom(ev->env, name))
+	if (ev->b->registered.names.tab == NULL || !enif_is_atom(ev->env, name))
 		return;
 	if (tag == atom_register)
 		set(ev->b, ev->cur.key, name);
@@ -47,7 +48,8 @@ PROBE_PATH void beam_name_event(struct beam_event *ev, ERL_NIF_TERM tag, ERL_NIF
 ERL_NIF_TERM nif_set_name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	WITH_HANDLE(b)
-	if (b->names.tab != NULL && (enif_is_pid(env, argv[1]) || enif_is_port(env, argv[1])) &&
+	if (b->registered.names.tab != NULL &&
+		(enif_is_pid(env, argv[1]) || enif_is_port(env, argv[1])) &&
 		enif_is_atom(env, argv[2])) {
 		if (argv[3] == atom_true)
 			set(b, argv[1], argv[2]);

@@ -62,14 +62,14 @@ PROBE_PATH void beam_special_call(
 	const ERL_NIF_TERM *t;
 	int n;
 
-	if (fn->label)
+	if (beam_fn_has(fn, TRAIT_LABEL))
 		note_label(ev);
-	if (fn->follow)
+	if (beam_fn_has(fn, TRAIT_FOLLOW))
 		beam_flow_call(ev);
 	if (!enif_get_tuple(ev->env, mfa, &n, &t) || n != 3)
 		return;
 	if (fn->user != 0)
 		user_call(ev, fn, t[2]);
-	if (fn->hibernate && proc)
+	if (beam_fn_has(fn, TRAIT_HIBERNATE) && proc)
 		note_hibernate(ev, t[2]);
 }

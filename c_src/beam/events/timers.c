@@ -362,7 +362,7 @@ static bool by_message(
 	const struct beam_event *ev, ERL_NIF_TERM msg, int64_t now, struct taken *timer)
 {
 	struct beam_timers *t = ev->b->timers;
-	ERL_NIF_TERM name = beam_name_of(&ev->b->names, ev->cur.key);
+	ERL_NIF_TERM name = beam_name_of(&ev->b->registered.names, ev->cur.key);
 	struct first f = first_timer(t, message_key(ev->env, ev->cur.key, msg), now), named;
 	struct taken ref;
 	uint64_t other;

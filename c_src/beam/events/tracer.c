@@ -140,20 +140,21 @@ PROBE_PATH static __attribute__((noinline)) void on_exit_(
 		en_fire(p, arg, cached ? STRINGS(PROCESS_EXIT) : ARG_BIT(PROCESS_EXIT, process),
 			&ev->cur);
 	}
-	if (b->self)
+	if (beam_tracks(b, TRACK_SELF))
 		en_self_free(b->en, ev->cur.key);
 	if (b->flows != NULL)
 		beam_flow_exit(b, ev->cur.key);
 	if (b->proc_names.tab != NULL)
 		beam_proc_name_exit(&b->proc_names, ev->cur.key);
-	if (b->procs.tab != NULL && b->exits) /* else it is another's event, and for the sweep */
+	if (b->procs.tab != NULL &&
+		beam_tracks(b, TRACK_EXITS)) /* else it is another's event, and for the sweep */
 		beam_proc_exit(&b->procs, ev->cur.key);
 	ev->proc = NULL;
 }
 
 static void on_in(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
-	if (ev->proc != NULL && ev->b->vts)
+	if (ev->proc != NULL && beam_tracks(ev->b, TRACK_VTIME))
 		beam_vts_in(ev->proc, ev->began);
 	on_pid_mfa(ev, BP_PROCESS_SCHEDULED, mfa);
 }
@@ -165,7 +166,7 @@ static void on_in(struct beam_event *ev, ERL_NIF_TERM mfa)
 static bool is_hibernation(const struct beam_handle *b, const ERL_NIF_TERM *t)
 {
 	return (t[0] == atom_erlang && t[1] == atom_hibernate) ||
-	       (b->hibernate_loops && t[1] == atom_loop_hibernate &&
+	       (beam_tracks(b, TRACK_HIBERNATE_LOOPS) && t[1] == atom_loop_hibernate &&
 		       (t[0] == atom_gen_server || t[0] == atom_gen_statem));
 }
 
@@ -209,11 +210,11 @@ static void on_out(struct beam_event *ev, ERL_NIF_TERM mfa)
 {
 	struct beam_proc *p = ev->proc;
 
-	if (ev->b->hibernate && p != NULL)
+	if (beam_tracks(ev->b, TRACK_HIBERNATE) && p != NULL)
 		on_hibernate(ev, mfa);
 
 	on_unscheduled(ev, mfa);
-	if (p != NULL && ev->b->vts) {
+	if (p != NULL && beam_tracks(ev->b, TRACK_VTIME)) {
 		if (p->in_at != 0)
 			beam_vts_now(p, ev->began);
 		p->in_at = 0;
@@ -357,7 +358,8 @@ static void on_receive(struct beam_event *ev, ERL_NIF_TERM msg, ERL_NIF_TERM opt
 	/* A receive that timed out is told as a message, timeout: it is none. */
 	if (unlikely(msg == atom_timeout) && beam_timed_out(ev->env))
 		return;
-	if (ev->b->hibernate && (proc = beam_proc_find(&ev->b->procs, ev->cur.key)) != NULL)
+	if (beam_tracks(ev->b, TRACK_HIBERNATE) &&
+		(proc = beam_proc_find(&ev->b->procs, ev->cur.key)) != NULL)
 		atomic_store_explicit(&proc->hibernating, 0, memory_order_relaxed);
 	if (unlikely(ev->b->timers != NULL))
 		beam_timer_message(ev, msg, opts);
@@ -406,7 +408,7 @@ PROBE_PATH static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_
 	bool start = id == BP_GC_MINOR_START || id == BP_GC_MAJOR_START;
 	uint64_t arg[2] = {0};
 
-	if (ev->b->heaps && ev->proc != NULL && start)
+	if (beam_tracks(ev->b, TRACK_HEAPS) && ev->proc != NULL && start)
 		ev->proc->heap_size = (uint32_t)value_of(ev->env, info, atom_heap_block_size);
 	if (en_enabled(p)) {
 		BEAM_MAKE_ARG(p, arg, GC_MINOR_START, process, pid_arg(ev));
@@ -414,7 +416,7 @@ PROBE_PATH static void on_gc(struct beam_event *ev, enum beam_probe id, ERL_NIF_
 			value_of(ev->env, info, atom_wordsize));
 		en_fire(p, arg, STRINGS(GC_MINOR_START), &ev->cur);
 	}
-	if (ev->b->heaps && ev->proc != NULL && !start)
+	if (beam_tracks(ev->b, TRACK_HEAPS) && ev->proc != NULL && !start)
 		heap_changed(ev, ev->proc->heap_size,
 			value_of(ev->env, info, atom_heap_block_size));
 }
@@ -457,7 +459,7 @@ static inline void begin(struct beam_event *ev)
 	if (b->procs.tab == NULL)
 		return;
 	ev->proc = beam_proc_get(&b->procs, ev->cur.key);
-	if (b->vts && ev->proc != NULL) {
+	if (beam_tracks(b, TRACK_VTIME) && ev->proc != NULL) {
 		ev->began = en_now();
 		if (ev->proc->in_at == 0)
 			beam_vts_in(ev->proc, ev->began);
@@ -466,7 +468,7 @@ static inline void begin(struct beam_event *ev)
 
 static inline void end(struct beam_event *ev)
 {
-	if (ev->proc != NULL && ev->b->vts && ev->proc->in_at != 0)
+	if (ev->proc != NULL && beam_tracks(ev->b, TRACK_VTIME) && ev->proc->in_at != 0)
 		beam_vts_end(ev->proc, ev->began);
 }
 

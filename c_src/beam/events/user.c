@@ -121,7 +121,7 @@ PROBE_PATH ERL_NIF_TERM beam_user_fire(struct beam_handle *b, ErlNifEnv *env, ER
 	if (p == NULL || !en_enabled(p))
 		return atom_false;
 	ev.proc = b->procs.tab != NULL ? beam_proc_find(&b->procs, pid) : NULL;
-	if (ev.proc != NULL && b->vts)
+	if (ev.proc != NULL && beam_tracks(b, TRACK_VTIME))
 		ev.began = en_now();
 	if (kind == USER_S1) {
 		if (!get_text(env, args[0], texts[0]))

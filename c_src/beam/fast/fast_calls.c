@@ -298,7 +298,7 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 	if (atomic_load_explicit(&clause->timed, memory_order_relaxed) &&
 		unlikely(!clock_try(&began)))
 		return false;
-	if (call ? fn->call_pid : fn->end_pid) {
+	if (beam_fn_has(fn, call ? TRAIT_CALL_PID : TRAIT_END_PID)) {
 		const struct et_str *pid = beam_text_cached(t, key);
 
 		if (unlikely(pid == NULL))
@@ -314,7 +314,7 @@ static inline __attribute__((always_inline)) bool simple(struct beam_thread *t,
 		key);
 	f = &slot->fire;
 	f->ts = began;
-	if (call || fn->end_mfa)
+	if (call || beam_fn_has(fn, TRAIT_END_MFA))
 		f->arg[ARG(FUNCTION_ENTRY, function)] = beam_str(fn->mfa);
 	clause->entry(f);
 	if (unlikely(slot->faulted))
@@ -353,7 +353,7 @@ static inline __attribute__((always_inline)) void entry_in(struct beam_thread *t
 	}
 	if (likely(n == 1) && likely(simple(t, b, ts, fn, proc, true)))
 		return;
-	if (n != 0 || b->stacks)
+	if (n != 0 || beam_tracks(b, TRACK_STACKS))
 		entry_slow(t, b, ts, fn, proc, reg, tail);
 }
 
@@ -416,7 +416,7 @@ PROBE_PATH static __attribute__((noinline)) bool replaces(
 		fn = called(b, info, &how);
 		if (how & FAST_FRAMED) {
 			framed = true;
-			own |= fn->own_frame;
+			own |= beam_fn_has(fn, TRAIT_OWN_FRAME);
 		} else {
 			waited |= waits_for(b, top);
 		}
@@ -493,7 +493,8 @@ PROBE_PATH static __attribute__((noinline)) void return_slow(struct beam_thread 
 
 	ft->argv[3] = make_mfa(ft, fn, NULL);
 	ft->argv[4] = make_extra(ft, reg[0]);
-	if (!fn->keep && beam_nprobes(&fn->nret) == 1 && simple(t, b, ts, fn, proc, false))
+	if (!beam_fn_has(fn, TRAIT_KEEP) && beam_nprobes(&fn->nret) == 1 &&
+		simple(t, b, ts, fn, proc, false))
 		return;
 	beam_fast_ended(env, ft->argv, t, ts, b, fn,
 		(unsigned)beam_level_of(proc) - fast_core->vm.frame);
@@ -509,7 +510,8 @@ static inline __attribute__((always_inline)) void return_in_slot(struct beam_thr
 		return;
 	fn = fn_of(b, word);
 	if (likely(fn != NULL) && likely(word_at(proc, 0) != b->owner) &&
-		(unlikely(fn->end_asks || fn->keep) || unlikely(beam_nprobes(&fn->nret) != 1) ||
+		(unlikely(beam_fn_has(fn, TRAIT_END_ASKS) || beam_fn_has(fn, TRAIT_KEEP)) ||
+			unlikely(beam_nprobes(&fn->nret) != 1) ||
 			unlikely(!simple(t, b, &t->tstates[slot], fn, proc, false))))
 		return_slow(t, b, slot, fn, proc, reg);
 	beam_thread_leave(t);

@@ -68,7 +68,7 @@ ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return beam_badarg(env);
 	if (b != NULL) {
 		flow_table_bury(b->flows);
-		times = (struct flow_times){en_now(), b->flow_time, b->flow_life};
+		times = (struct flow_times){en_now(), b->flows->idle, b->flows->life};
 		while (flow_end_next(b->flows, &at, &times, &e)) {
 			if (!e.part) {
 				beam_flow_end(b, env, &e);
@@ -79,9 +79,8 @@ ERL_NIF_TERM nif_end_flows(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 			reports = enif_make_list_cell(env, report(env, b->flows, &e), reports);
 		}
 		answer = enif_make_tuple3(env,
-			enif_make_atom(env, atomic_load(&b->foreign_tokens) ? "foreign" : "ours"),
-			enif_make_list_from_array(
-				env, b->flows->nodes.node, b->flows->nodes.n),
+			enif_make_atom(env, atomic_load(&b->flows->foreign) ? "foreign" : "ours"),
+			enif_make_list_from_array(env, b->flows->nodes.node, b->flows->nodes.n),
 			reports);
 	}
 	beam_leave();

@@ -71,6 +71,9 @@ struct flow_table {
 	struct flow_msg *msgs;
 	uint64_t flow_mask, msg_mask;
 	uint64_t limit;		/* flows at a time */
+	uint64_t idle, life;	/* ns: when a flow ends without an event, and in any case */
+	uint32_t hops;		/* messages and spawns of a flow, at most */
+	_Atomic bool foreign;	/* sequential trace tokens that are not ours have been seen */
 	_Atomic uint64_t used;	/* as many there are */
 	struct flow_nodes nodes; /* that run the script */
 	uint64_t tag;		 /* of this one among them */

@@ -72,9 +72,9 @@ int beam_flows_init(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limi
 		free(t);
 		return -1;
 	}
-	b->flow_time = api_option(b->h, OPT_FLOWTIME);
-	b->flow_life = api_option(b->h, OPT_FLOWLIFE);
-	b->flow_hops = (uint32_t)api_option(b->h, OPT_FLOWHOPS);
+	t->idle = api_option(b->h, OPT_FLOWTIME);
+	t->life = api_option(b->h, OPT_FLOWLIFE);
+	t->hops = (uint32_t)api_option(b->h, OPT_FLOWHOPS);
 	few = flow_nodes_init(&t->nodes, env, api_text_option(b->h, OPT_FLOWPEERS), b->node);
 	t->clock.known = t->nodes.n < 2; /* nobody else's time matters */
 	t->tag = t->nodes.tag;
@@ -261,7 +261,7 @@ PROBE_PATH void beam_flow_called(const struct beam_event *ev, const struct beam_
 
 	if (f != NULL && !f->told && f->process == ev->cur.key)
 		tell_begin(ev, fn, f, id);
-	else if (t != NULL && (f == NULL || !fn->asks_flow))
+	else if (t != NULL && (f == NULL || !beam_fn_has(fn, TRAIT_ASKS_FLOW)))
 		leave(ev, ev->cur.key);
 }
 
@@ -361,7 +361,7 @@ PROBE_PATH static struct flow *next_hop(
 		m->id = 0; /* it has got another token, and no event has told */
 	if (f == NULL || m->id == 0)
 		return NULL;
-	if (atomic_load_explicit(&f->hops, memory_order_relaxed) >= ev->b->flow_hops) {
+	if (atomic_load_explicit(&f->hops, memory_order_relaxed) >= ev->b->flows->hops) {
 		atomic_store_explicit(&f->cut, true, memory_order_relaxed);
 		lose(ev->b, DROP_FLOWHOPS);
 		return NULL;
@@ -654,7 +654,7 @@ PROBE_PATH void beam_flow_event(const struct beam_event *ev)
 		return;
 	ours = flow_label_is_ours(&t->nodes, ev->env, ev->argv[2]);
 	if (!ours && !flow_label_was_ours(ev->env, ev->argv[2])) { /* of somebody else */
-		atomic_store_explicit(&ev->b->foreign_tokens, true, memory_order_relaxed);
+		atomic_store_explicit(&t->foreign, true, memory_order_relaxed);
 		return;
 	}
 	if (!get_signal(ev->env, ev->argv[3], &s, &sent, &received))

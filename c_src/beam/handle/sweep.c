@@ -45,7 +45,7 @@ static bool is_dead(void *env, uint64_t key)
 
 static bool sweep_self(struct beam_handle *b, uint64_t *at, ErlNifEnv *env)
 {
-	return !b->self || en_self_sweep(b->en, at, CHAINS, is_dead, env);
+	return !beam_tracks(b, TRACK_SELF) || en_self_sweep(b->en, at, CHAINS, is_dead, env);
 }
 
 static bool sweep_procs(struct beam_handle *b, uint64_t *at, ErlNifEnv *env)
@@ -127,7 +127,7 @@ ERL_NIF_TERM nif_sweep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	ERL_NIF_TERM next = atom_infinity;
 
 	WITH_HANDLE(b)
-	if (!b->exits && en_state(b->en) == EN_RUNNING)
+	if (!beam_tracks(b, TRACK_EXITS) && en_state(b->en) == EN_RUNNING)
 		next = enif_make_uint64(env, sweep(b, env));
 	enif_mutex_unlock(b->lock);
 	return next;

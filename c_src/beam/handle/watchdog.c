@@ -57,15 +57,15 @@
 /* Nobody looks after the handle: its events end. (A node that was stopped beats as it goes on.) */
 static void look_at_beat(struct beam_handle *b, uint64_t now)
 {
-	uint64_t beat = atomic_load_explicit(&b->beat, memory_order_relaxed);
-	uint64_t stale = atomic_load_explicit(&b->stale, memory_order_relaxed);
+	uint64_t beat = atomic_load_explicit(&b->beat.at, memory_order_relaxed);
+	uint64_t stale = atomic_load_explicit(&b->beat.stale, memory_order_relaxed);
 
-	if (likely(beat == 0 || now < beat + b->patience))
+	if (likely(beat == 0 || now < beat + b->beat.patience))
 		return;
 	if (stale < beat) {
-		atomic_store_explicit(&b->stale, now, memory_order_relaxed);
-	} else if (now > stale + b->patience / SURE) {
-		atomic_store_explicit(&b->ended, ENDED_STALL, memory_order_relaxed);
+		atomic_store_explicit(&b->beat.stale, now, memory_order_relaxed);
+	} else if (now > stale + b->beat.patience / SURE) {
+		atomic_store_explicit(&b->beat.ended, ENDED_STALL, memory_order_relaxed);
 		beam_halt(b);
 	}
 }
@@ -141,7 +141,9 @@ PROBE_PATH __attribute__((noinline)) void beam_cost_timed(
 		all += n * vm_part(argv);
 	s->last = took(ns, argv);
 	atomic_store_explicit(&s->ns, all, memory_order_relaxed);
-	s->left = s->batch = b->costs || ns > COSTLY ? 0 : 127 + (uint32_t)(s->timed >> 4) % 128;
+	s->left = s->batch = beam_tracks(b, TRACK_COST) || ns > COSTLY
+				     ? 0
+				     : 127 + (uint32_t)(s->timed >> 4) % 128;
 	look_at_beat(b, now);
 }
 
@@ -172,7 +174,7 @@ static uint64_t off_of(unsigned slot)
 static uint64_t cost_of(struct beam_handle *b)
 {
 	return events_of(b->number % BEAM_HANDLES) + en_own_cost(b->en) +
-	       VM_COUNT * atomic_load(&b->counted_calls);
+	       VM_COUNT * atomic_load(&b->cost.counted);
 }
 
 /* ns that all threads of the node have run. */
@@ -190,21 +192,21 @@ void beam_watchdog_go(struct beam_handle *b)
 
 	measure_reading();
 	b->watchdog = (struct beam_watchdog){
-		.window[0] = {now, cost, cpu_time(), atomic_load(&b->around)},
+		.window[0] = {now, cost, cpu_time(), atomic_load(&b->cost.around)},
 		.n = 1,
 		.read = now,
 		.looked = now};
-	b->patience = api_option(b->h, OPT_WATCHTIME);
-	atomic_store(&b->beat, 0);
-	atomic_store(&b->stale, 0);
+	b->beat.patience = api_option(b->h, OPT_WATCHTIME);
+	atomic_store(&b->beat.at, 0);
+	atomic_store(&b->beat.stale, 0);
 }
 
 void beam_watchdog_read(struct beam_handle *b)
 {
 	b->watchdog.read = en_now();
 	b->watchdog.drops = api_lost(b->h);
-	if (atomic_load(&b->beat) != 0)
-		atomic_store(&b->beat, b->watchdog.read);
+	if (atomic_load(&b->beat.at) != 0)
+		atomic_store(&b->beat.at, b->watchdog.read);
 }
 
 static struct beam_window *window(struct beam_watchdog *w, unsigned n)
@@ -240,12 +242,12 @@ static void look_at_cost(struct beam_handle *b, uint64_t now, unsigned scheduler
 
 	if (now - window(w, w->n - 1)->at < api_option(b->h, OPT_WATCHTIME) / BEAM_WINDOWS)
 		return; /* this window is not over */
-	here = (struct beam_window){now, cost_of(b), cpu_time(), atomic_load(&b->around)};
+	here = (struct beam_window){now, cost_of(b), cpu_time(), atomic_load(&b->cost.around)};
 	w->permille = permille(window(w, w->n - 1), &here, schedulers, true);
 	if (w->n > BEAM_WINDOWS) {
 		w->mean = permille(window(w, w->n), &here, schedulers, false); /* the oldest */
 		if (limit != 0 && w->mean > 10 * limit)
-			atomic_store(&b->ended, ENDED_COST);
+			atomic_store(&b->beat.ended, ENDED_COST);
 	}
 	*window(w, w->n++) = here;
 }
@@ -255,13 +257,13 @@ static void look_at_reader(struct beam_handle *b, uint64_t now)
 	uint64_t silence = api_option(b->h, OPT_SILENCE);
 
 	if (silence != 0 && now - b->watchdog.read > silence && api_lost(b->h) > b->watchdog.drops)
-		atomic_store(&b->ended, ENDED_SILENCE);
+		atomic_store(&b->beat.ended, ENDED_SILENCE);
 }
 
 /* ms until the next look: as many as are given, but it must come by in time. */
 static unsigned in_time(const struct beam_handle *b, unsigned ms)
 {
-	uint64_t most = b->patience / BEATS / 1000000;
+	uint64_t most = b->beat.patience / BEATS / 1000000;
 
 	if (most < LOOK_MS)
 		return LOOK_MS;
@@ -283,7 +285,7 @@ static void why(struct beam_handle *b, char *buf, size_t size)
 {
 	double watchtime = (double)api_option(b->h, OPT_WATCHTIME) / 1e9;
 
-	switch (atomic_load(&b->ended)) {
+	switch (atomic_load(&b->beat.ended)) {
 	case ENDED_COST:
 		snprintf(buf, size,
 			"Abort due to systemic unresponsiveness: probes took %u %% of the "
@@ -328,8 +330,8 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		schedulers = 1;
 	if (!enif_get_uint(env, argv[2], &ms) || ms < LOOK_MS)
 		ms = LOOK_MS;
-	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live))
-		atomic_store(&b->beat, now);
+	if (atomic_load(&b->beat.ended) == ENDED_NOT && atomic_load(&b->live))
+		atomic_store(&b->beat.at, now);
 	/* without the lock of the handle: whoever has it may hold it long */
 	en_look_at_handler();
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
@@ -342,13 +344,13 @@ ERL_NIF_TERM nif_watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		enif_mutex_unlock(b->lock);
 		return enif_make_tuple2(env, atom_error, atom_closed);
 	}
-	if (atomic_load(&b->ended) == ENDED_NOT && atomic_load(&b->live)) {
+	if (atomic_load(&b->beat.ended) == ENDED_NOT && atomic_load(&b->live)) {
 		look_at_cost(b, now, schedulers);
 		look_at_reader(b, now);
 		if (are_few(b, now) && ms < REST_MS)
 			ms = REST_MS;
 	}
-	if (atomic_load(&b->ended) != ENDED_NOT) {
+	if (atomic_load(&b->beat.ended) != ENDED_NOT) {
 		beam_set_live(b, false);
 		state = atom_aborted;
 		why(b, buf, sizeof(buf));
@@ -383,7 +385,7 @@ ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
 		ret = enif_make_tuple3(env,
 			enif_make_uint64(env, cost_of(b) - off_of(b->number % BEAM_HANDLES) +
-						      atomic_load(&b->reading)),
+						      atomic_load(&b->cost.reading)),
 			enif_make_uint64(env, cpu_time()), enif_make_uint64(env, en_fired(b->en)));
 	beam_leave();
 	return ret;
@@ -401,7 +403,7 @@ ERL_NIF_TERM nif_took(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return enif_make_badarg(env);
 	b = beam_enter_live(number);
 	if (b != NULL)
-		atomic_fetch_add(&b->around, (int64_t)ns);
+		atomic_fetch_add(&b->cost.around, (int64_t)ns);
 	beam_leave();
 	return atom_ok;
 }

@@ -20,11 +20,27 @@ struct beam_handle;
 /* Why the watchdog ended a script. */
 enum { ENDED_NOT, ENDED_COST, ENDED_STALL, ENDED_SILENCE };
 
+/* Does somebody look after the handle? Events read it. */
+struct beam_beat {
+	_Atomic uint64_t at;	/* ns: its process did; 0: nobody has to */
+	_Atomic uint64_t stale; /* ns: since when events find that too old */
+	uint64_t patience;	/* ns: the oldest that is all right */
+	_Atomic int ended;	/* by the watchdog: why */
+};
+
+/* What a script takes besides its events, in ns of processor time. */
+struct beam_cost {
+	_Atomic uint64_t reading; /* results */
+	_Atomic int64_t around;	  /* its firings: asking for objects, taking samples */
+	_Atomic uint64_t counted; /* calls that the VM counted (counters.c) */
+	uint64_t counted_from;	  /* ns: when reading the VM's counters began */
+};
+
 /* watchdog.c: what it has seen so far. */
 #define BEAM_WINDOWS 10 /* of a watchtime */
 struct beam_window {
 	uint64_t at, cost, cpu; /* ns: when; by then: what the script took, what the node did */
-	int64_t around;		/* what the script took besides (beam_handle.h) */
+	int64_t around;		/* what the script took besides (struct beam_cost) */
 };
 struct beam_watchdog {
 	struct beam_window window[BEAM_WINDOWS + 1]; /* the last ones, in a ring */

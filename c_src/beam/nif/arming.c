@@ -19,7 +19,7 @@
 #include "beam/nif.h"
 #include "beam/proc/vtime.h"
 #include "beam/sample/sampler_wall.h"
-#include "beam/state/things.h"
+#include "beam/state/state_provider.h"
 #include "beam/vm/layout.h"
 #include "beam/vm/own_name.h"
 #include "engine/engine.h"
@@ -32,6 +32,7 @@
 enum beam_need {
 #define NEED(ID, name, events, for_what) NEED_##ID,
 #define NEED_VALUE(ID, name, type)	 NEED_##ID,
+#define TRACK(ID)
 #include "beam/needs.def"
 };
 
@@ -58,6 +59,7 @@ static const struct {
 } need_defs[] = {
 #define NEED(ID, name, events, for_what) [NEED_##ID] = {#name, events},
 #define NEED_VALUE(ID, name, type)	 [NEED_##ID] = {#name, 0},
+#define TRACK(ID)
 #include "beam/needs.def"
 };
 
@@ -80,13 +82,17 @@ static const char *kind_of(const struct beam_fn *fn)
 {
 	if (fn->number != 0)
 		return "fast";
-	if (fn->follow)
-		return fn->tells ? "follow_exception" : fn->nval > 0 ? "follow_return" : "follow";
-	if (fn->tells)
-		return fn->label ? "label_exception" : "exception";
-	if (fn->label)
+	if (beam_fn_has(fn, TRAIT_FOLLOW))
+		return beam_fn_has(fn, TRAIT_TELLS) ? "follow_exception"
+		       : fn->nval > 0		    ? "follow_return"
+						    : "follow";
+	if (beam_fn_has(fn, TRAIT_TELLS))
+		return beam_fn_has(fn, TRAIT_LABEL) ? "label_exception" : "exception";
+	if (beam_fn_has(fn, TRAIT_LABEL))
 		return fn->nval > 0 ? "label_return" : "label";
-	return fn->nval > 0 || fn->notes ? "return" : fn->local ? "local" : "global";
+	return fn->nval > 0 || beam_fn_has(fn, TRAIT_NOTES) ? "return"
+	       : beam_fn_has(fn, TRAIT_LOCAL)		    ? "local"
+							    : "global";
 }
 
 static void need_pattern(struct needs *n, const struct beam_fn *fn)
@@ -124,13 +130,7 @@ static bool is_end(enum beam_route route)
 	return route == ROUTE_RETURN || route == ROUTE_EXCEPTION;
 }
 
-/* These two write only what is not so yet: events may be looking. */
-static void set(bool *flag, bool on)
-{
-	if (on && !*flag)
-		*flag = true;
-}
-
+/* Written only if it is not so yet, as beam_track() and beam_fn_add() do: events may be looking. */
 static void put(struct en_probe **at, struct en_probe *p)
 {
 	if (*at != p)
@@ -144,7 +144,8 @@ static bool is_bare(const struct beam_handle *b, const struct prog_uses *u)
 }
 
 /* What the only probe of an event needs, if it has one clause that runs by itself. */
-static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, struct en_probe *p)
+static void look_at_only(struct beam_handle *b, struct beam_fn *fn, struct beam_sole *o,
+	enum beam_fn_trait reads_pid, struct en_probe *p)
 {
 	const struct en_ecblist *l = atomic_load(&p->ecbs);
 	const struct en_ecb *ecb = l->ecb;
@@ -161,7 +162,7 @@ static void look_at_only(struct beam_handle *b, struct beam_sole *o, bool *pid, 
 	o->probe = p;
 	o->id = ecb->id;
 	o->epid = ecb->epid;
-	*pid = p->argmask & ARG_BIT(FUNCTION_ENTRY, process);
+	beam_fn_put(fn, reads_pid, p->argmask & ARG_BIT(FUNCTION_ENTRY, process));
 	o->clause = c;
 }
 
@@ -214,7 +215,8 @@ static const char *why_traced(const struct beam_fn *fn)
 		return beam_probedefs[BP_GLOBAL_FUNCTION_ENTRY].name;
 	if (follows(fn))
 		return "follow()";
-	return fn->user != 0 || fn->hibernate ? "traced for another probe" : NULL;
+	return fn->user != 0 || beam_fn_has(fn, TRAIT_HIBERNATE) ? "traced for another probe"
+								 : NULL;
 }
 
 /* Note what a function's events fire. */
@@ -222,9 +224,10 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 {
 	unsigned nentry = 0, nret = 0, nval = 0, nexc = 0;
 	bool fast = b->fast && why_traced(fn) == NULL;
-	bool local = fn->user != 0 || ((fn->label || fn->notes) && !fast), keep = fn->notes;
-	bool values = fn->notes, tells, asks = fn->label || fn->notes;
-	bool all = fn->notes && fn->mod == atom_erlang; /* of timers */
+	bool notes = beam_fn_has(fn, TRAIT_NOTES), label = beam_fn_has(fn, TRAIT_LABEL);
+	bool local = fn->user != 0 || ((label || notes) && !fast), keep = notes;
+	bool values = notes, tells, asks = label || notes;
+	bool all = notes && fn->mod == atom_erlang; /* of timers */
 	uint8_t how = fn->fast;
 
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
@@ -233,25 +236,25 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		uint32_t pbis;
 		bool noted;
 
-		if (p == NULL || !en_enabled(p) || fn->counted)
+		if (p == NULL || !en_enabled(p) || beam_fn_has(fn, TRAIT_COUNTED))
 			continue;
-		set(&b->vts, uses_var(&p->uses, BI_VTIMESTAMP));
+		beam_track(b, TRACK_VTIME, uses_var(&p->uses, BI_VTIMESTAMP));
 		pbis = pbis_of(BP_FUNCTIONS + i, p->uses.pbis, p->argmask, &noted);
 		note_pbis(n, pbis);
 		n->args |= noted;
 		n->stacks |= p->uses.ustack;
 		asks |= p->uses.ustack || reads_args(pbis) || READS_PBI(pbis, ERLRET);
-		set(&b->depth, reads_depth(i, p->argmask));
+		beam_track(b, TRACK_DEPTH, reads_depth(i, p->argmask));
 		local |= route != ROUTE_GLOBAL && !fast;
 		all |= is_end(route) && reads_args(pbis);
 		keep |= all || noted;
 		values |= route == ROUTE_RETURN && READS_PBI(pbis, ERLRET);
-		if (!fast && route == ROUTE_RETURN && (READS_PBI(pbis, ERLRET) || fn->notes)) {
+		if (!fast && route == ROUTE_RETURN && (READS_PBI(pbis, ERLRET) || notes)) {
 			put(&fn->val[nval++], p);
 			continue;
 		}
-		set(&b->returns, is_end(route) && !fast);
-		set(&b->exceptions, route == ROUTE_EXCEPTION && !fast);
+		beam_track(b, TRACK_RETURNS, is_end(route) && !fast);
+		beam_track(b, TRACK_EXCEPTIONS, route == ROUTE_EXCEPTION && !fast);
 		if (route == ROUTE_EXCEPTION)
 			put(&fn->exc[nexc++], p);
 		else if (route == ROUTE_RETURN)
@@ -259,31 +262,33 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 		else
 			put(&fn->entry[nentry++], p);
 	}
-	set(&fn->follow, follows(fn));
-	set(&fn->asks_flow, asks_flow(fn));
-	__atomic_store_n(&fn->local, local, __ATOMIC_RELAXED);
+	beam_fn_add(fn, TRAIT_FOLLOW, follows(fn));
+	beam_fn_add(fn, TRAIT_ASKS_FLOW, asks_flow(fn));
+	beam_fn_put(fn, TRAIT_LOCAL, local);
 	/* beside those that tell of exceptions, those that tell what they return do so too */
-	tells = !fast && (nexc > 0 || (nval > 0 && b->exceptions));
-	set(&fn->tells, tells);
-	set(&fn->keep, keep);
-	set(&fn->keep_all, all);
-	set(&fn->special,
-		fn->user != 0 || fn->hibernate || fn->label || fn->follow || keep || tells || fast);
-	set(&b->keeps, keep);
-	set(&b->depth, keep); /* arguments are kept by the depth of the call */
-	if (fast && (nentry + nret + nexc > 0 || fn->label || fn->notes) && fn->number == 0) {
-		fn->end_asks = asks;
-		fn->own_frame = values;
+	tells = !fast && (nexc > 0 || (nval > 0 && beam_tracks(b, TRACK_EXCEPTIONS)));
+	beam_fn_add(fn, TRAIT_TELLS, tells);
+	beam_fn_add(fn, TRAIT_KEEP, keep);
+	beam_fn_add(fn, TRAIT_KEEP_ALL, all);
+	beam_fn_add(fn, TRAIT_SPECIAL,
+		fn->user != 0 || beam_fn_has(fn, TRAIT_HIBERNATE) || label ||
+			beam_fn_has(fn, TRAIT_FOLLOW) || keep || tells || fast);
+	beam_track(b, TRACK_ARGS, keep);
+	beam_track(b, TRACK_DEPTH, keep); /* arguments are kept by the depth of the call */
+	if (fast && (nentry + nret + nexc > 0 || label || notes) && fn->number == 0) {
+		beam_fn_put(fn, TRAIT_END_ASKS, asks);
+		beam_fn_put(fn, TRAIT_OWN_FRAME, values);
 		fn->number = fast_number(fn, b->number);
 		n->nomem |= fn->number == 0;
-		how = FAST_TAKES | (asks ? FAST_ASKS : 0) | (keep || fn->label ? FAST_MORE : 0) |
-		      (nret + nexc > 0 || fn->notes || b->depth ? FAST_FRAMED : 0);
+		how = FAST_TAKES | (asks ? FAST_ASKS : 0) | (keep || label ? FAST_MORE : 0) |
+		      (nret + nexc > 0 || notes || beam_tracks(b, TRACK_DEPTH) ? FAST_FRAMED : 0);
 	}
 	if (nentry == 1)
-		look_at_only(b, &fn->call, &fn->call_pid, fn->entry[0]);
+		look_at_only(b, fn, &fn->call, TRAIT_CALL_PID, fn->entry[0]);
 	if (nret == 1 && !keep) {
-		set(&fn->end_mfa, fn->ret[0]->argmask & ARG_BIT(FUNCTION_ENTRY, function));
-		look_at_only(b, &fn->end, &fn->end_pid, fn->ret[0]);
+		beam_fn_add(
+			fn, TRAIT_END_MFA, fn->ret[0]->argmask & ARG_BIT(FUNCTION_ENTRY, function));
+		look_at_only(b, fn, &fn->end, TRAIT_END_PID, fn->ret[0]);
 		fn->end_func = fn->ret[0]->func;
 	}
 	/* events may look at it: what they count is there before the count */
@@ -292,7 +297,7 @@ static void look_at(struct beam_handle *b, struct needs *n, struct beam_fn *fn)
 	__atomic_store_n(&fn->nret, (uint8_t)nret, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->nentry, (uint8_t)nentry, __ATOMIC_RELEASE);
 	__atomic_store_n(&fn->fast, fn->number != 0 ? how : 0, __ATOMIC_RELEASE);
-	fn->ready = true;
+	beam_fn_add(fn, TRAIT_READY, true);
 }
 
 static bool has_probes(const struct beam_fn *fn)
@@ -302,7 +307,8 @@ static bool has_probes(const struct beam_fn *fn)
 
 static bool is_armed(const struct beam_fn *fn)
 {
-	return has_probes(fn) || fn->user != 0 || fn->hibernate || fn->label || fn->notes;
+	return has_probes(fn) || fn->user != 0 || beam_fn_has(fn, TRAIT_HIBERNATE) ||
+	       beam_fn_has(fn, TRAIT_LABEL) || beam_fn_has(fn, TRAIT_NOTES);
 }
 
 /*
@@ -323,23 +329,26 @@ static void look_at_later(struct beam_handle *b, struct needs *n)
 					continue;
 				any = true;
 				counted &= prog->clauses[i]->countable;
-				b->vts |= uses_var(&prog->clauses[i]->uses, BI_VTIMESTAMP);
-				b->depth |=
-					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args);
+				beam_track(b, TRACK_VTIME,
+					uses_var(&prog->clauses[i]->uses, BI_VTIMESTAMP));
+				beam_track(b, TRACK_DEPTH,
+					reads_depth(k - BP_FUNCTIONS, prog->clauses[i]->uses.args));
 				pbis = pbis_of(k, prog->clauses[i]->uses.pbis,
 					prog->clauses[i]->uses.args, &noted);
-				b->exceptions |=
-					!b->fast && beam_probedefs[k].route == ROUTE_EXCEPTION;
-				b->returns |= !b->fast && beam_probedefs[k].route == ROUTE_RETURN &&
-					      !READS_PBI(pbis, ERLRET);
-				b->keeps |= is_end(beam_probedefs[k].route) &&
-					    (reads_args(pbis) || noted);
+				beam_track(b, TRACK_EXCEPTIONS,
+					!b->fast && beam_probedefs[k].route == ROUTE_EXCEPTION);
+				beam_track(b, TRACK_RETURNS,
+					!b->fast && beam_probedefs[k].route == ROUTE_RETURN &&
+						!READS_PBI(pbis, ERLRET));
+				beam_track(b, TRACK_ARGS,
+					is_end(beam_probedefs[k].route) &&
+						(reads_args(pbis) || noted));
 				note_pbis(n, pbis);
 				n->stacks |= prog->clauses[i]->uses.ustack;
 			}
 	if (!any)
 		return;
-	b->depth |= b->keeps;
+	beam_track(b, TRACK_DEPTH, beam_tracks(b, TRACK_ARGS));
 	/* where all are counted so far (counters.c), processes are traced when need be */
 	n->route[ROUTE_LOCAL] |= !counted && !b->fast;
 	need(n, NEED_MODULES);
@@ -386,14 +395,15 @@ static void look_at_hibernate(struct beam_handle *b, struct needs *n)
 	struct en_probe *p = b->probe[BP_PROCESS_HIBERNATE];
 	struct beam_fn *fn;
 
-	b->hibernate = en_enabled(p);
-	b->hibernate_loops = otp_release() >= HIBERNATE_0;
-	if (!b->hibernate || !(p->argmask & ARG_BIT(PROCESS_HIBERNATE, function)))
+	beam_track_only(b, TRACK_HIBERNATE, en_enabled(p));
+	beam_track_only(b, TRACK_HIBERNATE_LOOPS, otp_release() >= HIBERNATE_0);
+	if (!beam_tracks(b, TRACK_HIBERNATE) ||
+		!(p->argmask & ARG_BIT(PROCESS_HIBERNATE, function)))
 		return;
 	fn = beam_function_need(&b->fns, b->en, n->env, atom_proc_lib, atom_hibernate, 3);
 	n->nomem |= fn == NULL;
 	if (fn != NULL)
-		fn->hibernate = true;
+		beam_fn_add(fn, TRAIT_HIBERNATE, true);
 	n->args = true;
 }
 
@@ -403,7 +413,7 @@ static bool reads_pbi(const struct beam_handle *b, enum prog_pbi pbi)
 	const struct prog *prog = api_program(b->h);
 
 	for (unsigned i = 0; i < prog->nclauses; i++)
-		if ((prog->clauses[i]->uses.pbis >> pbi & 1) && !things_only(prog->clauses[i]))
+		if ((prog->clauses[i]->uses.pbis >> pbi & 1) && !beam_state_only(prog->clauses[i]))
 			return true;
 	return false;
 }
@@ -420,7 +430,7 @@ static bool only_samples(const struct beam_handle *b, const struct needs *n)
 	for (int i = 0; i < ROUTE_NONE; i++)
 		if (n->route[i])
 			return false;
-	return b->samples && b->nwants == 0;
+	return beam_tracks(b, TRACK_SAMPLES) && b->wants->n == 0;
 }
 
 /* The application sets them for people to see, but may have put what its users sent into them. */
@@ -444,7 +454,7 @@ static void look_at_names(struct beam_handle *b, struct needs *n)
 	fn = beam_function_need(&b->fns, b->en, n->env, atom_proc_lib, atom_set_label, 1);
 	n->nomem |= fn == NULL;
 	if (fn != NULL)
-		fn->label = true;
+		beam_fn_add(fn, TRAIT_LABEL, true);
 }
 
 /* Is a probe of certain functions enabled? */
@@ -476,8 +486,10 @@ static void look_at_tables(struct beam_handle *b, struct needs *n)
 	made = beam_function_need(&b->fns, b->en, n->env, atom_ets, atom_new, 2);
 	found = beam_function_need(&b->fns, b->en, n->env, atom_ets, atom_whereis, 1);
 	n->nomem |= made == NULL || found == NULL;
-	if (made != NULL && found != NULL)
-		made->notes = found->notes = true;
+	if (made != NULL && found != NULL) {
+		beam_fn_add(made, TRAIT_NOTES, true);
+		beam_fn_add(found, TRAIT_NOTES, true);
+	}
 	n->args = true;
 }
 
@@ -500,11 +512,12 @@ static void look_at_timers(struct beam_handle *b, struct needs *n)
 
 		n->nomem |= fn == NULL;
 		if (fn != NULL)
-			fn->notes = true;
+			beam_fn_add(fn, TRAIT_NOTES, true);
 	}
 	n->args = true;
-	need(n, en_enabled(b->probe[BP_MESSAGE_QUEUED]) || b->hibernate ? NEED_TIMERS_TOO
-									: NEED_TIMERS);
+	need(n, en_enabled(b->probe[BP_MESSAGE_QUEUED]) || beam_tracks(b, TRACK_HIBERNATE)
+			? NEED_TIMERS_TOO
+			: NEED_TIMERS);
 }
 
 /* Do scripts read these arguments of an enabled probe? */
@@ -556,14 +569,16 @@ static void look_at_probes(struct beam_handle *b, struct needs *n)
 	for (int i = 0; i < BP_FUNCTIONS; i++)
 		if (en_enabled(b->probe[i])) {
 			n->route[beam_probedefs[i].route] = true;
-			b->vts |= uses_var(&b->probe[i]->uses, BI_VTIMESTAMP) &&
-				  beam_probedefs[i].route != ROUTE_NONE;
+			beam_track(b, TRACK_VTIME,
+				uses_var(&b->probe[i]->uses, BI_VTIMESTAMP) &&
+					beam_probedefs[i].route != ROUTE_NONE);
 			n->stacks |= b->probe[i]->uses.ustack;
 			n->pbis |= b->probe[i]->uses.pbis;
 		}
-	n->stacks |= b->sampled_stacks;
-	b->heaps = en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
-		   en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]);
+	n->stacks |= beam_tracks(b, TRACK_SAMPLED_STACKS);
+	beam_track_only(b, TRACK_HEAPS,
+		en_enabled(b->probe[BP_PROCESS_HEAP_GROW]) ||
+			en_enabled(b->probe[BP_PROCESS_HEAP_SHRINK]));
 	for (unsigned i = 0; b->user != NULL && i < BP_NUSER; i++)
 		if (b->user[i] != NULL) {
 			n->stacks |= b->user[i]->uses.ustack;
@@ -578,23 +593,28 @@ static void look_at_functions(struct beam_handle *b, struct needs *n)
 			look_at(b, n, fn);
 			if (is_armed(fn)) {
 				n->route[ROUTE_LOCAL] |= fn->number == 0;
-				n->local |= fn->local;
-				n->values |= fn->nval > 0 || (fn->notes && fn->number == 0);
+				n->local |= beam_fn_has(fn, TRAIT_LOCAL);
+				n->values |= fn->nval > 0 ||
+					     (beam_fn_has(fn, TRAIT_NOTES) && fn->number == 0);
 				need_pattern(n, fn);
 			}
 			if (b->fast && has_probes(fn) && why_traced(fn) != NULL)
 				need_traced(n, fn, why_traced(fn));
 		}
 	/* what has ended must be seen: a call further down the stack need not be a deeper one */
-	b->returns |= b->exceptions || (b->depth && n->local && !n->values);
-	b->stacks = b->returns || b->depth;
+	beam_track(b, TRACK_RETURNS,
+		beam_tracks(b, TRACK_EXCEPTIONS) ||
+			(beam_tracks(b, TRACK_DEPTH) && n->local && !n->values));
+	beam_track_only(
+		b, TRACK_STACKS, beam_tracks(b, TRACK_RETURNS) || beam_tracks(b, TRACK_DEPTH));
 	/* What functions return is told by frames of return_trace, which come between those of
 	 * return_to: not every call has one of these then. */
-	b->marked = b->returns && !reads_pbi(b, PBI_ERLRET) && !n->values;
-	if (b->depth && !b->returns)
+	beam_track_only(b, TRACK_MARKED,
+		beam_tracks(b, TRACK_RETURNS) && !reads_pbi(b, PBI_ERLRET) && !n->values);
+	if (beam_tracks(b, TRACK_DEPTH) && !beam_tracks(b, TRACK_RETURNS))
 		beam_session_set(b->number % BEAM_HANDLES, BEAM_NO_FRAMES);
-	b->vtimestamp = b->vts ? beam_vtimestamp : NULL;
-	b->lines = api_option(b->h, OPT_STACKLINES) != 0;
+	b->vtimestamp = beam_tracks(b, TRACK_VTIME) ? beam_vtimestamp : NULL;
+	beam_track_only(b, TRACK_LINES, api_option(b->h, OPT_STACKLINES) != 0);
 }
 
 /* Does a clause follow, or ask for the flow of its process? */
@@ -610,9 +630,10 @@ static void need_calls(const struct beam_handle *b, struct needs *n)
 		need(n, NEED_CALL);
 	if (n->route[ROUTE_LOCAL] && !n->args)
 		need(n, NEED_ARITY);
-	if (b->returns)
+	if (beam_tracks(b, TRACK_RETURNS))
 		need(n, NEED_RETURN_TO);
-	if (b->returns || b->depth || n->stacks || needs_flows(n))
+	if (beam_tracks(b, TRACK_RETURNS) || beam_tracks(b, TRACK_DEPTH) || n->stacks ||
+		needs_flows(n))
 		need(n, NEED_LAYOUT);
 	if (n->stacks)
 		need(n, NEED_STACKS);
@@ -633,7 +654,7 @@ static bool keeps_processes(const struct beam_handle *b, const struct needs *n, 
 	bool any = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
 		   n->route[ROUTE_GC] || n->route[ROUTE_LOCAL] || b->fast;
 
-	return table || n->proc_names || (b->self && any);
+	return table || n->proc_names || (beam_tracks(b, TRACK_SELF) && any);
 }
 
 /*
@@ -645,7 +666,8 @@ static bool keeps_processes(const struct beam_handle *b, const struct needs *n, 
 static bool needs_exits(const struct beam_handle *b, const struct needs *n)
 {
 	bool flagged = n->route[ROUTE_SEND] || n->route[ROUTE_RECEIVE] || n->route[ROUTE_RUNNING] ||
-		       n->route[ROUTE_GC] || b->vts || b->hibernate ||
+		       n->route[ROUTE_GC] || beam_tracks(b, TRACK_VTIME) ||
+		       beam_tracks(b, TRACK_HIBERNATE) ||
 		       (b->fast && n->route[ROUTE_LOCAL]); /* a function that is traced */
 	bool of_others = READS_PBI(n->pbis, ERLPEER) || READS_PBI(n->pbis, ERLPEERPROC) ||
 			 (reads_names(n) && monitors(n)) ||
@@ -657,21 +679,21 @@ static bool needs_exits(const struct beam_handle *b, const struct needs *n)
 
 static void need_processes(const struct beam_handle *b, struct needs *n, bool keeps)
 {
-	if (b->names.tab != NULL)
+	if (b->registered.names.tab != NULL)
 		need(n, NEED_NAMES);
 	if (n->proc_names)
-		need(n, b->exits ? NEED_PROC_NAMES : NEED_ASK_NAMES);
-	if (b->exits)
+		need(n, beam_tracks(b, TRACK_EXITS) ? NEED_PROC_NAMES : NEED_ASK_NAMES);
+	if (beam_tracks(b, TRACK_EXITS))
 		need(n, NEED_PROCS);
-	else if (keeps || (b->self && (monitors(n) || things_enabled(b))))
+	else if (keeps || (beam_tracks(b, TRACK_SELF) && (monitors(n) || beam_state_enabled(b))))
 		need(n, NEED_SWEEP);
-	if (n->route[ROUTE_RUNNING] || b->vts)
+	if (n->route[ROUTE_RUNNING] || beam_tracks(b, TRACK_VTIME))
 		need(n, NEED_RUNNING_PROCS);
 	if (reads(b, BP_PROCESS_UNSCHEDULED, ARG_BIT(PROCESS_UNSCHEDULED, runnable)))
 		need(n, NEED_RUN_STATE);
 	if (n->route[ROUTE_SEND])
 		need(n, NEED_SEND);
-	if (n->route[ROUTE_RECEIVE] || b->hibernate)
+	if (n->route[ROUTE_RECEIVE] || beam_tracks(b, TRACK_HIBERNATE))
 		need(n, NEED_RECEIVE);
 	if (n->route[ROUTE_GC])
 		need(n, NEED_GARBAGE_COLLECTION);
@@ -714,10 +736,10 @@ static void need_others(struct beam_handle *b, struct needs *n)
 
 	if (wall != 0)
 		need_value(n, NEED_WALL, enif_make_uint64(n->env, wall));
-	if (things_enabled(b))
+	if (beam_state_enabled(b))
 		need_value(n, NEED_STATE_BUDGET,
 			enif_make_uint64(n->env, api_option(b->h, OPT_STATEBUDGET)));
-	n->list = things_needs(b, n->env, n->list);
+	n->list = beam_state_needs(b, n->env, n->list);
 	need_monitor(b, n);
 	if (n->route[ROUTE_NODES])
 		need(n, NEED_MONITOR_NODES);
@@ -746,7 +768,7 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 		b->clauses = calloc(api_program(b->h)->nclauses + 1, sizeof(*b->clauses));
 	if (b->clauses == NULL)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
-	b->self = api_has_self(b->h);
+	beam_track_only(b, TRACK_SELF, api_has_self(b->h));
 	if (b->fast) {
 		join(b);
 		if (!b->fast)
@@ -756,27 +778,30 @@ ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_
 	look_at_probes(b, &n);
 	look_at_user(b, &n);
 	look_at_hibernate(b, &n);
-	b->costs = reads_pbi(b, PBI_ERLCOST);
+	beam_track_only(b, TRACK_COST, reads_pbi(b, PBI_ERLCOST));
 	look_at_drivers(b, &n);
 	look_at_names(b, &n);
 	n.holders = en_enabled(b->probe[BP_MESSAGE_UNDELIVERED]);
 	look_at_tables(b, &n);
 	look_at_timers(b, &n);
 	look_at_functions(b, &n);
-	table = b->stacks || b->vts || b->heaps || b->hibernate;
+	table = beam_tracks(b, TRACK_STACKS) || beam_tracks(b, TRACK_VTIME) ||
+		beam_tracks(b, TRACK_HEAPS) || beam_tracks(b, TRACK_HIBERNATE);
 	keeps = keeps_processes(b, &n, table);
 	flows = needs_flows(&n);
-	b->exits =
-		n.route[ROUTE_PROCS] || flows || ((keeps || reads_names(&n)) && needs_exits(b, &n));
-	n.nomem |= b->keeps && b->procs.kept.tab == NULL && beam_kept_init(&b->procs.kept) < 0;
+	beam_track_only(b, TRACK_EXITS,
+		n.route[ROUTE_PROCS] || flows ||
+			((keeps || reads_names(&n)) && needs_exits(b, &n)));
+	n.nomem |= beam_tracks(b, TRACK_ARGS) && b->procs.kept.tab == NULL &&
+		   beam_kept_init(&b->procs.kept) < 0;
 	n.nomem |= table && b->procs.tab == NULL && beam_procs_init(&b->procs, process_limit) < 0;
 	if (flows && b->flows == NULL)
 		rc = beam_flows_init(b, env, process_limit);
 	n.nomem |= rc < 0;
-	n.nomem |= !n.nomem && b->exits && reads_names(&n) && b->names.tab == NULL &&
-		   beam_names_init(&b->names) < 0;
-	n.nomem |=
-		!n.nomem && n.holders && b->holders.tab == NULL && beam_names_init(&b->holders) < 0;
+	n.nomem |= !n.nomem && beam_tracks(b, TRACK_EXITS) && reads_names(&n) &&
+		   b->registered.names.tab == NULL && beam_names_init(&b->registered.names) < 0;
+	n.nomem |= !n.nomem && n.holders && b->registered.holders.tab == NULL &&
+		   beam_names_init(&b->registered.holders) < 0;
 	n.nomem |= !n.nomem && n.proc_names && b->proc_names.tab == NULL &&
 		   beam_proc_names_init(&b->proc_names, process_limit) < 0;
 	if (n.nomem)
@@ -802,7 +827,7 @@ ERL_NIF_TERM beam_module_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TE
 		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next) {
 			if (fn->mod != mod)
 				continue;
-			if (!fn->ready)
+			if (!beam_fn_has(fn, TRAIT_READY))
 				look_at(b, &n, fn);
 			if (is_armed(fn))
 				need_pattern(&n, fn);

@@ -70,7 +70,7 @@ static bool is_countable(const struct beam_fn *fn)
 {
 	bool any = false;
 
-	if (!fn->erlang || fn->user != 0 || fn->hibernate)
+	if (!beam_fn_has(fn, TRAIT_ERLANG) || fn->user != 0 || beam_fn_has(fn, TRAIT_HIBERNATE))
 		return false;
 	for (int i = 0; i < BP_NFUNCTIONS; i++) {
 		struct en_probe *p = fn->probe[i];
@@ -101,8 +101,8 @@ ERL_NIF_TERM nif_countable(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	for (unsigned i = 0; i < nbuckets; i++)
 		for (const struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
-			if ((argv[1] == all || argv[1] == fn->mod) && !fn->counted &&
-				is_countable(fn))
+			if ((argv[1] == all || argv[1] == fn->mod) &&
+				!beam_fn_has(fn, TRAIT_COUNTED) && is_countable(fn))
 				list = enif_make_list_cell(env, mfa_of(env, fn), list);
 	enif_mutex_unlock(b->lock);
 	return list;
@@ -133,7 +133,7 @@ ERL_NIF_TERM nif_counted(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 		if (fn == NULL)
 			continue;
-		fn->counted = true;
+		beam_fn_add(fn, TRAIT_COUNTED, true);
 		fn->last = 0;
 		__atomic_store_n(&fn->nentry, 0, __ATOMIC_RELEASE);
 	}
@@ -147,8 +147,10 @@ ERL_NIF_TERM nif_uncount(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	for (unsigned i = 0; i < b->fns.nbuckets; i++)
 		for (struct beam_fn *fn = b->fns.buckets[i]; fn != NULL; fn = fn->next)
-			if (fn->counted && fn->mod == argv[1])
-				fn->counted = fn->ready = false; /* extend() looks at it anew */
+			if (beam_fn_has(fn, TRAIT_COUNTED) && fn->mod == argv[1]) {
+				beam_fn_put(fn, TRAIT_COUNTED, false);
+				beam_fn_put(fn, TRAIT_READY, false); /* extend() looks at it anew */
+			}
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
 }
@@ -174,7 +176,7 @@ static bool grow(struct beam_handle *b, struct beam_fn *fn, uint64_t now)
 
 	if (times == 0 || fire(b, fn, times)) /* else it stays to be told */
 		fn->last = now;
-	atomic_fetch_add_explicit(&b->counted_calls, times, memory_order_relaxed);
+	atomic_fetch_add_explicit(&b->cost.counted, times, memory_order_relaxed);
 	return !anew;
 }
 
@@ -197,7 +199,7 @@ ERL_NIF_TERM nif_count(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 			!enif_get_uint64(env, count, &n))
 			continue;
 		fn = fn_of(b, env, mfa);
-		if (fn != NULL && fn->counted)
+		if (fn != NULL && beam_fn_has(fn, TRAIT_COUNTED))
 			anew += !grow(b, fn, n);
 	}
 	erltrace_snapshot(b->h, &e);
@@ -218,8 +220,8 @@ ERL_NIF_TERM nif_counting(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_HANDLE(b)
 	enif_get_atom(env, argv[1], what, sizeof(what), ERL_NIF_LATIN1);
 	switch (what[0]) {
-	case 's': b->read_from = en_now(); break;
-	case 'd': api_counters_read(b->h, b->read_from); break;
+	case 's': b->cost.counted_from = en_now(); break;
+	case 'd': api_counters_read(b->h, b->cost.counted_from); break;
 	case 'o': api_counters_end(b->h); break;
 	case 'p': ret = en_pending(b->en) ? atom_true : atom_false; break;
 	default: ret = beam_badarg(env); break;

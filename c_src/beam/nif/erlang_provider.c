@@ -17,7 +17,7 @@
 #include "beam/events/user.h"
 #include "beam/handle/beam_handle.h"
 #include "beam/sample/sampler.h"
-#include "beam/state/things.h"
+#include "beam/state/state_provider.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
@@ -101,8 +101,9 @@ static int erlang_init(struct en *en, void **data, struct et_error *e)
 	struct beam_handle *b = opening;
 
 	*data = b;
+	b->wants = calloc(1, sizeof(*b->wants));
 	b->host = calloc(1, sizeof(*b->host));
-	if (b->host == NULL)
+	if (b->wants == NULL || b->host == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
 	b->host->b = b;
 	b->host->cur.ops = &beam_ops;
@@ -119,28 +120,29 @@ static int erlang_init(struct en *en, void **data, struct et_error *e)
 
 static bool is_known(const struct beam_handle *b, const struct d_pdesc *d)
 {
-	for (unsigned i = 0; i < b->nwants; i++)
-		if (strcmp(b->wants[i].mod, d->mod) == 0 && strcmp(b->wants[i].fun, d->func) == 0 &&
-			strcmp(b->wants[i].name, d->name) == 0)
+	for (unsigned i = 0; i < b->wants->n; i++)
+		if (strcmp(b->wants->v[i].mod, d->mod) == 0 &&
+			strcmp(b->wants->v[i].fun, d->func) == 0 &&
+			strcmp(b->wants->v[i].name, d->name) == 0)
 			return true;
 	return false;
 }
 
 static int want(struct beam_handle *b, const struct d_pdesc *d, struct et_error *e)
 {
-	struct beam_want *w = realloc(b->wants, (b->nwants + 1) * sizeof(*w));
+	struct beam_want *w = realloc(b->wants->v, (b->wants->n + 1) * sizeof(*w));
 
 	if (w == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
-	b->wants = w;
-	w += b->nwants;
+	b->wants->v = w;
+	w += b->wants->n;
 	w->mod = strdup(d->mod);
 	w->fun = strdup(d->func);
 	w->name = strdup(d->name);
 	if (w->mod == NULL || w->fun == NULL || w->name == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
-	b->nwants++;
-	b->new_wants = true;
+	b->wants->n++;
+	b->wants->fresh = true;
 	return 0;
 }
 
@@ -183,11 +185,25 @@ static int erlang_provide(struct en *en, void *data, const struct d_pdesc *d, st
 
 /* ---- functions ------------------------------------------------------------------------- */
 
+void beam_wants_free(struct beam_handle *b)
+{
+	for (unsigned i = 0; b->wants != NULL && i < b->wants->n; i++) {
+		free(b->wants->v[i].mod);
+		free(b->wants->v[i].fun);
+		free(b->wants->v[i].name);
+	}
+	if (b->wants != NULL)
+		free(b->wants->v);
+	free(b->wants);
+	b->wants = NULL;
+}
+
 bool beam_wants_module(const struct beam_handle *b, const char *mod)
 {
-	for (unsigned i = 0; i < b->nwants; i++)
+	for (unsigned i = 0; i < b->wants->n; i++)
 		for (int id = BP_FUNCTIONS; id < BP_COUNT_; id++)
-			if (en_glob(b->wants[i].mod, mod) && beam_is_meant(b->wants[i].name, id) &&
+			if (en_glob(b->wants->v[i].mod, mod) &&
+				beam_is_meant(b->wants->v[i].name, id) &&
 				(id < BP_CALLS || beam_call_probe_in(id, mod)))
 				return true;
 	return false;
@@ -197,8 +213,8 @@ bool beam_wants_module(const struct beam_handle *b, const char *mod)
 static bool is_wanted(const struct beam_handle *b, const char *mod, const char *func,
 	const char *name, enum beam_probe id)
 {
-	for (unsigned i = 0; i < b->nwants; i++) {
-		const struct beam_want *w = &b->wants[i];
+	for (unsigned i = 0; i < b->wants->n; i++) {
+		const struct beam_want *w = &b->wants->v[i];
 
 		if (beam_is_meant(w->name, id) && en_glob(w->mod, mod) &&
 			(en_glob(w->fun, func) || en_glob(w->fun, name)))
@@ -239,7 +255,7 @@ int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, E
 		if (fn == NULL &&
 			(fn = beam_function_need(&b->fns, b->en, env, mod, fun, arity)) == NULL)
 			return -1;
-		fn->erlang = kind == FN_ERLANG;
+		beam_fn_put(fn, TRAIT_ERLANG, kind == FN_ERLANG);
 		p = &fn->probe[i - BP_FUNCTIONS];
 		if (*p == NULL)
 			*p = beam_probe_add(b->en, i, m, func, NULL);

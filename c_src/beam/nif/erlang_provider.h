@@ -15,11 +15,21 @@ struct beam_handle;
 struct en;
 struct en_probe;
 
+/* Descriptions of a handle that may name functions. */
+struct beam_wants {
+	struct beam_want {
+		char *mod, *fun, *name;
+	} * v;
+	unsigned n;
+	bool fresh; /* one has named functions that were not looked for yet */
+};
+
 const char *beam_provider_name(void); /* "erlang1234" */
 bool beam_is_meant(const char *name, enum beam_probe id); /* by the name of a description */
 /* name: NULL for the one of the table. */
 struct en_probe *beam_probe_add(
 	struct en *en, enum beam_probe id, const char *mod, const char *fun, const char *name);
+void beam_wants_free(struct beam_handle *b);
 /* Is a description about functions of this module? One of them that was found. */
 bool beam_wants_module(const struct beam_handle *b, const char *mod);
 int beam_function_add(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod, ERL_NIF_TERM fun,

@@ -36,7 +36,8 @@
 #include "beam/handle/handles.h"
 #include "beam/nif.h"
 #include "beam/sample/sampler.h"
-#include "beam/state/things.h"
+#include "beam/sample/sampler_wall.h"
+#include "beam/state/state_provider.h"
 #include "beam/term/atom_text.h"
 #include "beam/term/texts.h"
 #include "beam/vm/layout.h"
@@ -80,45 +81,47 @@ static void count_user(struct beam_handle *b, bool on)
 	atomic_fetch_add(&beam_nuser, on ? 1 : -1u);
 }
 
-static void close_handle(struct beam_handle *b)
+/* What it has besides the library's handle; also of one that could not be opened, or is closed. */
+static void free_parts(struct beam_handle *b)
 {
-	if (b->h == NULL)
-		return;
-	count_user(b, false);
-	if (b->fast)
-		fast_core_leave(b->number % BEAM_HANDLES);
-	beam_unregister(b);
-	erltrace_close(b->h);
-	b->h = NULL;
-	b->en = NULL;
 	beam_functions_free(&b->fns);
-	free(b->clauses);
 	beam_procs_fini(&b->procs);
-	beam_names_fini(&b->names);
-	beam_names_fini(&b->holders);
+	beam_names_fini(&b->registered.names);
+	beam_names_fini(&b->registered.holders);
+	beam_proc_names_fini(&b->proc_names);
 	beam_tables_fini(&b->tables);
 	beam_timers_fini(&b->timers);
-	beam_proc_names_fini(&b->proc_names);
 	beam_flows_fini(b);
 	beam_patterns_fini(&b->patterns);
+	beam_wants_free(b);
+	beam_state_free(b);
+	sampler_wall_free(b);
 	et_str_free(b->node_text);
 	free(b->host);
+	free(b->clauses);
+	free(b->user);
+	free(b->ports);
+	free(b->warnings);
 	b->node_text = NULL;
 	b->host = NULL;
-	for (unsigned i = 0; i < b->nwants; i++) {
-		free(b->wants[i].mod);
-		free(b->wants[i].fun);
-		free(b->wants[i].name);
-	}
-	free(b->wants);
-	free(b->user);
-	free(b->warnings);
-	free(b->ports);
-	things_free(b);
-	b->wants = NULL;
+	b->clauses = NULL;
 	b->user = NULL;
 	b->ports = NULL;
-	b->nwants = 0;
+	b->warnings = NULL;
+}
+
+static void close_handle(struct beam_handle *b)
+{
+	if (b->h != NULL) {
+		count_user(b, false);
+		if (b->fast)
+			fast_core_leave(b->number % BEAM_HANDLES);
+		beam_unregister(b);
+		erltrace_close(b->h);
+		b->h = NULL;
+		b->en = NULL;
+	}
+	free_parts(b);
 }
 
 static void handle_dtor(ErlNifEnv *env, void *obj)
@@ -142,7 +145,7 @@ ERL_NIF_TERM nif_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return no_memory(env);
 	memset(b, 0, sizeof(*b));
 	b->node = atom_undefined;
-	b->exits = true; /* until it is known what is needed */
+	beam_track(b, TRACK_EXITS, true); /* until it is known what is needed */
 	b->lock = enif_mutex_create("erltrace_handle");
 	if (b->lock == NULL) {
 		enif_release_resource(b);
@@ -396,18 +399,18 @@ ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	} else if (src == NULL || !good || !enif_is_empty_list(env, tail)) {
 		ret = no_text(env, src == NULL ? argv[1] : good ? tail : head);
 	} else {
-		b->new_wants = false;
+		b->wants->fresh = false;
 		rc = erltrace_compile_n(b->h, src, len, &o, &e);
-		if (b->new_wants)
+		if (b->wants->fresh)
 			ret = rc < 0 ? atom_functions
 				     : enif_make_tuple2(env, atom_ok, atom_functions);
 		else if (rc < 0)
 			ret = beam_error(env, &e);
-		if (rc < 0 && !b->new_wants && api_no_record(b->h) != NULL)
+		if (rc < 0 && !b->wants->fresh && api_no_record(b->h) != NULL)
 			ret = enif_make_tuple3(
 				env, atom_record, beam_make_text(env, api_no_record(b->h)), ret);
-		memcpy(b->file, e.file, sizeof(b->file));
-		memcpy(b->source, e.source, sizeof(b->source));
+		memcpy(b->failed.file, e.file, sizeof(b->failed.file));
+		memcpy(b->failed.source, e.source, sizeof(b->failed.source));
 	}
 	free(src);
 	free(file);
@@ -428,7 +431,7 @@ ERL_NIF_TERM nif_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	char word[16] = "none";
 
 	WITH_HANDLE(b)
-	if (b->nwants > 0)
+	if (b->wants->n > 0)
 		erltrace_getopt(b->h, "calls", word, sizeof(word), &e);
 	enif_mutex_unlock(b->lock);
 	return enif_make_atom(env, word);
@@ -606,7 +609,7 @@ ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 	WITH_HANDLE(b)
 	prog = api_program(b->h);
-	if (beam_functions_room(&b->fns, b->nwants > 0 ? 2048 : 256) < 0 ||
+	if (beam_functions_room(&b->fns, b->wants->n > 0 ? 2048 : 256) < 0 ||
 		beam_patterns_init(&b->patterns, prog->pats, prog->npats) < 0) {
 		ret = no_memory(env);
 	} else if (b->harmless && api_is_destructive(b->h)) {

@@ -9,6 +9,7 @@
 #include "beam/nif.h"
 #include "engine/provider.h"
 #include "prog/prog.h"
+#include "erlang_provider.h"
 
 struct list {
 	ErlNifEnv *env;
@@ -105,13 +106,13 @@ ERL_NIF_TERM nif_probes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	int rc;
 
 	WITH_HANDLE(b)
-	b->new_wants = false;
+	b->wants->fresh = false;
 	desc = beam_get_text(env, argv[1], NULL);
 	if (desc == NULL)
 		rc = erltrace_script_probes(b->h, cb, arg, &e);
 	else
 		rc = erltrace_probes(b->h, desc[0] ? desc : NULL, cb, arg, &e);
-	more = b->new_wants;
+	more = b->wants->fresh;
 	free(desc);
 	enif_mutex_unlock(b->lock);
 	brief_flush(&brief);

@@ -322,7 +322,7 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		rc = streams ? forward(&r, b, &round, &hs, &e) : erltrace_work(b->h, &hs, &e);
 	beam_watchdog_read(b);
 	co_json_free(&json);
-	atomic_fetch_add(&b->reading, clock_thread() - from);
+	atomic_fetch_add(&b->cost.reading, clock_thread() - from);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
 		return beam_error(env, &e);
@@ -535,7 +535,7 @@ ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return worked;
 	WITH_HANDLE(b)
 	rc = erltrace_changes(b->h, &to, NULL);
-	atomic_fetch_add(&b->reading, clock_thread() - from);
+	atomic_fetch_add(&b->cost.reading, clock_thread() - from);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
@@ -550,7 +550,7 @@ ERL_NIF_TERM nif_place(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	ERL_NIF_TERM ret;
 
 	WITH_HANDLE(b)
-	ret = enif_make_tuple2(env, text(env, b->file), text(env, b->source));
+	ret = enif_make_tuple2(env, text(env, b->failed.file), text(env, b->failed.source));
 	enif_mutex_unlock(b->lock);
 	return ret;
 }

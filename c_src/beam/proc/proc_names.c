@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process is called if it has no registered name: its label (proc_lib:set_label/1, OTP 27
- * and later), else the function that it began with, as proc_lib has it ('$initial_call': the module
- * of the callbacks rather than gen:init_it/6), else its pid. Events read it without a lock. A fun
- * that is spawned has no name here; its text is kept as if it were a label. Of a process that was
- * spawned with a fun before the script, the VM knows erlang:apply/2 only: that is no name.
+ * What a process of an event is called, in the order that src/erltrace_process_name.erl states for
+ * all: beam_proc_name() has it for C. Kept here are labels, and the functions that processes began
+ * with; events read them without a lock. A fun that is spawned while the script runs has no name, but
+ * a text, which is kept as if it were a label.
  *
  * The table has a slot for each process. Three write to it:
  *   - events of the process itself, in its own context: spawned, set_label, exit;
@@ -12,7 +11,7 @@
  *     first, so that an exit meanwhile is seen: by the event that frees the slot, or because the
  *     process does not answer any more;
  *   - whoever claims a slot that a process left behind which exited unseen.
- * Where neither spawns nor exits are told (beam_handle.exits), a process that was spawned after
+ * Where neither spawns nor exits are traced (beam_handle.exits), a process that was spawned after
  * that is asked once it has fired: its event notes the pid, and erltrace_names.erl asks it a moment
  * later. Until then, and if it ends before, it is called by its pid. Slots are freed by the sweep.
  *
@@ -361,7 +360,7 @@ PROBE_PATH void beam_proc_name_label(
 		set_label(t, p, ev->env, label);
 }
 
-/* Nobody has told what this process is called, which runs: it is to be asked. */
+/* No event has named this process, which runs: it is to be asked. */
 static struct beam_proc_name *want(struct beam_proc_names *t, ERL_NIF_TERM pid)
 {
 	struct beam_proc_name *p = claim(t, pid, true);
@@ -377,8 +376,8 @@ static struct beam_proc_name *want(struct beam_proc_names *t, ERL_NIF_TERM pid)
 	return p;
 }
 
-PROBE_PATH const struct et_str *beam_proc_name(struct beam_proc_names *t, bool told,
-	ERL_NIF_TERM pid, ERL_NIF_TERM name, char *buf, size_t size)
+PROBE_PATH const struct et_str *beam_proc_name(struct beam_proc_names *t, bool by_events, ERL_NIF_TERM pid,
+	ERL_NIF_TERM name, char *buf, size_t size)
 {
 	ERL_NIF_TERM mod, fun;
 	struct beam_proc_name *p;
@@ -386,7 +385,7 @@ PROBE_PATH const struct et_str *beam_proc_name(struct beam_proc_names *t, bool t
 
 	if (name != 0)
 		return beam_term_text(name);
-	p = t->tab == NULL ? NULL : told ? find(t, pid) : want(t, pid);
+	p = t->tab == NULL ? NULL : by_events ? find(t, pid) : want(t, pid);
 	if (p == NULL)
 		return beam_term_text(pid);
 	if (label_read(t, p, pid, buf, size))

@@ -76,10 +76,11 @@ bool beam_proc_names_release(struct beam_proc_names *t, uint64_t *at,
 	bool (*is_dead)(void *arg, uint64_t pid), void *arg);
 
 /*
- * Its registered name, if it has one (or 0), label, first function or pid. NULL: it is in buf.
- * told: events tell of spawns and labels; else a process that is not known is to be asked.
+ * What it is called, in the order of src/erltrace_process_name.erl: its registered name (0: none),
+ * label, first function or pid. NULL: it is in buf. by_events: spawns and labels are events; else a
+ * process that is not known is to be asked.
  */
-const struct et_str *beam_proc_name(struct beam_proc_names *t, bool told, ERL_NIF_TERM pid,
+const struct et_str *beam_proc_name(struct beam_proc_names *t, bool by_events, ERL_NIF_TERM pid,
 	ERL_NIF_TERM name, char *buf, size_t size);
 
 /* For erltrace_names.erl: see the NIFs of the same names (name_events.c). */

@@ -23,6 +23,13 @@ struct beam_names {
 	struct beam_name *tab; /* of 65536 slots and some; NULL: no script reads erlname */
 };
 
+/* Of a handle. */
+struct beam_registered {
+	struct beam_names names;
+	struct beam_names holders; /* the other way round, for message-undelivered */
+	_Atomic bool holders_lost; /* one found no room: which names nobody has is not known */
+};
+
 int beam_names_init(struct beam_names *t);
 void beam_names_fini(struct beam_names *t);
 /* of: a pid, whose name is `is`; or a name that the process `is` has. false: there is no room. */

@@ -151,13 +151,13 @@ static bool is_over(const struct beam_frame *f, unsigned level, const uintptr_t 
 /* Does it return although it has made a tail call? So it is where what it returns is read. */
 static inline bool stays(const struct beam_fn *fn)
 {
-	return fn->tells && beam_nprobes(&fn->nval) > 0;
+	return beam_fn_has(fn, TRAIT_TELLS) && beam_nprobes(&fn->nval) > 0;
 }
 
 PROBE_PATH unsigned beam_stack_enter_slow(struct beam_procs *t, struct beam_proc *p,
 	const struct beam_fn *fn, unsigned level, const uintptr_t *end, bool *tail)
 {
-	unsigned telling = fn->tells ? telling_words() : 0;
+	unsigned telling = beam_fn_has(fn, TRAIT_TELLS) ? telling_words() : 0;
 	struct beam_frame *f = NULL;
 	bool in_chain;
 
@@ -286,7 +286,7 @@ static bool may_tell(const struct beam_frame *f, const struct beam_fn *fn)
 {
 	unsigned n = to_tell(f);
 
-	return n > 1 || (n == 1 && (f->fn == fn || !f->fn->tells));
+	return n > 1 || (n == 1 && (f->fn == fn || !beam_fn_has(f->fn, TRAIT_TELLS)));
 }
 
 PROBE_PATH const struct beam_fn *beam_stack_told(struct beam_procs *t, struct beam_proc *p,

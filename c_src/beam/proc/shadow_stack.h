@@ -82,7 +82,7 @@ static inline bool beam_stack_deeper(
 
 static inline uint32_t beam_frame_top(const struct beam_fn *fn, unsigned level)
 {
-	return level + (beam_words.frame & -(unsigned)beam_is_local(fn));
+	return level + (beam_words.frame & -(unsigned)beam_fn_has(fn, TRAIT_LOCAL));
 }
 
 static inline unsigned beam_stack_push(
@@ -100,10 +100,10 @@ static inline unsigned beam_stack_enter(struct beam_procs *t, struct beam_proc *
 	const struct beam_fn *fn, unsigned level, ErlNifEnv *env, bool marked, bool *tail)
 {
 	*tail = false;
-	return likely(!fn->tells && beam_stack_deeper(p, level, env, marked))
+	return likely(!beam_fn_has(fn, TRAIT_TELLS) && beam_stack_deeper(p, level, env, marked))
 		       ? beam_stack_push(p, fn, level)
-		       : beam_stack_enter_slow(t, p, fn, level,
-				 marked ? beam_stack_end(env) : NULL, tail);
+		       : beam_stack_enter_slow(
+				 t, p, fn, level, marked ? beam_stack_end(env) : NULL, tail);
 }
 
 /* The newest of few frames ends. */

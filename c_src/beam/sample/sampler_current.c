@@ -36,9 +36,10 @@ static const struct et_str *answer_str(
 	case PBI_ERLPID: return s->pid != 0 ? beam_term_text(s->pid) : NULL;
 	case PBI_ERLNAME: return s->name != 0 ? beam_term_text(s->name) : NULL;
 	case PBI_ERLPROC:
-		return s->pid != 0 ? beam_proc_name(&s->b->proc_names, s->b->exits, s->pid, s->name,
-					     buf, size)
-				   : NULL;
+		return s->pid != 0
+			       ? beam_proc_name(&s->b->proc_names, beam_tracks(s->b, TRACK_EXITS),
+					 s->pid, s->name, buf, size)
+			       : NULL;
 	case PBI_ERLNODE: return s->b->node_text;
 	case PBI_ERLSTATE:
 		len = strlen(s->state);
@@ -67,7 +68,8 @@ static unsigned answer_ustack(const struct en_current *cur, uint64_t *pcs, unsig
 	unsigned n = 0;
 	bool room = max > 0;
 
-	lines = lines && s->b->lines; /* another script may have asked for them */
+	lines = lines &&
+		beam_tracks(s->b, TRACK_LINES); /* another script may have asked for them */
 	for (unsigned i = 0; i < s->nframes && room; i++) {
 		const uint64_t f = s->frames[i];
 		const bool again = i + 1 < s->nframes && stack_is_times(s->frames[i + 1]);

@@ -194,7 +194,7 @@ static void share_cost(void)
 		n += w->running;
 	for (const struct watcher *w = watchers; w != NULL; w = w->next)
 		if (w->running)
-			atomic_fetch_add(&w->b->around, (int64_t)(ns / n));
+			atomic_fetch_add(&w->b->cost.around, (int64_t)(ns / n));
 }
 
 /* Under the lock, on a thread that has a beam_thread. */
@@ -333,8 +333,8 @@ static int enable(struct en *en, const struct en_probe *p, uint64_t period, stru
 		return et_err(e, ET_NOMEM, "out of memory for samples");
 	w->probe = (struct en_probe *)(uintptr_t)p;
 	w->b = ((const struct beam_event *)(const void *)en->host)->b;
-	w->b->samples = true;
-	w->b->sampled_stacks |= p->uses.ustack;
+	beam_track(w->b, TRACK_SAMPLES, true);
+	beam_track(w->b, TRACK_SAMPLED_STACKS, p->uses.ustack);
 	w->period = period;
 	w->names = (p->uses.pbis & names) != 0 || api_records_processes(w->b->h);
 	w->stacks = p->uses.ustack;

@@ -26,20 +26,30 @@ int sampler_wall_enable(struct en *en, struct en_probe *p, uint64_t period, stru
 {
 	struct beam_handle *b = ((const struct beam_event *)(const void *)en->host)->b;
 
-	if (b->nwalls == BEAM_WALLS)
+	if (b->walls == NULL)
+		b->walls = calloc(1, sizeof(*b->walls));
+	if (b->walls == NULL)
+		return et_err(e, ET_NOMEM, "out of memory for samples");
+	if (b->walls->n == BEAM_WALLS)
 		return et_err(e, ET_SAMPLES,
 			"a script can have %d different profile-wall-N at most", BEAM_WALLS);
-	b->walls[b->nwalls++] = (struct beam_wall){.probe = p, .period = period};
+	b->walls->v[b->walls->n++] = (struct beam_wall){.probe = p, .period = period};
 	return 0;
+}
+
+void sampler_wall_free(struct beam_handle *b)
+{
+	free(b->walls);
+	b->walls = NULL;
 }
 
 uint64_t sampler_wall_period(const struct beam_handle *b)
 {
 	uint64_t period = 0;
 
-	for (unsigned i = 0; i < b->nwalls; i++)
-		if (period == 0 || b->walls[i].period < period)
-			period = b->walls[i].period;
+	for (unsigned i = 0; b->walls != NULL && i < b->walls->n; i++)
+		if (period == 0 || b->walls->v[i].period < period)
+			period = b->walls->v[i].period;
 	return period;
 }
 
@@ -95,7 +105,8 @@ static bool get_asked(ErlNifEnv *env, ERL_NIF_TERM term, struct beam_handle *b, 
 		return false;
 	sampler_current_wall(&a->s, t[0], enif_is_atom(env, t[3]) ? t[3] : 0, a->state);
 	a->s.b = b;
-	a->s.nframes = get_frames(env, t[4], b->lines, a->frames, SAMPLER_FRAMES);
+	a->s.nframes =
+		get_frames(env, t[4], beam_tracks(b, TRACK_LINES), a->frames, SAMPLER_FRAMES);
 	a->s.frames = a->frames;
 	a->weight = w;
 	return true;
@@ -128,17 +139,17 @@ ERL_NIF_TERM nif_wall(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_get_uint(env, argv[0], &number) || !enif_get_uint64(env, argv[1], &elapsed))
 		return enif_make_badarg(env);
 	b = beam_enter_live(number);
-	live = b != NULL;
-	for (unsigned i = 0; live && i < b->nwalls; i++) {
-		b->walls[i].full += elapsed;
-		times[i] = b->walls[i].full / b->walls[i].period;
-		b->walls[i].full %= b->walls[i].period;
+	live = b != NULL && b->walls != NULL;
+	for (unsigned i = 0; live && i < b->walls->n; i++) {
+		b->walls->v[i].full += elapsed;
+		times[i] = b->walls->v[i].full / b->walls->v[i].period;
+		b->walls->v[i].full %= b->walls->v[i].period;
 	}
 	while (live && enif_get_list_cell(env, tail, &head, &tail)) {
 		if (!get_asked(env, head, b, &a))
 			continue;
-		for (unsigned i = 0; i < b->nwalls; i++)
-			fire(b->walls[i].probe, &a.s, times[i] * a.weight);
+		for (unsigned i = 0; i < b->walls->n; i++)
+			fire(b->walls->v[i].probe, &a.s, times[i] * a.weight);
 	}
 	beam_leave();
 	return live ? atom_true : atom_false;

@@ -21,6 +21,7 @@
 #include "cli/request.h"
 #include "cli/subcommands.h"
 #include "json_read.h"
+#include "json_write.h"
 #include "options.h"
 
 enum { MOST_EVENTS = 1000000, FIELDS = 128 };
@@ -59,24 +60,6 @@ static const char help[] =
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
-static void put_text(FILE *f, const char *text)
-{
-	putc('"', f);
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c == '\n')
-			fputs("\\n", f);
-		else if (c < ' ')
-			fprintf(f, "\\u%04x", c);
-		else
-			putc(c, f);
-	}
-	putc('"', f);
-}
-
 /* A value as JSON; the caller frees it. */
 static char *as_json(const struct js *js, const struct js_node *v)
 {
@@ -88,7 +71,7 @@ static char *as_json(const struct js *js, const struct js_node *v)
 	if (f == NULL)
 		return NULL;
 	if (v->kind == JS_TEXT)
-		put_text(f, v->text);
+		jw_fstring(f, v->text);
 	else if (v->kind == JS_NUMBER)
 		fprintf(f, "%lld", (long long)v->num);
 	else if (v->kind == JS_ARRAY) {
@@ -96,7 +79,7 @@ static char *as_json(const struct js *js, const struct js_node *v)
 		for (unsigned i = 0; i < v->n; i++, at = js->nodes[at].end) {
 			if (i > 0)
 				putc(',', f);
-			put_text(f, js->nodes[at].kind == JS_TEXT ? js->nodes[at].text : "");
+			jw_fstring(f, js->nodes[at].kind == JS_TEXT ? js->nodes[at].text : "");
 		}
 		putc(']', f);
 	} else
@@ -265,7 +248,7 @@ static char *probe_json(const struct js *js)
 		return NULL;
 	f = open_memstream(&text, &len);
 	if (f != NULL) {
-		put_text(f, name);
+		jw_fstring(f, name);
 		fclose(f);
 	}
 	free(name);
@@ -324,7 +307,7 @@ static void put_options(struct recording *r)
 				s->value != NULL ? s->value : "") < 0)
 			continue;
 		fputs(n++ == 0 ? ",\"options\":[" : ",", r->out);
-		put_text(r->out, text);
+		jw_fstring(r->out, text);
 		free(text);
 	}
 	if (n > 0)
@@ -349,18 +332,18 @@ static void begin(struct recording *r, const struct js *js, const struct js_node
 		char *name = script_name(c);
 
 		fputs(",\"script\":", r->out);
-		put_text(r->out, name != NULL ? name : "");
+		jw_fstring(r->out, name != NULL ? name : "");
 		free(name);
 	}
 	for (int i = 0; i < c->nargs; i++) {
 		fputs(i == 0 ? ",\"args\":[" : ",", r->out);
-		put_text(r->out, c->args[i]);
+		jw_fstring(r->out, c->args[i]);
 	}
 	if (c->nargs > 0)
 		putc(']', r->out);
 	put_options(r);
 	fprintf(r->out, ",\"pid\":%lld,\"node\":", (long long)v[1].num);
-	put_text(r->out, v[2].kind == JS_TEXT ? v[2].text : "");
+	jw_fstring(r->out, v[2].kind == JS_TEXT ? v[2].text : "");
 	fprintf(r->out, ",\"timestamp\":%llu,\"walltimestamp\":%llu}\n",
 		(unsigned long long)r->start, (unsigned long long)number_of(js, "walltimestamp"));
 	check_write(r, fflush(r->out) == 0); /* it has begun */

@@ -1,22 +1,22 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc What there is in the node, for the provider state (c_src/state.def): lists of processes, tables,
-%% sockets and the like, and what the VM says about one of them. Only what a script reads is asked for:
-%% a plan says what, rows/3 asks. A row is a tuple of the process that it is about and the members that
-%% were asked for; undefined: the thing has gone, or is none.
+%% @doc What there is in the node, for the provider state (c_src/state.def): lists of processes,
+%% tables, sockets and the like, and what the VM says about one of them. Only what a script reads is
+%% asked for: a plan says what, rows/3 asks. A row is a tuple of the process that it is about and
+%% the members that were asked for; undefined: the object has gone, or is none.
 %%
-%% What some members are compared with, such as the reductions of the last round, is kept in a table of
-%% the process that asks, outside of its heap.
--module(erltrace_things).
+%% What some members are compared with, such as the reductions of the last round, is kept in a table
+%% of the process that asks, outside of its heap.
+-module(erltrace_objects).
 -export([plan/2, plan/3, compares/1, list/1, gate/4, rows/3, asked/0, new_kept/0, forget/3]).
--export([wants_ranks/1, rank/1, rank/2, ranks/2, set_ranks/1]).
+-export([wants_ranks/1]).
 -export([answer/2]). % for erltrace_askers
--export([hide_labels/0, has_labels/0]).
 -export([hold/1, release/1]).
--export_type([kind/0, plan/0, thing/0, ranked/0, ranks/0]).
+-export_type([kind/0, member/0, plan/0, object/0]).
+-export_type([wait_member/0, scheduler_member/0, memory_member/0, node_member/0]).
+-include("../build/erltrace_state.hrl").
 
--type kind() :: process | wait | table | port | socket | scheduler | memory | node.
--type thing() :: term().
+-type object() :: term().
 
 %% What is kept of a process, a row of the table.
 -record(kept, {pid :: pid(),
@@ -26,7 +26,7 @@
                mailbox :: non_neg_integer(),
                memory :: non_neg_integer(),
                rests :: boolean(),               % it was waiting
-               dear :: [term()]}).               % answers
+               expensive :: [term()]}).          % answers
 
 %% What is known of a process: rows are made of it.
 -record(answer, {pid :: pid(),
@@ -36,13 +36,13 @@
 %% What a process is asked for, and what of that its answer is made of.
 -record(asking, {items :: [term()],              % of process_info/2
                  cheap :: non_neg_integer(),     % so many of them are handed on as they are
-                 dear :: [term()],
+                 expensive :: [term()],
                  modest :: [term()]}).           % the items for a process with a large heap,
                                                  % []: they are the same
 -record(plan, {kind :: kind(),
-               members :: [atom()],
+               members :: [member()],
                items = [] :: [term()],           % of process_info/2, those that cost little
-               dear = [] :: [term()],            % for which a process has to run
+               expensive = [] :: [term()],       % for which a process has to run
                all :: #asking{} | undefined,     % both: what a process is asked for the first time
                again :: #asking{} | undefined,   % and later
                reductions = 0 :: non_neg_integer(), % where the value is in an #answer{}; 0: nowhere
@@ -51,18 +51,12 @@
                memory = 0 :: non_neg_integer(),
                makers = [] :: [fun((#answer{}) -> term())] | [fun((tuple()) -> term())],
                keeps = false :: boolean(),       % something until the next round
-               sparse = false :: boolean(),      % only of those with messages: a process that is not known has had none
+               % only of those with messages: a process that is not known has had none
+               sparse = false :: boolean(),
                words = false :: boolean(),       % the library reads the items in the VM
                gate = none :: #plan{} | none}).  % what is asked first, to see who is asked for all
 -opaque plan() :: #plan{}.
 
-%% The places of those that have most; the others are last.
--record(ranks, {memory = #{} :: #{pid() => pos_integer()},
-                binary = #{} :: #{pid() => pos_integer()},
-                last = 1 :: pos_integer()}).
--opaque ranks() :: #ranks{}.
--type most() :: {Least :: non_neg_integer(), N :: non_neg_integer(), [{pos_integer(), pid()}]}.
--opaque ranked() :: {Memory :: most(), Binary :: most()} | none.
 
 %% What is kept of a port that is a socket.
 -record(inet, {driver :: binary(),
@@ -71,7 +65,8 @@
 
 %% Members for which something is kept of every process.
 -define(COMPARED, [age, new_reductions, mailbox_growth, memory_growth]).
-%% A row that stays as it is is written again after so many passes, and is forgotten after twice as many.
+%% A row that stays as it is is written again after so many passes, and is forgotten after twice as
+%% many.
 -define(FRESH, 4).
 
 %% Processes that one helper asks, for what costs little and for all.
@@ -81,123 +76,130 @@
 -define(LARGE, 1000000).
 -define(HUGE, 32000000).
 
-%% So many processes have a place of their own by what they have.
--define(RANKS, 1000).
-%% Words that a message takes, about.
--define(MESSAGE, 10).
-
 -define(INITIAL, {dictionary, '$initial_call'}).
--define(LABEL, {dictionary, '$process_label'}).
 -define(INET, ["tcp_inet", "udp_inet", "sctp_inet"]).
 
 %% ---- plans -----------------------------------------------------------------------------------
 
-%% @doc How to find out these members; the second ones are enough to see whether the others are needed.
--spec plan(kind(), Members :: [atom()], First :: [atom()] | none) -> plan().
+%% @doc How to find out these members; the second ones are enough to see whether the others are
+%% needed.
+-spec plan(kind(), Members :: [member()], First :: [member()] | none) -> plan().
 plan(process, Members, First) when First =/= none ->
     Plan = plan(process, Members),
-    Gate = plan(process, First ++ [M || M <- Members, lists:member(M, ?COMPARED),
-                                        not lists:member(M, First)]),
-    case Plan#plan.dear =/= [] andalso Gate#plan.dear =:= [] of
-        true -> Plan#plan{gate = Gate#plan{makers = lists:sublist(Gate#plan.makers, length(First))}};
-        false -> Plan
+    Gate = plan(
+        process,
+        First ++
+            [
+                M
+             || M <- Members,
+                lists:member(M, ?COMPARED),
+                not lists:member(M, First)
+            ]
+    ),
+    case Plan#plan.expensive =/= [] andalso Gate#plan.expensive =:= [] of
+        true ->
+            Plan#plan{gate = Gate#plan{makers = lists:sublist(Gate#plan.makers, length(First))}};
+        false ->
+            Plan
     end;
 plan(Kind, Members, _) ->
     plan(Kind, Members).
 
--spec plan(kind(), Members :: [atom()]) -> plan().
+-spec plan(kind(), Members :: [member()]) -> plan().
 plan(process, Members) ->
     Asked = lists:usort(lists:append([items(M) || M <- Members])),
-    {Dear, Cheap} = lists:partition(fun is_dear/1, Asked),
-    Items = case Dear of
-                [] -> Cheap;
-                _ -> lists:usort([message_queue_len, reductions, status | Cheap])
-            end,
-    #plan{kind = process, members = Members, items = Items, dear = Dear,
-          all = asking(Items, first(Dear), Dear), again = asking(Items, again(Dear), Dear),
-          reductions = find(reductions, Items), mailbox = find(message_queue_len, Items),
-          status = find(status, Items), memory = find(memory, Items ++ Dear),
-          makers = [maker(M, Items ++ Dear) || M <- Members],
-          words = Items -- [message_queue_len, reductions] =:= [] andalso erltrace_find:is_known(numbers),
-          keeps = Dear =/= [] orelse is_asked(Members, ?COMPARED),
-          sparse = Dear =:= [] andalso [M || M <- Members, lists:member(M, ?COMPARED)] =:= [mailbox_growth]};
+    {Expensive, Cheap} = lists:partition(fun is_expensive/1, Asked),
+    Items =
+        case Expensive of
+            [] -> Cheap;
+            _ -> lists:usort([message_queue_len, reductions, status | Cheap])
+        end,
+    #plan{
+        kind = process,
+        members = Members,
+        items = Items,
+        expensive = Expensive,
+        all = asking(Items, first(Expensive), Expensive),
+        again = asking(Items, again(Expensive), Expensive),
+        reductions = find(reductions, Items),
+        mailbox = find(message_queue_len, Items),
+        status = find(status, Items),
+        memory = find(memory, Items ++ Expensive),
+        makers = [maker(M, Items ++ Expensive) || M <- Members],
+        words =
+            Items -- [message_queue_len, reductions] =:= [] andalso
+                erltrace_find:is_known(numbers),
+        keeps = Expensive =/= [] orelse is_asked(Members, ?COMPARED),
+        sparse =
+            Expensive =:= [] andalso
+                [M || M <- Members, lists:member(M, ?COMPARED)] =:= [mailbox_growth]
+    };
 plan(socket, Members) ->
-    Stats = lists:usort(lists:append([stats_of(M) || M <- Members])),
-    #plan{kind = socket, members = Members, items = Stats, dear = [ends || is_asked(Members, [local, remote])],
-          makers = [inet_maker(M) || M <- Members]};
+    {Stats, Makers} = lists:unzip([inet_member(M) || M <- Members]),
+    #plan{kind = socket, members = Members, items = lists:usort(lists:append(Stats)),
+          expensive = [ends || is_asked(Members, [local, remote])], makers = Makers};
 plan(wait, Members) ->
-    #plan{kind = wait, members = Members, dear = [plan(process, [function])], words = erltrace_find:is_known(numbers)};
+    #plan{
+        kind = wait,
+        members = Members,
+        expensive = [plan(process, [function])],
+        words = erltrace_find:is_known(numbers)
+    };
 plan(Kind, Members) ->
     #plan{kind = Kind, members = Members}.
 
-asking(Items, Asked, Dear) ->
+asking(Items, Asked, Expensive) ->
     Modest = case lists:member(binary, Asked) orelse lists:member(dictionary, Asked) of
                  true -> Items ++ (Asked -- [binary]);
                  false -> []
              end,
-    #asking{items = Items ++ Asked, cheap = length(Items), dear = Dear, modest = Modest}.
+    #asking{items = Items ++ Asked, cheap = length(Items), expensive = Expensive, modest = Modest}.
 
-%% Of process_info/2.
-items(pid) -> [];
-items(age) -> [];
-items(memory_rank) -> [];
-items(binary_rank) -> [];
-items(name) -> [registered_name, initial_call, ?INITIAL | [?LABEL || has_labels()]];
-items(registered) -> [registered_name];
-items(mailbox) -> [message_queue_len];
-items(mailbox_growth) -> [message_queue_len];
-items(memory_growth) -> [memory];
-items(heap) -> [total_heap_size];
-items(stack) -> [stack_size];
-items(new_reductions) -> [reductions];
-items(binaries) -> [binary];
-items(binary_bytes) -> [binary];
-items(suspended) -> [status];
-items(function) -> [current_function];
-items(within) -> [current_stacktrace];
-items(initial) -> [initial_call];
-items(offheap) -> [message_queue_data];
-items(Same) -> [Same]. % memory, reductions, links, monitors, monitored_by, status, parent, priority
+%% How a member of a process is fetched: the items of process_info/2 that it is made of, and what
+%% makes it of an #answer{}, given the positions of these items in its values.
+-spec process_member(process_member()) ->
+    {[Item :: term()], fun(([pos_integer()]) -> fun((tuple()) -> term()))}.
+process_member(pid) -> {[], fun([]) -> fun(#answer{pid = Pid}) -> Pid end end};
+process_member(age) -> {[], fun([]) -> fun age/1 end};
+process_member(memory_rank) ->
+    {[], fun([]) -> fun(#answer{pid = Pid}) -> erltrace_ranks:place(Pid, memory) end end};
+process_member(binary_rank) ->
+    {[], fun([]) -> fun(#answer{pid = Pid}) -> erltrace_ranks:place(Pid, binary) end end};
+process_member(name) ->
+    {erltrace_process_name:items(erltrace_process_name:has_labels()), fun called_maker/1};
+process_member(registered) -> item(registered_name, fun([]) -> <<>>; (Name) -> Name end);
+process_member(mailbox) -> item(message_queue_len);
+process_member(mailbox_growth) -> growth(message_queue_len, #kept.mailbox);
+process_member(memory_growth) -> growth(memory, #kept.memory);
+process_member(new_reductions) -> growth(reductions, #kept.reductions);
+process_member(heap) -> item(total_heap_size);
+process_member(stack) -> item(stack_size);
+process_member(binaries) -> item(binary, fun({N, _}) -> N end);
+process_member(binary_bytes) -> item(binary, fun({_, Bytes}) -> Bytes end);
+process_member(suspended) -> item(status, fun(S) -> one(S =:= suspended) end);
+process_member(function) -> item(current_function);
+process_member(within) -> item(current_stacktrace, fun within/1);
+process_member(initial) -> item(initial_call);
+process_member(parent) -> item(parent, fun(undefined) -> <<>>; (P) -> P end);
+process_member(offheap) -> item(message_queue_data, fun(D) -> one(D =:= off_heap) end);
+% memory, reductions, links, monitors, monitored_by, status, priority
+process_member(Same) -> item(Same).
 
-%% The VM reads other items of a process that does not run there and then, in a fraction of a
-%% microsecond; for these it sends a signal, and the process has to run to answer.
-is_dear({dictionary, _}) -> true;
-is_dear(Item) ->
-    lists:member(Item, [binary, current_function, current_stacktrace, links, memory, monitored_by, monitors,
-                        total_heap_size]).
+item(Item) ->
+    {[Item], fun([I]) -> fun(#answer{values = Values}) -> element(I, Values) end end}.
 
-%% From OTP 27 on a process is asked for single keys of its dictionary; before that for all of it, which
-%% is done once, for the function that it began with.
-first(Dear) ->
-    Single = erltrace_vm:has_sessions(),
-    [case D of ?INITIAL when not Single -> dictionary; _ -> D end || D <- Dear].
+item(Item, Fun) ->
+    {[Item], fun([I]) -> fun(#answer{values = Values}) -> Fun(element(I, Values)) end end}.
 
-again(Dear) ->
-    case erltrace_vm:has_sessions() of
-        true -> Dear;
-        false -> Dear -- [?INITIAL]
-    end.
+%% In the first round nothing is new; afterwards, all of what a new process has.
+growth(Item, Which) ->
+    {[Item], fun([I]) ->
+        fun(#answer{old = Old, values = Values}) -> grown(Old, Which, element(I, Values)) end
+    end}.
 
-%% Functions of an #answer{} to these items.
-maker(pid, _) -> fun(#answer{pid = Pid}) -> Pid end;
-maker(age, _) -> fun age/1;
-maker(memory_rank, _) -> fun(#answer{pid = Pid}) -> place(Pid, fun(#ranks{memory = M}) -> M end) end;
-maker(binary_rank, _) -> fun(#answer{pid = Pid}) -> place(Pid, fun(#ranks{binary = B}) -> B end) end;
-maker(name, Items) -> name_maker(Items);
-maker(registered, Items) ->
-    fun_of(registered_name, Items, fun([]) -> <<>>; (Name) -> Name end);
-maker(new_reductions, Items) -> growth_maker(reductions, fun(#kept{reductions = N}) -> N end, Items);
-maker(mailbox_growth, Items) -> growth_maker(message_queue_len, fun(#kept{mailbox = N}) -> N end, Items);
-maker(memory_growth, Items) -> growth_maker(memory, fun(#kept{memory = N}) -> N end, Items);
-maker(binaries, Items) -> fun_of(binary, Items, fun({N, _}) -> N end);
-maker(binary_bytes, Items) -> fun_of(binary, Items, fun({_, Bytes}) -> Bytes end);
-maker(suspended, Items) -> fun_of(status, Items, fun(S) -> one(S =:= suspended) end);
-maker(within, Items) -> fun_of(current_stacktrace, Items, fun within/1);
-maker(offheap, Items) -> fun_of(message_queue_data, Items, fun(D) -> one(D =:= off_heap) end);
-maker(parent, Items) -> fun_of(parent, Items, fun(undefined) -> <<>>; (P) -> P end);
-maker(M, Items) ->
-    [Item] = items(M),
-    value(position(Item, Items)).
+grown(first, _, _) -> 0;
+grown(new, _, Now) -> Now;
+grown(Old, Which, Now) -> Now - element(Which, Old).
 
 within(Stack) ->
     case [{M, F, A} || {M, F, A, _} <- Stack, M =/= erlang, M =/= erts_internal] of
@@ -205,12 +207,47 @@ within(Stack) ->
         [] -> <<>>
     end.
 
-fun_of(Item, Items, Fun) ->
-    I = position(Item, Items),
-    fun(#answer{values = Values}) -> Fun(element(I, Values)) end.
+called_maker([R, I, C | Label]) ->
+    fun(#answer{pid = Pid, values = Values}) ->
+            L = case Label of [] -> undefined; [At] -> element(At, Values) end,
+            [Registered, Initial, Call] = [element(N, Values) || N <- [R, I, C]],
+            erltrace_process_name:shown(
+              Pid, erltrace_process_name:name(Pid, Registered, Initial, Call, L))
+    end.
 
-value(I) ->
-    fun(#answer{values = Values}) -> element(I, Values) end.
+items(Member) ->
+    element(1, process_member(Member)).
+
+maker(Member, Items) ->
+    {Asked, Make} = process_member(Member),
+    Make([position(A, Items) || A <- Asked]).
+
+%% The VM reads other items of a process that does not run there and then, in a fraction of a
+%% microsecond; for these it sends a signal, and the process has to run to answer.
+is_expensive({dictionary, _}) -> true;
+is_expensive(Item) ->
+    lists:member(Item, [
+        binary,
+        current_function,
+        current_stacktrace,
+        links,
+        memory,
+        monitored_by,
+        monitors,
+        total_heap_size
+    ]).
+
+%% From OTP 27 on a process is asked for single keys of its dictionary; before that for all of it,
+%% which is done once, for the function that it began with.
+first(Expensive) ->
+    Single = erltrace_vm:has_sessions(),
+    [case D of ?INITIAL when not Single -> dictionary; _ -> D end || D <- Expensive].
+
+again(Expensive) ->
+    case erltrace_vm:has_sessions() of
+        true -> Expensive;
+        false -> Expensive -- [?INITIAL]
+    end.
 
 position(Item, Items) ->
     position(Item, Items, 1).
@@ -229,8 +266,8 @@ one(false) -> 0.
 
 %% ---- lists -----------------------------------------------------------------------------------
 
-%% @doc All things of a kind. One that ends meanwhile has no row.
--spec list(kind()) -> [thing()].
+%% @doc All objects of a kind. One that ends meanwhile has no row.
+-spec list(kind()) -> [object()].
 list(process) -> processes();
 list(wait) -> processes();
 list(table) -> ets:all();
@@ -245,58 +282,11 @@ list(node) -> erltrace_system:all_nodes().
 compares(#plan{kind = process, members = Members}) -> is_asked(Members, ?COMPARED -- [age]);
 compares(_) -> false.
 
-%% @doc Does a plan need ranks/2?
+%% @doc Does a plan need the places of processes (erltrace_ranks)?
 -spec wants_ranks(plan()) -> boolean().
-wants_ranks(#plan{kind = process, members = Members}) -> is_asked(Members, [memory_rank, binary_rank]);
+wants_ranks(#plan{kind = process, members = Members}) ->
+    is_asked(Members, [memory_rank, binary_rank]);
 wants_ranks(_) -> false.
-
-%% @doc Who of all processes has most is seen while they are listed, some at a time: rank/2. Where the library
-%% cannot read that, or it is not wanted, all are the first.
--spec rank(Wanted :: boolean()) -> ranked().
-rank(true) ->
-    case erltrace_find:is_known(numbers) of
-        true -> {{0, 0, []}, {0, 0, []}};
-        false -> none
-    end;
-rank(false) ->
-    none.
-
--spec rank([thing()], ranked()) -> ranked().
-rank(_, none) ->
-    none;
-rank(Pids, Ranked) ->
-    lists:foldl(fun({P, Mailbox, _, Heap, Bin, _}, {M, B}) ->
-                        {add(Heap + ?MESSAGE * Mailbox, P, M), add(Bin, P, B)}
-                end, Ranked, erltrace_words:look(lists:delete(self(), Pids))). % it ends with its list
-
-%% @doc Of so many processes.
--spec ranks(non_neg_integer(), ranked()) -> ranks().
-ranks(_, none) -> #ranks{};
-ranks(N, {Memory, Binary}) -> #ranks{memory = places(Memory), binary = places(Binary), last = max(1, N)}.
-
-%% {The least that counts, how many there are, these}: cut to the first ones each time there are twice as many.
-add(Value, _, {Least, _, _} = Most) when Value =< Least ->
-    Most;
-add(Value, Pid, {_, N, List}) when N >= 2 * ?RANKS ->
-    First = lists:sublist(lists:reverse(lists:sort([{Value, Pid} | List])), ?RANKS),
-    {Least, _} = lists:last(First),
-    {Least, ?RANKS, First};
-add(Value, Pid, {Least, N, List}) ->
-    {Least, N + 1, [{Value, Pid} | List]}.
-
-places({_, _, List}) ->
-    First = lists:sublist(lists:reverse(lists:sort(List)), ?RANKS),
-    maps:from_list(lists:zip([P || {_, P} <- First], lists:seq(1, length(First)))).
-
-%% @doc For the rows that this process asks for from now on.
--spec set_ranks(ranks()) -> ok.
-set_ranks(Ranks) ->
-    _ = put(ranks, Ranks),
-    ok.
-
-place(Pid, Which) ->
-    #ranks{last = Last} = Ranks = get(ranks),
-    maps:get(Pid, Which(Ranks), Last).
 
 %% Those of the module socket, if anybody uses it.
 sockets() ->
@@ -324,11 +314,11 @@ release(Held) ->
 
 %% ---- rows ------------------------------------------------------------------------------------
 
-%% @doc Ask. Kept: the table of what is kept; Pass: how often all things have been gone over, from 1. How
-%% many processes did not answer in time?
--spec rows([thing()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) ->
+%% @doc Ask. Kept: the table of what is kept; Pass: how often all objects have been gone over, from
+%% 1. How many processes did not answer in time?
+-spec rows([object()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()}) ->
           {[tuple()], Silent :: non_neg_integer()}.
-rows(Pids, #plan{kind = process, dear = []} = Plan, {Tab, _} = Kept) ->
+rows(Pids, #plan{kind = process, expensive = []} = Plan, {Tab, _} = Kept) ->
     {As, Silent} = cheap(Pids, Plan, Kept),
     Plan#plan.keeps andalso ets:insert(Tab, [to_keep(A, 0, [], Plan, Kept) || A <- As]),
     {[made(Plan#plan.makers, A) || A <- As], Silent};
@@ -338,22 +328,30 @@ rows(Pids, #plan{kind = process} = Plan, Kept) ->
     {Same, Changed, Silent} = perhaps_same(Rest, Plan, Kept),
     {Asked, MoreSilent} = ask(Changed ++ Ran, Plan, Kept),
     {Same ++ Asked, Silent + MoreSilent};
-rows(Pids, #plan{kind = wait, dear = [Where]} = Plan, Kept) ->
+rows(Pids, #plan{kind = wait, expensive = [Where]} = Plan, Kept) ->
     {Rows, Silent} = rows(may_call(Pids, Plan), Where, Kept),
-    {[Row || {Pid, Function} <- Rows, erltrace_waits:may_call(Function), Row <- one_row(Pid, Plan, Kept)], Silent};
-rows(Things, Plan, Kept) ->
-    {[Row || T <- Things, Row <- one_row(T, Plan, Kept)], 0}.
+    {
+        [
+            Row
+         || {Pid, Function} <- Rows,
+            erltrace_waits:may_call(Function),
+            Row <- one_row(Pid, Plan, Kept)
+        ],
+        Silent
+    };
+rows(Objects, Plan, Kept) ->
+    {[Row || T <- Objects, Row <- one_row(T, Plan, Kept)], 0}.
 
 %% Who waits for the answer to a call has a monitor.
 may_call(Pids, #plan{words = true}) -> [P || {P, _, _, _, _, true} <- erltrace_words:look(Pids)];
 may_call(Pids, _) -> Pids.
 
-%% Of a thing that is no process.
-one_row(Thing, #plan{kind = Kind, members = Members} = Plan, Kept) ->
+%% Of an object that is no process.
+one_row(Object, #plan{kind = Kind, members = Members} = Plan, Kept) ->
     try
-        case Kind =:= socket andalso is_port(Thing) of
-            true -> [inet_row(Thing, Plan, Kept)];
-            false -> [about(Kind, Thing, Members, Kept)]
+        case Kind =:= socket andalso is_port(Object) of
+            true -> [inet_row(Object, Plan, Kept)];
+            false -> [about(Kind, Object, Members, Kept)]
         end
     catch
         throw:gone -> [];
@@ -361,12 +359,12 @@ one_row(Thing, #plan{kind = Kind, members = Members} = Plan, Kept) ->
         error:{badmatch, {error, _}} -> []
     end.
 
-%% @doc Ask for what predicates read. The function has these computed for rows of that. How many there
-%% are of the things, those for which one is true, which are to be asked for all, and how many processes did
-%% not answer in time.
--spec gate([thing()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()},
+%% @doc Ask for what predicates read. The function has these computed for rows of that. How many
+%% there are of the objects, those for which one is true, which are to be asked for all, and how
+%% many processes did not answer in time.
+-spec gate([object()], plan(), {Kept :: ets:tid(), Pass :: pos_integer()},
            fun(([tuple()]) -> [pid()] | false)) ->
-          {non_neg_integer(), [thing()], Silent :: non_neg_integer()} | false.
+          {non_neg_integer(), [object()], Silent :: non_neg_integer()} | false.
 gate(Pids, #plan{gate = #plan{makers = Makers} = Gate}, {Tab, _} = Kept, Fun) ->
     {As, Silent} = cheap(Pids, Gate, Kept),
     case Fun([made(Makers, A) || A <- As]) of
@@ -377,8 +375,8 @@ gate(Pids, #plan{gate = #plan{makers = Makers} = Gate}, {Tab, _} = Kept, Fun) ->
                 ets:insert(Tab, others(As, lists:reverse(True), Gate, Kept)),
             {length(As), True, Silent}
     end;
-gate(Things, _, _, _) ->
-    {length(Things), Things, 0}.
+gate(Objects, _, _, _) ->
+    {length(Objects), Objects, 0}.
 
 %% What costs little.
 cheap(Pids, #plan{words = true, items = Items, keeps = Keeps}, Kept) ->
@@ -415,8 +413,8 @@ others([#answer{old = Old, values = Values} = A | As], True, Gate, Kept) ->
                                                    M =:= 0 orelse element(M, Values) =:= N ->
             refresh(Old, Kept),
             others(As, True, Gate, Kept);
-        #kept{dear = Dear} ->
-            [to_keep(A, 0, Dear, Gate, Kept) | others(As, True, Gate, Kept)];
+        #kept{expensive = Expensive} ->
+            [to_keep(A, 0, Expensive, Gate, Kept) | others(As, True, Gate, Kept)];
         _ when Gate#plan.sparse, element(M, Values) =:= 0 ->
             others(As, True, Gate, Kept);
         _ ->
@@ -433,21 +431,21 @@ asked() ->
         N -> N
     end.
 
-%% @doc A table for what is kept: rows of #kept{}, or {other, Thing, Pass, Old}.
+%% @doc A table for what is kept: rows of #kept{}, or {other, Object, Pass, Old}.
 -spec new_kept() -> ets:tid().
 new_kept() ->
     ets:new(erltrace_state, [private, {keypos, 2}]).
 
-%% @doc A pass is over: what is kept of things that it has not seen is not needed any more. Of processes
-%% and sockets it may be kept a little longer.
+%% @doc A pass is over: what is kept of objects that it has not seen is not needed any more. Of
+%% processes and sockets it may be kept a little longer.
 -spec forget(ets:tid(), kind(), Pass :: pos_integer()) -> ok.
 forget(Tab, Kind, Pass) ->
     Since = case Kind of socket -> Pass - ?FRESH; _ -> Pass end,
-    Things = [{{other, '_', '$1', '_'}, [{'<', '$1', Since}], [true]} || Kind =/= process],
+    Objects = [{{other, '_', '$1', '_'}, [{'<', '$1', Since}], [true]} || Kind =/= process],
     Process = erlang:make_tuple(record_info(size, kept), '_', [{1, kept}, {#kept.pass, '$1'}]),
     Processes = [{Process, [{'<', '$1', Pass - ?FRESH}], [true]} ||
                     Pass rem (2 * ?FRESH) =:= 0],
-    _ = Things ++ Processes =/= [] andalso ets:select_delete(Tab, Things ++ Processes),
+    _ = Objects ++ Processes =/= [] andalso ets:select_delete(Tab, Objects ++ Processes),
     ok.
 
 values(Info) ->
@@ -462,7 +460,7 @@ made(Makers, #answer{pid = Pid} = A) ->
 perhaps_same(Rest, #plan{reductions = R, mailbox = M} = Plan, Kept) ->
     Olds = maps:from_list(Rest),
     Answers = looks([P || {P, _} <- Rest], Plan#plan.items),
-    As = [#answer{pid = P, old = Old, values = list_to_tuple(values(Info) ++ Old#kept.dear)} ||
+    As = [#answer{pid = P, old = Old, values = list_to_tuple(values(Info) ++ Old#kept.expensive)} ||
              {P, Info} <- Answers, is_list(Info), Old <- [map_get(P, Olds)]],
     IsSame = fun(#answer{old = #kept{reductions = Reds, mailbox = N}, values = Values}) ->
                      element(R, Values) =:= Reds andalso element(M, Values) =:= N
@@ -475,8 +473,21 @@ perhaps_same(Rest, #plan{reductions = R, mailbox = M} = Plan, Kept) ->
 
 %% Processes that have to run to answer. One that has answered before is not asked for all again.
 ask(Processes, Plan, Kept) ->
-    put(asked, length(Processes) + case get(asked) of undefined -> 0; N -> N end),
-    {Again, First} = lists:partition(fun({_, #kept{dear = [_ | _]}}) -> true; (_) -> false end, Processes),
+    put(
+        asked,
+        length(Processes) +
+            case get(asked) of
+                undefined -> 0;
+                N -> N
+            end
+    ),
+    {Again, First} = lists:partition(
+        fun
+            ({_, #kept{expensive = [_ | _]}}) -> true;
+            (_) -> false
+        end,
+        Processes
+    ),
     {Rows1, Silent1} = ask(First, Plan#plan.all, Plan, Kept),
     {Rows2, Silent2} = ask(Again, Plan#plan.again, Plan, Kept),
     {Rows1 ++ Rows2, Silent1 + Silent2}.
@@ -487,27 +498,40 @@ ask(Processes, Asking, Plan, {Tab, _} = Kept) ->
     Olds = maps:from_list(Processes),
     Answers = erltrace_askers:ask([P || {P, _} <- Processes], {?MODULE, answer, Asking}, ?ASKS),
     Answered = [answered(P, map_get(P, Olds), Answer) || {P, Answer} <- Answers, is_tuple(Answer)],
-    Keep = [to_keep(A, 1, Dear, Plan, Kept) || {A, Dear} <- Answered], % the answer takes a reduction
+    % the answer takes a reduction
+    Keep = [to_keep(A, 1, Expensive, Plan, Kept) || {A, Expensive} <- Answered],
     true = ets:insert(Tab, Keep),
     Silent = [P || {P, silent} <- Answers],
     As = [A || {A, _} <- Answered] ++ unasked(Silent, Olds, Plan),
     {[made(Plan#plan.makers, A) || A <- As], length(Silent)}.
 
-%% Of processes that do not answer: what the library reads, what they have said before, who they are.
+%% Of processes that do not answer: what the library reads, what they have said before, who they
+%% are.
 unasked([], _, _) ->
     [];
-unasked(Silent, Olds, #plan{items = Items, dear = Dear}) ->
-    Looks = case erltrace_find:is_known(numbers) of true -> erltrace_words:look(Silent); false -> [] end,
-    [#answer{pid = P, old = Old,
-             values = list_to_tuple([unasked(I, Look) || I <- Items] ++ unasked_dear(Dear, Old, Look))} ||
-        {P, _, _, _, _, _} = Look <- Looks, Old <- [map_get(P, Olds)]].
+unasked(Silent, Olds, #plan{items = Items, expensive = Expensive}) ->
+    Looks =
+        case erltrace_find:is_known(numbers) of
+            true -> erltrace_words:look(Silent);
+            false -> []
+        end,
+    [
+        #answer{
+            pid = P,
+            old = Old,
+            values = list_to_tuple(
+                [unasked(I, Look) || I <- Items] ++ unasked_expensive(Expensive, Old, Look)
+            )
+        }
+     || {P, _, _, _, _, _} = Look <- Looks, Old <- [map_get(P, Olds)]
+    ].
 
-unasked_dear(_, #kept{dear = [_ | _] = Known}, _) -> Known;
-unasked_dear(Dear, _, Look) -> [unasked(D, Look) || D <- Dear].
+unasked_expensive(_, #kept{expensive = [_ | _] = Known}, _) -> Known;
+unasked_expensive(Expensive, _, Look) -> [unasked(D, Look) || D <- Expensive].
 
 unasked(message_queue_len, {_, Mailbox, _, _, _, _}) -> Mailbox;
 unasked(reductions, {_, _, Reductions, _, _, _}) -> Reductions;
-unasked(memory, {_, Mailbox, _, Heap, _, _}) -> 8 * (Heap + ?MESSAGE * Mailbox);
+unasked(memory, {_, Mailbox, _, Heap, _, _}) -> erltrace_ranks:memory(bytes, Heap, Mailbox);
 unasked(total_heap_size, {_, _, _, Heap, _, _}) -> Heap;
 unasked(binary, {_, _, _, _, Words, _}) -> {-1, 8 * Words};
 unasked(registered_name, {Pid, _, _, _, _, _}) ->
@@ -522,16 +546,16 @@ unasked(priority, _) -> <<>>;
 unasked(_, _) -> 0.
 
 answered(Pid, Old, {Cheap, New}) ->
-    Dear = case Old of
-               #kept{dear = [_ | _] = Known} ->
+    Expensive = case Old of
+               #kept{expensive = [_ | _] = Known} ->
                    [case N of known -> K; _ -> N end || {N, K} <- lists:zip(New, Known)];
                _ -> New
            end,
-    {#answer{pid = Pid, old = Old, values = list_to_tuple(Cheap ++ Dear)}, Dear}.
+    {#answer{pid = Pid, old = Old, values = list_to_tuple(Cheap ++ Expensive)}, Expensive}.
 
-%% @doc A process's answer, digested: a helper of erltrace_askers asks. What costs as much as the process has
-%% on its heap, or has in its dictionary, is not asked of one with a large heap.
--spec answer(pid(), #asking{}) -> {Cheap :: [term()], Dear :: [term()]} | undefined.
+%% @doc A process's answer, digested: a helper of erltrace_askers asks. What costs as much as the
+%% process has on its heap, or has in its dictionary, is not asked of one with a large heap.
+-spec answer(pid(), #asking{}) -> {Cheap :: [term()], Expensive :: [term()]} | undefined.
 answer(Pid, #asking{modest = []} = Asking) ->
     answer(Pid, Asking#asking.items, Asking, undefined);
 answer(Pid, #asking{modest = Modest, items = Items} = Asking) ->
@@ -547,13 +571,13 @@ answer(Pid, #asking{modest = Modest, items = Items} = Asking) ->
             undefined
     end.
 
-answer(Pid, Items, #asking{cheap = N, dear = Dear}, Binaries) ->
+answer(Pid, Items, #asking{cheap = N, expensive = Expensive}, Binaries) ->
     case process_info(Pid, Items) of
         undefined ->
             undefined;
         Info ->
             {Cheap, Rest} = lists:split(N, Info),
-            {values(Cheap), digest(Dear, Rest, Binaries)}
+            {values(Cheap), digest(Expensive, Rest, Binaries)}
     end.
 
 gc(Key, Gc) ->
@@ -562,16 +586,16 @@ gc(Key, Gc) ->
         false -> 0
     end.
 
-%% Of what may be long, what members need of it. Several references to one binary are one binary. `known':
-%% it was not asked for.
-digest([Item | Dear], [{Item, V} | Answers], Binaries) ->
-    [digest(Item, V) | digest(Dear, Answers, Binaries)];
-digest([?INITIAL | Dear], [{dictionary, Dict} | Answers], Binaries) ->
-    [proplists:get_value('$initial_call', Dict) | digest(Dear, Answers, Binaries)];
-digest([binary | Dear], Answers, Binaries) ->
-    [Binaries | digest(Dear, Answers, Binaries)];
-digest([?INITIAL | Dear], Answers, Binaries) ->
-    [known | digest(Dear, Answers, Binaries)];
+%% Of what may be long, what members need of it. Several references to one binary are one binary.
+%% `known': it was not asked for.
+digest([Item | Expensive], [{Item, V} | Answers], Binaries) ->
+    [digest(Item, V) | digest(Expensive, Answers, Binaries)];
+digest([?INITIAL | Expensive], [{dictionary, Dict} | Answers], Binaries) ->
+    [proplists:get_value('$initial_call', Dict) | digest(Expensive, Answers, Binaries)];
+digest([binary | Expensive], Answers, Binaries) ->
+    [Binaries | digest(Expensive, Answers, Binaries)];
+digest([?INITIAL | Expensive], Answers, Binaries) ->
+    [known | digest(Expensive, Answers, Binaries)];
 digest([], [], _) ->
     [].
 
@@ -591,17 +615,24 @@ kept(Pid, {Tab, Pass}) ->
         [] -> new
     end.
 
-%% What the plan does not ask for stays unknown. After an answer (Took: reductions) it is as it says; a
-%% plan without dear items has none.
-to_keep(#answer{pid = Pid, old = Old, values = Values}, Took, Dear, Plan, {_, Pass}) ->
-    First = case Old of
-                #kept{first = F} -> F;
-                _ -> erlang:monotonic_time(nanosecond)
-            end,
-    #kept{pid = Pid, pass = Pass, first = First,
-          reductions = at(Plan#plan.reductions, Values) + Took,
-          mailbox = at(Plan#plan.mailbox, Values), memory = at(Plan#plan.memory, Values),
-          rests = Took > 0 andalso element(Plan#plan.status, Values) =:= waiting, dear = Dear}.
+%% What the plan does not ask for stays unknown. After an answer (Took: reductions) it is as it
+%% says; a plan without expensive items has none.
+to_keep(#answer{pid = Pid, old = Old, values = Values}, Took, Expensive, Plan, {_, Pass}) ->
+    First =
+        case Old of
+            #kept{first = F} -> F;
+            _ -> erlang:monotonic_time(nanosecond)
+        end,
+    #kept{
+        pid = Pid,
+        pass = Pass,
+        first = First,
+        reductions = at(Plan#plan.reductions, Values) + Took,
+        mailbox = at(Plan#plan.mailbox, Values),
+        memory = at(Plan#plan.memory, Values),
+        rests = Took > 0 andalso element(Plan#plan.status, Values) =:= waiting,
+        expensive = Expensive
+    }.
 
 refresh(#kept{pid = Pid, pass = Written}, {Tab, Pass}) when Pass - Written >= ?FRESH ->
     ets:update_element(Tab, Pid, {#kept.pass, Pass});
@@ -614,92 +645,11 @@ at(I, Values) -> element(I, Values).
 age(#answer{old = #kept{first = First}}) -> erlang:monotonic_time(nanosecond) - First;
 age(_) -> 0.
 
-%% In the first round nothing is new; afterwards, all of what a new process has.
-growth_maker(Item, Which, Items) ->
-    I = position(Item, Items),
-    fun(#answer{old = first}) -> 0;
-       (#answer{old = new, values = Values}) -> element(I, Values);
-       (#answer{old = Old, values = Values}) -> element(I, Values) - Which(Old)
-    end.
+%% ---- owners
+%% --------------------------------------------------------------------------------------
 
-%% ---- what processes are called ---------------------------------------------------------------
-
-%% As erlproc: registered name, label, the function that it began with, else its pid.
-name_maker(Items) ->
-    R = position(registered_name, Items),
-    I = position(initial_call, Items),
-    C = position(?INITIAL, Items),
-    L = find(?LABEL, Items),
-    fun(#answer{pid = Pid, values = Values}) ->
-            called(Pid, element(R, Values), label(L, Values), element(C, Values), element(I, Values))
-    end.
-
-%% @doc This process is to show no labels (payload=off).
--spec hide_labels() -> ok.
-hide_labels() ->
-    _ = put(no_labels, true),
-    ok.
-
--spec has_labels() -> boolean().
-has_labels() ->
-    erltrace_vm:has_sessions() andalso get(no_labels) =/= true. % OTP 27 and later
-
-label(0, _) -> undefined;
-label(I, Values) -> element(I, Values).
-
-called(_, Name, _, _, _) when is_atom(Name) -> Name;
-called(Pid, [], undefined, Call, Initial) -> call(Call, Initial, Pid);
-called(_, [], Label, _, _) -> {label, Label}.
-
-call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_integer(A) -> {M, F, A};
-call({M, F, A}, _, _) when is_atom(M), is_atom(F), is_list(A) -> {M, F, length(A)};
-call(undefined, {proc_lib, init_p, _} = Initial, Pid) -> % it hides its dictionary
-    case is_own(Pid) of
-        true -> <<"(erltrace)">>;
-        false -> Initial
-    end;
-call(_, {erlang, apply, 2}, Pid) -> Pid;
-call(_, Initial, _) -> Initial.
-
-%% Processes of erltrace are sensitive, but so may others be. Those of erltrace are linked with each other, or
-%% monitor each other; this one, which asks, is one of them.
-is_own(Pid) ->
-    case get(own) of
-        #{Pid := Is} -> Is;
-        _ ->
-            Own = own([self()], #{}),
-            put(own, Own#{Pid => map_get(Pid, maps:merge(#{Pid => false}, Own))}),
-            is_own(Pid)
-    end.
-
-own([P | Rest], Own) when is_map_key(P, Own) -> own(Rest, Own);
-own([P | Rest], Own) ->
-    case P =:= self() orelse is_like_own(P) of
-        true -> own(related(P) ++ Rest, Own#{P => true});
-        false -> own(Rest, Own#{P => false})
-    end;
-own([], Own) -> Own.
-
-is_like_own(P) ->
-    case process_info(P, [registered_name, initial_call]) of
-        [{_, Name}, _] when is_atom(Name) -> lists:prefix("erltrace", atom_to_list(Name));
-        [_, {_, {proc_lib, init_p, _}}] ->
-            case process_info(P, hd(first([?INITIAL]))) of
-                {dictionary, []} -> true;
-                {_, undefined} -> true;
-                _ -> false
-            end;
-        _ -> false
-    end.
-
-related(P) ->
-    case process_info(P, [links, monitors, monitored_by]) of
-        [{_, Links}, {_, Monitors}, {_, By}] ->
-            [Q || Q <- Links ++ [Q || {process, Q} <- Monitors] ++ By, is_pid(Q), node(Q) =:= node()];
-        undefined -> []
-    end.
-
-%% Of the owner of something. It is asked as other processes are, so that one that rests is asked once.
+%% Of the owner of something. It is asked as other processes are, so that one that rests is asked
+%% once.
 owner(Pid, {_, Pass} = Kept) when is_pid(Pid) ->
     case get(owner) of
         {Pid, Pass, Name} -> % one after the other
@@ -767,22 +717,22 @@ about(scheduler, #{id := Id} = Now, Members, {Tab, _} = Kept) ->
     Old = case ets:lookup(Tab, {scheduler, Id}) of [{_, _, _, O}] -> O; [] -> Now end,
     keep({scheduler, Id}, [], all, Kept, fun() -> Now end),
     list_to_tuple([self() | [erltrace_system:scheduler(M, Now, Old) || M <- Members]]);
-about(memory, Thing, Members, _) ->
-    Sizes = erltrace_system:sizes(Thing, Members),
-    list_to_tuple([self() | [erltrace_system:memory(M, Thing, Sizes) || M <- Members]]);
+about(memory, Object, Members, _) ->
+    Sizes = erltrace_system:sizes(Object, Members),
+    list_to_tuple([self() | [erltrace_system:memory(M, Object, Sizes) || M <- Members]]);
 about(node, Node, Members, _) ->
     list_to_tuple([self() | [erltrace_system:node(M, Node) || M <- Members]]).
 
-%% What was kept of a thing; `first' in the first pass.
-last(Thing, Members, For, {Tab, Pass}) ->
-    case is_asked(Members, For) andalso ets:lookup(Tab, Thing) of
+%% What was kept of an object; `first' in the first pass.
+last(Object, Members, For, {Tab, Pass}) ->
+    case is_asked(Members, For) andalso ets:lookup(Tab, Object) of
         [{_, _, _, Old}] -> Old;
         _ when Pass =< 1 -> first;
         _ -> {0, 0}
     end.
 
-keep(Thing, Members, For, {Tab, Pass}, Fun) ->
-    is_asked(Members, For) andalso ets:insert(Tab, {other, Thing, Pass, Fun()}).
+keep(Object, Members, For, {Tab, Pass}, Fun) ->
+    is_asked(Members, For) andalso ets:insert(Tab, {other, Object, Pass, Fun()}).
 
 is_asked(_, all) -> true;
 is_asked(Members, For) -> lists:any(fun(M) -> lists:member(M, For) end, Members).
@@ -796,6 +746,7 @@ info_of(Tab, Item) ->
         V -> V
     end.
 
+-spec table(table_member(), ets:table(), pid(), term(), {ets:tid(), pos_integer()}) -> term().
 table(id, Tab, _, _, _) -> Tab;
 table(owner, _, Owner, _, Kept) -> owner(Owner, Kept);
 table(growth, Tab, _, Old, _) -> more(info_of(Tab, size), 1, Old);
@@ -811,6 +762,7 @@ port(Item, Port) ->
         undefined -> throw(gone)
     end.
 
+-spec port_member(port_member(), port(), pid(), {ets:tid(), pos_integer()}) -> term().
 port_member(id, Port, _, _) -> Port;
 port_member(name, Port, _, _) -> unicode:characters_to_binary(port(name, Port));
 port_member(owner, _, Owner, Kept) -> owner(Owner, Kept);
@@ -821,7 +773,7 @@ port_member(M, Port, _, _) -> port(M, Port). % input, output, memory
 
 %% ---- sockets that are ports ------------------------------------------------------------------
 
-inet_row(Port, #plan{items = Asked, makers = Makers, dear = Ends}, {Tab, _} = Kept) ->
+inet_row(Port, #plan{items = Asked, makers = Makers, expensive = Ends}, {Tab, _} = Kept) ->
     {Written, Old} = case ets:lookup(Tab, Port) of
                          [{_, _, _, none}] -> throw(gone); % another driver's
                          [{_, _, W, O}] -> {W, O};
@@ -858,15 +810,30 @@ ends(_, #inet{driver = <<"tcp_inet">>, ends = {_, Remote} = Ends}) when Remote =
 ends(Port, _) ->
     {address(inet:sockname(Port)), address(inet:peername(Port))}.
 
-%% One question for all of them.
-stats_of(received) -> [recv_oct];
-stats_of(sent) -> [send_oct];
-stats_of(packets_received) -> [recv_cnt];
-stats_of(packets_sent) -> [send_cnt];
-stats_of(new_received) -> [recv_oct, send_oct];
-stats_of(new_sent) -> [recv_oct, send_oct];
-stats_of(queue) -> [send_pend];
-stats_of(_) -> [].
+%% How a member of a port is fetched: the statistics of inet:getstat/2 that it is made of, and what
+%% makes it of the tuple {Port, Owner, #inet{}, Stats, Kept}.
+-spec inet_member(socket_member()) -> {[inet:stat_option()], fun((tuple()) -> term())}.
+inet_member(id) -> {[], fun(T) -> element(1, T) end};
+inet_member(driver) -> {[], fun({_, _, #inet{driver = Driver}, _, _}) -> Driver end};
+inet_member(owner) -> {[], fun({_, Owner, _, _, Kept}) -> owner(Owner, Kept) end};
+inet_member(local) -> {[], fun({_, _, #inet{ends = {Local, _}}, _, _}) -> Local end};
+inet_member(remote) -> {[], fun({_, _, #inet{ends = {_, Remote}}, _, _}) -> Remote end};
+inet_member(received) -> stat(recv_oct);
+inet_member(sent) -> stat(send_oct);
+inet_member(packets_received) -> stat(recv_cnt);
+inet_member(packets_sent) -> stat(send_cnt);
+inet_member(queue) -> stat(send_pend);
+inet_member(new_received) -> moved(recv_oct, 1);
+inet_member(new_sent) -> moved(send_oct, 2).
+
+stat(Key) ->
+    {[Key], fun({_, _, _, Stats, _}) -> stat(Key, Stats) end}.
+
+%% Both are kept, so both are asked for.
+moved(Key, Which) ->
+    {[recv_oct, send_oct], fun({_, _, #inet{moved = Old}, Stats, _}) ->
+        more(stat(Key, Stats), Which, Old)
+    end}.
 
 stat(Key, Stats) ->
     case lists:keyfind(Key, 1, Stats) of
@@ -874,18 +841,9 @@ stat(Key, Stats) ->
         false -> 0
     end.
 
-%% Of the tuple {Port, Owner, #inet{}, Stats, Kept}.
-inet_maker(id) -> fun(T) -> element(1, T) end;
-inet_maker(driver) -> fun({_, _, #inet{driver = Driver}, _, _}) -> Driver end;
-inet_maker(owner) -> fun({_, Owner, _, _, Kept}) -> owner(Owner, Kept) end;
-inet_maker(local) -> fun({_, _, #inet{ends = {Local, _}}, _, _}) -> Local end;
-inet_maker(remote) -> fun({_, _, #inet{ends = {_, Remote}}, _, _}) -> Remote end;
-inet_maker(new_received) ->
-    fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(recv_oct, Stats), 1, Old) end;
-inet_maker(new_sent) ->
-    fun({_, _, #inet{moved = Old}, Stats, _}) -> more(stat(send_oct, Stats), 2, Old) end;
-inet_maker(M) -> [Key] = stats_of(M), fun({_, _, _, Stats, _}) -> stat(Key, Stats) end.
-
+-spec socket_member(socket_member(), socket:socket(), pid(), map(), term(), {
+    ets:tid(), pos_integer()
+}) -> term().
 socket_member(id, {'$socket', Ref}, _, _, _, _) -> Ref;
 socket_member(driver, _, _, _, _, _) -> socket;
 socket_member(owner, _, Owner, _, _, Kept) -> owner(Owner, Kept);

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* POST to a URL, one body at a time: a body that could not be delivered is tried again. */
-#ifndef SERVE_POST_H
-#define SERVE_POST_H
+/*
+ * POST to a URL, one body at a time: a body that could not be delivered is tried again.
+ *
+ *   post.c       in a loop of libwebsockets that somebody else runs: the server of metrics
+ *   poster.c     in a thread of its own: the command
+ *   no_poster.c  instead of both, where libwebsockets is missing
+ */
+#ifndef POST_POST_H
+#define POST_POST_H
 
 #include <libwebsockets.h>
 #include <stdbool.h>
@@ -28,7 +34,7 @@ struct post {
 	unsigned status;   /* of the answer; 0: there is none yet */
 	size_t answered;   /* bytes of it behind its head */
 	int64_t until;	   /* when this try is given up */
-	bool failing;	   /* which has been told */
+	bool failing;	   /* it has been said */
 	int64_t due;	   /* not before, after a failure */
 	int wait_ms;
 	uint64_t sent, failed, refused;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies posted to a URL by a thread, for the command (c_src/serve/poster.c; where its libraries
- * are missing, c_src/cli/without_web.c). What could not be delivered is tried again; a few bodies
- * wait.
- *
+ * Bodies posted to a URL by a thread (poster.c; without libwebsockets, no_poster.c). What could not
+ * be delivered is tried again; a few bodies wait.
  */
-#ifndef POSTER_H
-#define POSTER_H
+#ifndef POST_POSTER_H
+#define POST_POSTER_H
 
 #include <stdbool.h>
 #include <stdint.h>
