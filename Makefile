@@ -153,6 +153,7 @@ ifneq ($(WEB),)
 WEB_CFLAGS := $(shell pkg-config --cflags libwebsockets jansson libcrypto)
 WEB_LIB := $(shell pkg-config --libs libwebsockets jansson libcrypto)
 endif
+METRICS_SRC := $(sort $(wildcard c_src/metrics/*.c))
 TEST_SRC := $(sort $(wildcard $(addsuffix /*.c,test/c $(if $(WEB),test/web) \
 	$(if $(KERNEL),test/kernel))))
 FUZZ_SRC := $(sort $(wildcard test/fuzz/*.c))
@@ -174,9 +175,9 @@ LEFT_OUT := $(filter-out %/paths.c %/cancel.c,$(wildcard c_src/node/*.c)) $(wild
 	c_src/cli/bridge.c c_src/web/list_nodes.c c_src/serve/watch_nodes.c
 endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c c_src/post/no_poster.c, \
-	$(wildcard c_src/web/*.c c_src/serve/*.c) c_src/post/post.c c_src/post/poster.c)
+	$(wildcard c_src/web/*.c c_src/serve/*.c) $(METRICS_SRC) c_src/post/post.c c_src/post/poster.c)
 CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/cli/replay c_src/client \
-	c_src/node c_src/post c_src/web c_src/serve))))
+	c_src/node c_src/post c_src/web c_src/metrics c_src/serve))))
 
 # Inside a node; beam/nif/erlang_provider.c has the list of providers that holds there. Its functions
 # and many threads are tested with a VM that is none.
@@ -186,7 +187,7 @@ BEAM_TEST_SRC := $(sort $(wildcard test/beam/*.c))
 CORE := $(if $(filter x86_64,$(shell uname -m)),$(BUILD)/erltrace_core.so)
 # Events from files are for the command and the library outside of nodes.
 NIF_SRC := $(filter-out %/provider/providers.c c_src/replay/% c_src/api/replaying.c c_src/api/recorder.c \
-	c_src/json_read.c,$(LIB_SRC)) $(BEAM_SRC)
+	c_src/json_read.c,$(LIB_SRC)) $(BEAM_SRC) c_src/metrics/metric_name.c
 NIF_OBJ := $(NIF_SRC:%.c=$(BUILD)/%.o)
 NIFSAN_OBJ := $(NIF_SRC:%.c=$(NIFSAN)/%.o)
 
@@ -378,6 +379,8 @@ $(FUZZERS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 	$(call link,$(CLANG) $(SANITIZE) -fsanitize=fuzzer -pthread)
 
 $(BUILD)/test/web/auth_test $(SAN)/test/web/auth_test: TEST_LIB := $(WEB_LIB)
+$(BUILD)/test/c/metrics_test: $(METRICS_SRC:%.c=$(BUILD)/%.o)
+$(SAN)/test/c/metrics_test: $(METRICS_SRC:%.c=$(SAN)/%.o)
 
 # The sanitizer has its own allocator: that of the test comes before it.
 $(SAN)/test/c/alloc_test: TEST_LIB := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc \

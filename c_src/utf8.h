@@ -51,6 +51,19 @@ static inline size_t utf8_len(const unsigned char *s, size_t n)
 	return utf8_valid(s, n);
 }
 
+/*
+ * The next character of a text of n > 0 bytes, at most 4, and its length; what is invalid, and a NUL,
+ * is U+FFFD. Returns how many bytes of the text that was.
+ */
+static inline size_t utf8_clean(const char *text, size_t n, const char **to, size_t *len)
+{
+	size_t valid = text[0] != '\0' ? utf8_valid((const unsigned char *)text, n) : 0;
+
+	*to = valid > 0 ? text : UTF8_NONE_BYTES;
+	*len = valid > 0 ? valid : 3;
+	return valid > 0 ? valid : 1;
+}
+
 /* The character at s, whose length utf8_valid() gave as n > 0. */
 static inline uint32_t utf8_decode(const void *s, size_t n)
 {

@@ -450,9 +450,13 @@ erltrace_t *erltrace_reader(unsigned streams, erltrace_error_t *err);
 int erltrace_feed(
 	erltrace_t *h, unsigned stream, const void *bytes, size_t len, erltrace_error_t *err);
 /*
- * As erltrace_tick(), of one stream; node: what the lines call it. If nothing has come of the stream
- * since the last call, it returns 0 and passes nothing: an idle node still sends the time.
+ * As erltrace_changes() and erltrace_tick(), of one stream; node: what the lines call it. If nothing
+ * has come of the stream since the last call, they return 0 and pass nothing: an idle node still
+ * sends the time.
  */
+struct erltrace_change_handlers;
+int erltrace_stream_changes(erltrace_t *h, unsigned stream,
+	const struct erltrace_change_handlers *to, erltrace_error_t *err);
 int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err);
 /* ns since aggregations of a stream came; UINT64_MAX: none have. */
@@ -495,6 +499,8 @@ typedef struct erltrace_agg {
 	/* percentile: in the script's order; the buckets are of values as they came */
 	const erltrace_percentile_t *percentiles;
 	unsigned npercentiles;
+	int64_t sum;	/* avg: of all values, not normalized */
+	uint64_t count; /* avg, stddev: of how many values it is */
 } erltrace_agg_t;
 
 typedef int erltrace_agg_cb(void *arg, const erltrace_agg_t *agg);
@@ -506,11 +512,55 @@ int erltrace_walk(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *ar
 /* The same in no particular order, which is faster if there are many keys. */
 int erltrace_each(erltrace_t *h, const char *name, erltrace_agg_cb *cb, void *arg,
 	erltrace_error_t *err);
+
+/* #pragma D metric, of an aggregation. */
+typedef struct {
+	const char *name, *help, *unit;	  /* NULL: the script does not say */
+	const char *const *labels; /* of the keys, the first ones if there are fewer */
+	unsigned nlabels;
+} erltrace_metric_t;
+
+/* An aggregation of a script, before it has any key. */
+typedef struct {
+	const char *name;     /* without @ */
+	const char *function; /* "count", "quantize" ... */
+	const int64_t *params; /* lquantize: base, limit, step; llquantize: factor, low, high, steps */
+	unsigned nparams;
+	const double *percents; /* percentile: 99.9 */
+	unsigned npercents;
+	unsigned nkeys;
+	const erltrace_metric_t *metric; /* or NULL */
+} erltrace_shape_t;
+
+typedef struct {
+	uint64_t time;	/* ms since 1970 */
+	uint64_t fired; /* events so far */
+	double cost;	/* percent of the schedulers' busy time; < 0: not known */
+} erltrace_tick_t;
+
+/* Each may be NULL. */
+typedef struct erltrace_change_handlers {
+	size_t size; /* sizeof(erltrace_change_handlers_t) */
+	void *arg;
+	/* The aggregations of the script: once, before all else. */
+	int (*shapes)(void *arg, const erltrace_shape_t *shapes, unsigned n);
+	int (*tick)(void *arg, const erltrace_tick_t *tick); /* each time, before its keys */
+	/* A key and what it gathered, not normalized; in no particular order. */
+	int (*change)(void *arg, const erltrace_agg_t *agg);
+} erltrace_change_handlers_t;
+
 /*
- * What the aggregations gathered since the last call, passed to text as a line of JSON
- * (doc/json.md, tick). The first call must come before the first erltrace_work(), and passes a line
- * with their shapes first. clear(), trunc() and the results are not affected. 0; 1: a line has no
- * room for all that there is, which the next call passes; -1: an error.
+ * What the aggregations gathered since the last call. The first call must come before the first
+ * erltrace_work(). A handler that does not return 0 ends the call; what is left comes with the next
+ * one. clear(), trunc() and the results are not affected. Returns 0, what the handler returned, or
+ * -1: an error. A handle uses this, erltrace_tick() or erltrace_stacks().
+ */
+int erltrace_changes(
+	erltrace_t *h, const erltrace_change_handlers_t *to, erltrace_error_t *err);
+/*
+ * The same, passed to text as a line of JSON (doc/json.md, tick); the first call passes a line with
+ * the shapes before it. 0; 1: a line has no room for all that there is, which the next call passes;
+ * -1: an error.
  */
 int erltrace_tick(erltrace_t *h, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err);

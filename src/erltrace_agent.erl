@@ -7,8 +7,9 @@
 %% that a slow reader costs no memory here. The worker is `sensitive': a script never sees it.
 %%
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File,
-%% Source}}}', `{batch, [{stream | text | err | drop | live | snapopen | snap | snapend, Binary}]}',
-%% `{rows, [Probe | Brief]}', `{code, Binary}', `{ping, 0}', `{done, ExitCode}' (-1: not by exit()).
+%% Source}}}', `{batch, [{stream | text | err | drop | live | alert | snapopen | snap | snapend,
+%% Binary}]}', `{rows, [Probe | Brief]}', `{unmatched, [{Line, Column, Sentence}]}',
+%% `{code, Binary}', `{ping, 0}', `{done, ExitCode}' (-1: not by exit()).
 %% From it: `go', `{go_stream, Nodes}' (in so many), `more', `stop', `alive', `snapshot' (SIGUSR1),
 %% `{key, {Byte, Rows, Columns}}'.
 %%
@@ -31,7 +32,7 @@
                | {scripts, [{clause | file, Name :: binary(), Text :: binary()}]}
                | {args, [binary()]}
                | {headers, [{Name :: binary(), Text :: binary()}]} % -I FILE.hrl
-               | {list | json | terminal | zero | verbose | code, true}
+               | {list | json | data | terminal | zero | verbose | code, true}
                | {silence | live, Ms :: pos_integer()}
                | {protocol, integer()}
                | {target, integer()}].
@@ -50,7 +51,7 @@
 %% The version of these messages and of the arguments of start/3. It changes, here and in
 %% c_src/cli/node_start.c, with any change that the other side would not understand.
 -ifndef(PROTOCOL).
--define(PROTOCOL, 3).
+-define(PROTOCOL, 4).
 -endif.
 
 -type state() :: preparing | ready | running | giving.
@@ -64,13 +65,13 @@
     spec :: spec(),
     % the handle
     h :: pid() | undefined,
-    form :: text | terminal | json,
+    form :: text | terminal | json | data,
     out = [] :: [out()],
     next = ready :: next(),
     % ms: when it is due
     tick :: integer(),
     % what match_again/1 looked at, and found
-    unmatched = {[], []} :: {Loaded :: [module()], [binary()]},
+    unmatched = {[], []} :: {Loaded :: [module()], [tuple()]},
     % ms between two polls, and
     poll = ?POLL :: pos_integer(),
     % the longest that may be
@@ -182,7 +183,7 @@ give([], {leave, Code}, #data{h = H} = Data) ->
 give([{tell, Message} | Rest], Next, Data) ->
     tell(Message, Data),
     give(Rest, Next, Data);
-give([{give, {_, []}} | Rest], Next, Data) ->
+give([{give, {batch, []}} | Rest], Next, Data) ->
     give(Rest, Next, Data);
 give([{give, Message} | Rest], Next, Data) ->
     tell(Message, Data),
@@ -227,11 +228,7 @@ now_ms() ->
 
 %% The form of what is printed at once.
 form(Spec) ->
-    case {proplists:get_bool(json, Spec), proplists:get_bool(terminal, Spec)} of
-        {true, _} -> json;
-        {_, true} -> terminal;
-        _ -> text
-    end.
+    hd([Form || Form <- [json, data, terminal], proplists:get_bool(Form, Spec)] ++ [text]).
 
 %% ---- preparing ------------------------------------------------------------------------------
 
@@ -291,7 +288,7 @@ go(Data) ->
         ok ->
             Counts = ask(counts, Data),
             tell_conn(Counts, Data),
-            {Unmatched, Data1} = unmatched_object(Data),
+            {Unmatched, Data1} = unmatched(Data),
             give([{give, armed_lines(Data)} | calls_object(Data) ++ Unmatched], {running, 0},
                  Data1#data{slowest = slowest(Counts)});
         {error, Reason} ->
@@ -442,11 +439,11 @@ calls_object(#data{spec = Spec} = Data) ->
     end.
 
 %% Likewise: which of the script's descriptions match nothing, as it may with -Z.
-unmatched_object(#data{spec = Spec, unmatched = {_, Before}} = Data) ->
+unmatched(#data{spec = Spec, unmatched = {_, Before}} = Data) ->
     case proplists:is_defined(live, Spec) andalso {erlang:loaded(), ask(unmatched, Data)} of
-        {Loaded, Texts} when is_list(Texts) ->
-            {[{give, {batch, [{live, unmatched_line(Texts)}]}} || Texts =/= Before],
-             Data#data{unmatched = {Loaded, Texts}}};
+        {Loaded, Unmatched} when is_list(Unmatched) ->
+            {[{give, {unmatched, Unmatched}} || Unmatched =/= Before],
+             Data#data{unmatched = {Loaded, Unmatched}}};
         _ -> % it has ended
             {[], Data}
     end.
@@ -456,21 +453,11 @@ unmatched_object(#data{spec = Spec, unmatched = {_, Before}} = Data) ->
 unmatched_texts(#data{spec = Spec, stream = {stream, _, 0, _}} = Data) ->
     ByUser = lists:keymember(<<"zdefs">>, 1, proplists:get_value(settings, Spec, [])),
     case ByUser andalso not proplists:is_defined(live, Spec) andalso ask(unmatched, Data) of
-        Texts when is_list(Texts) -> Texts;
+        Unmatched when is_list(Unmatched) -> [Text || {_, _, Text} <- Unmatched];
         _ -> []
     end;
 unmatched_texts(_) ->
     [].
-
-unmatched_line(Texts) ->
-    Quoted = lists:join($,, [erltrace_json:string(T) || T <- Texts]),
-    unicode:characters_to_binary([
-        "{\"type\":\"unmatched\",\"node\":",
-        erltrace_json:string(atom_to_binary(node())),
-        ",\"descriptions\":[",
-        Quoted,
-        "]}\n"
-    ]).
 
 %% Modules that are loaded later may have what they name.
 match_again(#data{unmatched = {_, []}} = Data) ->
@@ -478,7 +465,7 @@ match_again(#data{unmatched = {_, []}} = Data) ->
 match_again(#data{unmatched = {Loaded, _}} = Data) ->
     case erlang:loaded() of
         Loaded -> {[], Data};
-        _ -> unmatched_object(Data)
+        _ -> unmatched(Data)
     end.
 
 cost_lines(#data{spec = Spec} = Data) ->

@@ -77,13 +77,14 @@ with_reason(Why, {error, {dtrace, Tag, Line, Column, Text}}) ->
 with_reason(_, Error) ->
     Error.
 
-%% @doc Which descriptions of the script match nothing so far, and why, as sentences.
--spec unmatched(reference()) -> [binary()].
+%% @doc Which descriptions of the script match nothing so far, where the first of each is, and why,
+%% as sentences.
+-spec unmatched(reference()) -> [{Line :: integer(), Column :: integer(), binary()}].
 unmatched(Nif) ->
     case erltrace_nif:unmatched(Nif) of
         Unmatched when is_list(Unmatched) ->
-            [unicode:characters_to_binary([D, " matches nothing", why_nothing(D)])
-             || D <- lists:usort([D || {_, _, D} <- Unmatched])];
+            [{Line, Column, unicode:characters_to_binary([D, " matches nothing", why_nothing(D)])}
+             || {Line, Column, D} <- lists:ukeysort(3, Unmatched)];
         _ ->
             [] % it is closed
     end.

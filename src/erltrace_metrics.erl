@@ -3,7 +3,7 @@
 %% @doc Totals of the scripts that are always on (erltrace_script): what their ticks bring is added
 %% up, so that a counter does not go back when a script is paused or starts again. A metric is one
 %% aggregation of one script; a series is one combination of keys. Names, help and units are those
-%% of `erltrace serve' (c_src/metric_name.c).
+%% of `erltrace serve' (c_src/metrics/metric_name.c).
 %%
 %% The number of series of a metric is bounded: when it is reached, further keys are added to a
 %% series whose keys are all `other', and counted.

@@ -328,7 +328,7 @@ same(Spec) ->
 %% handle when it is, or a name is misspelt. The script runs without them.
 unmatched(H) ->
     case erltrace_handle:call(H, unmatched) of
-        Texts when is_list(Texts) -> Texts;
+        Unmatched when is_list(Unmatched) -> [Text || {_, _, Text} <- Unmatched];
         {error, _} -> [] % it has ended
     end.
 

@@ -449,23 +449,52 @@ int erltrace_each(
 	return need_consumer(h, err) < 0 ? -1 : co_each(h->co, name, cb, arg);
 }
 
+/* What it costs is not known. */
+static erltrace_tick_t tick_of(const erltrace_t *h)
+{
+	return (erltrace_tick_t){.fired = h->en != NULL ? en_fired(h->en) : 0, .cost = -1};
+}
+
+int api_changes(erltrace_t *h, unsigned stream, unsigned nstreams, const erltrace_tick_t *tick,
+	const erltrace_change_handlers_t *to)
+{
+	erltrace_change_handlers_t all = {0};
+	int rc;
+
+	memcpy(&all, to, to->size < sizeof(all) ? to->size : sizeof(all));
+	rc = co_changes(h->co, stream, nstreams, tick, &all);
+	return rc < 0 ? -1 : rc;
+}
+
+int erltrace_changes(
+	erltrace_t *h, const erltrace_change_handlers_t *to, erltrace_error_t *err)
+{
+	erltrace_tick_t tick;
+
+	if (need_consumer(h, err) < 0)
+		return -1;
+	tick = tick_of(h);
+	return api_changes(h, 0, 1, &tick, to);
+}
+
 int erltrace_tick(erltrace_t *h, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
 {
 	struct co_json j = {.text = text, .arg = arg};
+	erltrace_tick_t tick;
 	int rc;
 
 	if (need_consumer(h, err) < 0)
 		return -1;
-	rc = co_json_tick(&j, h->co, 0, 1, node, en_fired(h->en), -1); /* what it costs is not known */
+	tick = tick_of(h);
+	rc = co_json_tick(&j, h->co, 0, 1, node, &tick);
 	co_json_free(&j);
 	return rc;
 }
 
-int api_live(erltrace_t *h,
-	int (*cb)(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count), void *arg)
+int api_changes_begin(erltrace_t *h)
 {
-	return h->co != NULL ? co_live(h->co, cb, arg) : -1;
+	return h->co != NULL ? co_changes_begin(h->co) : -1;
 }
 
 int erltrace_stacks(erltrace_t *h, erltrace_agg_cb *cb, void *arg, erltrace_error_t *err)

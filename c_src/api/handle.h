@@ -58,6 +58,9 @@ int api_upkeep(erltrace_t *h, uint64_t now, erltrace_error_t *err); /* what is d
 int api_reader_begun(erltrace_t *h, erltrace_error_t *err);
 int api_read(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_t *err); /* work() */
 erltrace_status_t api_reader_status(const erltrace_t *h, int *exit_code);
+/* erltrace_changes(), of one of so many streams */
+int api_changes(erltrace_t *h, unsigned stream, unsigned nstreams, const erltrace_tick_t *tick,
+	const erltrace_change_handlers_t *to);
 void api_scan_free(struct api_scan *s);
 
 #endif

@@ -37,7 +37,7 @@ void api_no_payload(erltrace_t *h); /* payload=off for good */
  *
  */
 bool api_idle(const erltrace_t *h);
-bool api_rests(const erltrace_t *h); /* nor api_live() */
+bool api_rests(const erltrace_t *h); /* nor erltrace_changes() */
 /* Make the memory of deleted variables free again; returns when this is due again, in ns. */
 uint64_t api_clean(erltrace_t *h);
 uint64_t api_rest(const erltrace_t *h); /* the same, in no time, where there is none; 0: there is */
@@ -66,11 +66,7 @@ int api_forward(erltrace_t *h, const char *node, const struct sw_round *round,
 
 /* Nobody reads what actions print (co_mute() in consume/consume.h). */
 void api_mute(erltrace_t *h);
-/*
- * What came since the last call (co_live() in consume/consume.h); cb NULL: from now on. -1: no
- * memory.
- */
-int api_live(erltrace_t *h,
-	int (*cb)(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count), void *arg);
+/* erltrace_changes() has what came from now on. -1: no memory, or go has not been called. */
+int api_changes_begin(erltrace_t *h);
 
 #endif

@@ -116,20 +116,44 @@ int api_reader_begun(erltrace_t *h, erltrace_error_t *err)
 	return h->co == NULL ? api_error(err, &e) : 1;
 }
 
-int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
-	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
+/* 1: something has come since the last tick; 0: not; -1: out of memory. */
+static int next_tick(erltrace_t *h, unsigned stream, erltrace_tick_t *tick, erltrace_error_t *err)
 {
-	struct co_json j = {.text = text, .arg = arg};
 	int rc = h->reader != NULL ? api_reader_begun(h, err) : 0;
 
 	if (rc <= 0)
 		return rc;
 	if (ag_live(h->co, sr_streams(h->reader)) == NULL)
 		return api_fail(err, ET_NOMEM, "out of memory");
-	if (!sr_came(h->reader, stream))
-		return 0;
-	rc = co_json_tick(&j, h->co, stream, sr_streams(h->reader), node,
-		sr_fired(h->reader, stream), sr_cost(h->reader, stream));
+	*tick = (erltrace_tick_t){
+		.fired = sr_fired(h->reader, stream), .cost = sr_cost(h->reader, stream)};
+	return sr_came(h->reader, stream);
+}
+
+int erltrace_stream_changes(erltrace_t *h, unsigned stream, const erltrace_change_handlers_t *to,
+	erltrace_error_t *err)
+{
+	erltrace_tick_t tick;
+	int rc = next_tick(h, stream, &tick, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = api_changes(h, stream, sr_streams(h->reader), &tick, to);
+	if (rc == 0)
+		sr_ticked(h->reader, stream);
+	return rc;
+}
+
+int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
+	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err)
+{
+	struct co_json j = {.text = text, .arg = arg};
+	erltrace_tick_t tick;
+	int rc = next_tick(h, stream, &tick, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = co_json_tick(&j, h->co, stream, sr_streams(h->reader), node, &tick);
 	co_json_free(&j);
 	if (rc == 0)
 		sr_ticked(h->reader, stream);

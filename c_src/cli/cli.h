@@ -23,6 +23,7 @@
  *   stack_files.c     --folded, --speedscope, --pprof; stacks.h: stacks and the formats
  *   flow_files.c      --follow, --perfetto, --otlp, --flows; flow_model.h: requests and the formats
  *   replay/           events in files: "erltrace record" and "erltrace test"
+ *   server_run.c      a script that a server runs; server_calls.c: its results
  *   bridge.c          nodes of a script that runs in the kernel
  *   without_nodes.c, without_web.c  instead of these, where libei or the page's libraries are missing
  *
@@ -70,10 +71,12 @@ struct cli_stack_file {
 #define CLI_ERRORS 64 /* kinds of errors that are told apart */
 
 struct worker;
+struct run_calls;
 
 struct cli {
 	char **argv; /* how it was called */
 	struct worker *worker; /* the thread of a server that this is; NULL: it is the command */
+	struct run_calls *calls; /* of that server; NULL: it takes lines */
 	enum cli_mode mode;
 	bool awaits_node;	/* a script of the kernel: the command of -c becomes a node */
 	bool either;	    /* -l: the process of -p is a VM, which may be a node */
@@ -83,7 +86,7 @@ struct cli {
 	bool preprocess;    /* -C */
 	bool show_code;	    /* -S */
 	bool zero_matches;  /* -Z */
-	bool json;	    /* --json */
+	bool json;	    /* --json: no text; with calls, no lines either */
 	int live_ms;	    /* --live; 0: not */
 	int verbose;	    /* -v */
 	const char *output; /* -o */

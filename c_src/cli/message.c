@@ -18,28 +18,31 @@
 #include "client/worker.h"
 #include "escape.h"
 #include "output.h"
+#include "server_calls.h"
 #include "utf8.h"
 
-/* Messages of a server's thread are for its loop. */
-static _Thread_local struct worker *worker;
+/* Messages of a server's thread are for the server. */
+static _Thread_local struct cli *served;
 
-void cli_messages_of(struct worker *w)
+void cli_messages_of(struct cli *c)
 {
-	worker = w;
+	served = c;
 }
 
 /* In front of each message. A server says itself whose messages it has. */
 static const char *own_name(void)
 {
-	return worker != NULL ? "" : "erltrace: ";
+	return served != NULL ? "" : "erltrace: ";
 }
 
 void cli_tell(const char *text, size_t len)
 {
 	char *plain = cli_escape(text, &len, false);
 
-	if (plain != NULL && worker != NULL)
-		worker_say(worker, plain, len);
+	if (plain != NULL && served != NULL && served->calls != NULL)
+		calls_said(served, plain, len);
+	else if (plain != NULL && served != NULL)
+		worker_say(served->worker, plain, len);
 	else if (plain != NULL)
 		fwrite(plain, 1, len, stderr);
 	free(plain);
@@ -78,9 +81,9 @@ void cli_notice(struct cli *c, const char *fmt, ...)
 	if (c->quiet)
 		return;
 	va_start(ap, fmt);
-	if (worker == NULL)
+	if (served == NULL)
 		say(fmt, ap);
-	else if (vsnprintf(text, sizeof(text), fmt, ap) > 0 && c->json)
+	else if (vsnprintf(text, sizeof(text), fmt, ap) > 0 && c->json && c->calls == NULL)
 		cli_json_warning(c, text);
 	va_end(ap);
 }
@@ -106,8 +109,19 @@ static void put_failure(FILE *f, const struct cli *c, const erltrace_error_t *er
 	else if (err->line > 0 && !c->one_line)
 		fprintf(f, "line %d: ", err->line);
 	fprintf(f, "%s\n", err->text);
-	if (err->source[0] != '\0' && err->column > 0 && worker == NULL && isatty(STDERR_FILENO))
+	if (err->source[0] != '\0' && err->column > 0 && served == NULL && isatty(STDERR_FILENO))
 		caret(f, err);
+}
+
+/* text: a line; to a terminal, with the source below. */
+static void tell_failure(struct cli *c, const erltrace_error_t *err, char *text, size_t len)
+{
+	if (c->calls == NULL) {
+		cli_tell(text, len);
+		return;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	calls_error(c, err, text);
 }
 
 int cli_fail(struct cli *c, const erltrace_error_t *err, const char *fmt, ...)
@@ -123,10 +137,10 @@ int cli_fail(struct cli *c, const erltrace_error_t *err, const char *fmt, ...)
 	if (f != NULL) {
 		put_failure(f, c, err, what);
 		fclose(f);
-		cli_tell(text, len);
+		tell_failure(c, err, text, len);
 		free(text);
 	}
-	if (c->json)
+	if (c->json && c->calls == NULL)
 		cli_json_error(c, err, what);
 	return CLI_ERROR;
 }

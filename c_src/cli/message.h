@@ -17,8 +17,7 @@ void cli_notice(struct cli *c, const char *fmt, ...) __attribute__((format(print
 int cli_fail(struct cli *c, const struct et_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void cli_tell(const char *text, size_t len); /* as it is, but escaped */
-struct worker;
-void cli_messages_of(struct worker *w); /* from now on what this thread says is the worker's */
+void cli_messages_of(struct cli *c); /* what this thread says is for the server of c->worker */
 bool cli_option_on(struct cli *c, const char *name);
 
 #endif

@@ -21,6 +21,8 @@
 #include "node/etf.h"
 #include "output.h"
 #include "run.h"
+#include "server_calls.h"
+#include "server_run.h"
 #include "shell.h"
 #include "snapshots.h"
 
@@ -164,6 +166,15 @@ void node_reopen(struct nodes *ns, const char *text, size_t len)
 		cli_say("couldn't freopen() \"%s\": %s", path, strerror(error));
 }
 
+/* Of a flight recorder: the name, a NUL, and the text. */
+static void on_alert(struct cli *c, const char *text, long len)
+{
+	const char *end = memchr(text, '\0', (size_t)len);
+
+	if (end != NULL)
+		calls_alert(c, text, (size_t)(end - text), end + 1, (size_t)(text + len - end - 1));
+}
+
 static void print_item(
 	struct client *cl, struct target *t, const char *kind, const char *text, long len)
 {
@@ -171,6 +182,8 @@ static void print_item(
 
 	if (strcmp(kind, "stream") == 0) {
 		node_stream(ns, t, text, (size_t)len);
+	} else if (strcmp(kind, "alert") == 0 && ns->c->calls != NULL) {
+		on_alert(ns->c, text, len);
 	} else if (strcmp(kind, "live") == 0) { /* it names its node */
 		cli_write_foreign(ns->c, text, (size_t)len);
 	} else if (strcmp(kind, "text") == 0 && ns->c->json) {
@@ -198,6 +211,24 @@ static void on_batch(struct client *cl, struct target *t, const ei_x_buff *x, in
 {
 	struct nodes *ns = nodes_of(cl);
 	print_items(ns, t, x, at);
+	client_tell(t, "more");
+}
+
+/* Which descriptions match nothing there, as they may with -Z. */
+static void on_unmatched(struct client *cl, struct target *t, const ei_x_buff *x, int at)
+{
+	struct nodes *ns = nodes_of(cl);
+	struct client_unmatched *list = NULL;
+	size_t n = client_get_unmatched(x, at, &list);
+
+	if (ns->c->calls != NULL)
+		calls_unmatched(ns->c, list, n);
+	else if (ns->c->json)
+		cli_json_unmatched(ns->c, t->nd->name, list, n);
+	for (size_t i = 0; i < n; i++)
+		free(list[i].text);
+	free(list);
+	cli_flush(ns->c);
 	client_tell(t, "more");
 }
 
@@ -272,6 +303,7 @@ static const struct client_handler handlers[] = {
 	{"failed", on_failed},
 	{"code", on_code},
 	{"rows", on_rows},
+	{"unmatched", on_unmatched},
 	{"done", on_done},
 	{NULL, NULL},
 };

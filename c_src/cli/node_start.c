@@ -293,7 +293,8 @@ static int make(struct made *m, struct nodes *ns, const struct request *which)
 
 	*r = *which;
 	r->list = c->mode == MODE_LIST;
-	r->json = c->json;
+	r->json = c->json && c->calls == NULL;
+	r->data = c->calls != NULL;
 	r->terminal = c->terminal;
 	r->zero_matches = c->zero_matches;
 	r->verbose = c->verbose > 0;

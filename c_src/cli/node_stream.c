@@ -12,6 +12,7 @@
 #include "format_match.h"
 #include "node_system.h"
 #include "output.h"
+#include "server_calls.h"
 
 static _Thread_local struct nodes *running; /* handlers of JSON have a state of their own */
 
@@ -101,7 +102,7 @@ static int open_reader(struct nodes *ns, unsigned streams)
 	if (cli_handlers(ns->c, &ns->reads) != CLI_OK)
 		return CLI_ERROR;
 	if (ns->c->json)
-		ns->c->json_state.text = on_text;
+		ns->c->json_state.text = on_text; /* of which calls make no use */
 	else
 		ns->reads.text = on_text;
 	ns->reads.system = on_system;
@@ -173,8 +174,11 @@ static int tick(struct nodes *ns, struct target *t, bool *any)
 {
 	struct ticking to = {.c = ns->c};
 	erltrace_error_t err;
-	int rc = erltrace_stream_tick(ns->reader, t->stream, t->nd->name, on_tick, &to, &err);
+	int rc;
 
+	if (ns->c->calls != NULL)
+		return calls_changes(ns->c, t->nd->name, ns->reader, (int)t->stream, any);
+	rc = erltrace_stream_tick(ns->reader, t->stream, t->nd->name, on_tick, &to, &err);
 	*any = to.any;
 	return rc;
 }

@@ -20,6 +20,8 @@
 #include "escape.h"
 #include "hash.h"
 #include "output.h"
+#include "server_calls.h"
+#include "server_run.h"
 #include "snapshots.h"
 
 int cli_output_open(struct cli *c)
@@ -50,6 +52,8 @@ static void check(struct cli *c, bool ok)
 
 static void put(struct cli *c, const char *text, size_t len)
 {
+	if (c->calls != NULL)
+		return; /* it has the results themselves */
 	if (c->worker != NULL)
 		worker_write(c->worker, text, len);
 	else
@@ -310,6 +314,10 @@ static int on_json_snapshot(void *arg, const erltrace_snapshot_t *s)
 
 int cli_handlers(struct cli *c, erltrace_handlers_t *h)
 {
+	if (c->calls != NULL) {
+		calls_handlers(c, h);
+		return CLI_OK;
+	}
 	*h = (erltrace_handlers_t){.size = sizeof(*h),
 		.arg = c,
 		.text = on_text,
@@ -340,6 +348,19 @@ void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what
 	c->json_state.text = on_text;
 	c->json_state.arg = c;
 	co_json_error(&c->json_state, err, what);
+}
+
+void cli_json_unmatched(struct cli *c, const char *node, const struct client_unmatched *list, size_t n)
+{
+	const char **texts = calloc(n + 1, sizeof(*texts));
+
+	for (size_t i = 0; texts != NULL && i < n; i++)
+		texts[i] = list[i].text;
+	c->json_state.text = on_text;
+	c->json_state.arg = c;
+	if (texts != NULL)
+		co_json_unmatched(&c->json_state, node, texts, n);
+	free(texts);
 }
 
 void cli_json_warning(struct cli *c, const char *message)

@@ -8,6 +8,7 @@
 #include "erltrace.h"
 
 struct cli;
+struct client_unmatched;
 
 int cli_output_open(struct cli *c);
 /* Flush and close; CLI_ERROR and a message if something was not written. */
@@ -23,6 +24,8 @@ void cli_truncate(struct cli *c);
 void cli_error(struct cli *c, const char *node, const char *text, size_t len);
 void cli_more_errors(struct cli *c, bool at_end); /* how many were not printed */
 void cli_json_error(struct cli *c, const erltrace_error_t *err, const char *what);
+void cli_json_unmatched(
+	struct cli *c, const char *node, const struct client_unmatched *list, size_t n);
 void cli_json_warning(struct cli *c, const char *message);
 void cli_json_snapshot(struct cli *c, const char *why, const char *file, const char *error);
 void cli_tell_blank(struct cli *c); /* on a terminal: that nothing was printed, and why */

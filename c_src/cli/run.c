@@ -22,6 +22,7 @@
 #include "client/worker.h"
 #include "output.h"
 #include "run.h"
+#include "server_calls.h"
 
 static volatile sig_atomic_t interrupts, snapshots;
 static const struct cli *running; /* for the second signal */
@@ -163,6 +164,16 @@ static int on_tick(void *arg, const char *text, size_t len)
 	return 0;
 }
 
+/* > 0: there is more. */
+static int tick(struct cli *c)
+{
+	erltrace_error_t err = {0};
+	bool any;
+
+	return c->calls != NULL ? calls_changes(c, "", c->h, CALLS_OWN, &any)
+				: erltrace_tick(c->h, "", on_tick, c, &err);
+}
+
 /* 0, or -1 with the error reported. */
 static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 {
@@ -173,7 +184,7 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 
 	do {
 		if (is_due(c->live_ms, &next))
-			erltrace_tick(c->h, "", on_tick, c, &err);
+			tick(c);
 		if (is_due(c->stacks != NULL ? CLI_STACKS_MS : 0, &next_stacks))
 			erltrace_stacks(c->h, cli_stacks_take, c, &err);
 		if (!stopped && cli_ended(c)) {
@@ -198,7 +209,7 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 	} while (r != ERLTRACE_DONE);
 	cli_more_errors(c, true);
 	if (c->live_ms > 0)
-		while (erltrace_tick(c->h, "", on_tick, c, &err) > 0)
+		while (tick(c) > 0)
 			; /* what came last */
 	if (c->stacks != NULL)
 		erltrace_stacks(c->h, cli_stacks_take, c, &err);

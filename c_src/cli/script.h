@@ -15,6 +15,8 @@ struct cli;
 struct cli_desc {
 	char *text; /* as written, with its colons */
 	size_t end; /* where it ends in the script */
+	int line, column;
+	bool of_function; /* it names functions of Erlang */
 };
 
 struct cli_script {

@@ -90,6 +90,20 @@ static void on_stack_aggregation(struct scanning *at, const erltrace_scan_item_t
 		free(a.name);
 }
 
+static bool names_functions(const erltrace_scan_item_t *item)
+{
+	static const char *const ends[] = {"-entry", "-return", "-exception"};
+	size_t len = strlen(item->name);
+	bool of_function = len == 0;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t n = strlen(ends[i]);
+
+		of_function |= len > n && strcmp(item->name + len - n, ends[i]) == 0;
+	}
+	return of_function && strncmp(item->provider, "erlang", 6) == 0;
+}
+
 static void on_probe(struct scanning *at, const erltrace_scan_item_t *item)
 {
 	struct cli_script *s = at->s;
@@ -99,7 +113,8 @@ static void on_probe(struct scanning *at, const erltrace_scan_item_t *item)
 	if (s->ndescs == 0)
 		s->body = item->behind;
 	if (text != NULL && ARRAY_ROOM(s->descs, (size_t)s->ndescs))
-		s->descs[s->ndescs++] = (struct cli_desc){text, item->end};
+		s->descs[s->ndescs++] = (struct cli_desc){
+			text, item->end, item->line, item->column, names_functions(item)};
 	else
 		free(text);
 	at->c->uses.keys |= strcmp(item->provider, "state") == 0 && strcmp(item->name, "key") == 0;

@@ -61,6 +61,12 @@ static bool fill(struct cli *c, const struct run_request *r)
 	c->live_ms = r->live_ms;
 	c->flow_options.objects = r->flows;
 	c->zero_matches = r->zero_matches;
+	if (r->calls != NULL) {
+		c->calls = malloc(sizeof(*c->calls));
+		if (c->calls == NULL)
+			return false;
+		*c->calls = *r->calls;
+	}
 	if (r->cookie_file != NULL && (c->cookie_file = cli_keep(c, r->cookie_file)) == NULL)
 		return false;
 	return add_script(c, r) && add_each(c, r->settings, r->nsettings, add_setting) &&
@@ -71,8 +77,11 @@ static bool fill(struct cli *c, const struct run_request *r)
 
 static void free_request(void *arg)
 {
-	cli_request_free(arg);
-	free(arg);
+	struct cli *c = arg;
+
+	cli_request_free(c);
+	free(c->calls);
+	free(c);
 }
 
 /* The thread. */
@@ -82,7 +91,7 @@ static int run(struct worker *w, void *arg)
 	int status;
 
 	c->worker = w;
-	cli_messages_of(w);
+	cli_messages_of(c);
 	nd_cancel_by(worker_cancel(w));
 	status = cli_script_args(c);
 	return status == -1 ? cli_execute(c) : status;

@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "message.h"
 #include "output.h"
+#include "server_calls.h"
 #include "snapshot_file.h"
 
 struct cli_snapshot {
@@ -24,7 +25,9 @@ static void failed(struct cli *c, const char *why, const char *error)
 {
 	if (c->worker == NULL)
 		cli_say("snapshot '%s': %s", why, error);
-	if (c->json)
+	if (c->calls != NULL)
+		calls_snapshot(c, why, NULL, error);
+	else if (c->json)
 		cli_json_snapshot(c, why, NULL, error);
 }
 
@@ -32,7 +35,9 @@ static void written(struct cli *c, const char *why, const char *file)
 {
 	if (c->worker == NULL)
 		cli_notice(c, "snapshot '%s': %s", why, file);
-	if (c->json)
+	if (c->calls != NULL)
+		calls_snapshot(c, why, file, NULL);
+	else if (c->json)
 		cli_json_snapshot(c, why, file, NULL);
 }
 

@@ -48,7 +48,7 @@ struct request {
 	int nscripts;
 	int64_t target; /* $target, as the node numbers it; 0: none */
 	bool list;	/* probes are listed, nothing runs */
-	bool json, terminal, zero_matches, verbose, code;
+	bool json, data, terminal, zero_matches, verbose, code; /* data: alerts as such */
 	int live_ms, silence_ms; /* 0: not; never */
 };
 
@@ -142,6 +142,9 @@ int client_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_
 typedef void client_item(
 	struct client *cl, struct target *t, const char *kind, const char *text, long len);
 void client_get_items(struct client *cl, struct target *t, const ei_x_buff *x, int at, client_item *cb);
+struct client_unmatched;
+/* Returns how many; the list and its texts are to be freed. */
+size_t client_get_unmatched(const ei_x_buff *x, int at, struct client_unmatched **list);
 bool client_get_rows(const ei_x_buff *x, int at, erltrace_probe_cb *cb, void *arg); /* any? */
 
 #endif

@@ -94,7 +94,7 @@ static void put_args(ei_x_buff *x, const struct request *r)
 }
 
 /* Of what is said to the agents: src/erltrace_agent.erl has the same number. */
-enum { PROTOCOL = 3 };
+enum { PROTOCOL = 4 };
 enum { NEVER_MS = 1000000000, BEAT_MS = 1000 };
 
 void client_put_request(ei_x_buff *x, struct client *cl, const struct request *r)
@@ -110,6 +110,7 @@ void client_put_request(ei_x_buff *x, struct client *cl, const struct request *r
 		put_setting(x, "zdefs", NULL);
 	ei_x_encode_empty_list(x);
 	put_flag(x, "json", r->json);
+	put_flag(x, "data", r->data);
 	put_flag(x, "list", r->list);
 	put_flag(x, "zero", r->zero_matches);
 	put_flag(x, "terminal", r->terminal);

@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "node/decode.h"
+#include "unmatched.h"
 
 int64_t client_ms(void)
 {
@@ -124,6 +126,28 @@ int client_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_
 	err->line = (int)line;
 	err->column = (int)column;
 	return 0;
+}
+
+/* [{Line, Column, Text}] */
+size_t client_get_unmatched(const ei_x_buff *x, int at, struct client_unmatched **list)
+{
+	long line = 0, column = 0, len;
+	const char *text;
+	size_t n = 0;
+	int most = 0;
+
+	ei_decode_list_header(x->buff, &at, &most);
+	while (n < (size_t)most && nd_get_tuple(x, &at, 3) == 0 &&
+		ei_decode_long(x->buff, &at, &line) == 0 &&
+		ei_decode_long(x->buff, &at, &column) == 0 &&
+		nd_get_text(x, &at, &text, &len) == 0 && ARRAY_ROOM(*list, n)) {
+		(*list)[n] = (struct client_unmatched){
+			(int)line, (int)column, strndup(text, (size_t)len)};
+		if ((*list)[n].text == NULL)
+			break;
+		n++;
+	}
+	return n;
 }
 
 /* [{text | err | .., Text}] */

@@ -69,7 +69,7 @@ static void free_worker(struct worker *w)
 	free(w);
 }
 
-static void wake_loop(struct worker *w)
+void worker_notify(struct worker *w)
 {
 	eventfd_write(w->ready, 1);
 }
@@ -91,7 +91,7 @@ static void *run(void *arg)
 	w->status = status;
 	w->done = true;
 	left = w->left;
-	wake_loop(w); /* under the lock: behind it the loop may free all this */
+	worker_notify(w); /* under the lock: behind it the loop may free all this */
 	pthread_mutex_unlock(&w->lock);
 	if (left) {
 		free_worker(w);
@@ -240,12 +240,18 @@ static void take_written(struct worker *w)
 	w->written.n = 0;
 }
 
-void worker_take(struct worker *w, worker_line *written, worker_line *said, void *arg)
+void worker_notified(struct worker *w)
 {
-	struct queue lines;
 	eventfd_t n;
 
 	eventfd_read(w->ready, &n);
+}
+
+void worker_take(struct worker *w, worker_line *written, worker_line *said, void *arg)
+{
+	struct queue lines;
+
+	worker_notified(w);
 	pthread_mutex_lock(&w->lock);
 	take_written(w);
 	lines = w->said;
@@ -286,7 +292,7 @@ void worker_write(struct worker *w, const char *text, size_t len)
 	pthread_mutex_lock(&w->lock);
 	if (w->written.n + len > MOST_WAITING && w->written.n > 0 && !w->left) {
 		w->full = true;
-		wake_loop(w);
+		worker_notify(w);
 		while (w->full && !w->left)
 			pthread_cond_wait(&w->taken, &w->lock);
 	}
@@ -303,7 +309,7 @@ void worker_flush(struct worker *w)
 	some = w->written.n > 0;
 	pthread_mutex_unlock(&w->lock);
 	if (some)
-		wake_loop(w);
+		worker_notify(w);
 }
 
 void worker_say(struct worker *w, const char *text, size_t len)
@@ -312,7 +318,7 @@ void worker_say(struct worker *w, const char *text, size_t len)
 	if (!w->left && w->said.n + len < MOST_SAID)
 		append(&w->said, text, len);
 	pthread_mutex_unlock(&w->lock);
-	wake_loop(w);
+	worker_notify(w);
 }
 
 bool worker_interrupted(const struct worker *w)

@@ -24,6 +24,7 @@ typedef void worker_line(void *arg, char *line, size_t len);
 /* free_arg, if any, is called when the thread has ended. NULL: no memory, or no thread. */
 struct worker *worker_start(worker_main *main, void *arg, void (*free_arg)(void *arg));
 int worker_fd(const struct worker *w); /* it can be read when there is something to take */
+void worker_notified(struct worker *w); /* it has been read, where there are no lines to take */
 /* Hands on the lines that wait, those that were said first. */
 void worker_take(struct worker *w, worker_line *written, worker_line *said, void *arg);
 bool worker_ended(const struct worker *w); /* the thread has, and all was taken */
@@ -44,6 +45,7 @@ void worker_await_left(void);
 void worker_write(struct worker *w, const char *text, size_t len);
 void worker_flush(struct worker *w); /* the loop is woken to take what was written */
 void worker_say(struct worker *w, const char *text, size_t len); /* lines, at once */
+void worker_notify(struct worker *w); /* the loop is woken */
 bool worker_interrupted(const struct worker *w);
 bool worker_is_left(const struct worker *w);
 bool worker_snapshot_asked(struct worker *w); /* since the last call */

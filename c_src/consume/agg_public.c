@@ -119,8 +119,11 @@ static int make_public(struct co *co, const struct ag_ent *e, struct ag_val v, e
 	if (v.a->fn == AGG_PERCENTILE)
 		return public_hist(co, &v, out);
 	out->value = ag_number(&v);
-	if (v.data != NULL && (v.a->fn == AGG_AVG || v.a->fn == AGG_STDDEV))
-		out->avg = exact(v.a, v.data, v.normal);
+	if (v.data == NULL || (v.a->fn != AGG_AVG && v.a->fn != AGG_STDDEV))
+		return 0;
+	out->avg = exact(v.a, v.data, v.normal);
+	out->count = v.data[0];
+	out->sum = v.a->fn == AGG_AVG ? (int64_t)v.data[1] : 0;
 	return 0;
 }
 

@@ -465,66 +465,6 @@ int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg)
 	return which == -1 ? -ENOENT : ag_each(co, which, each_one, &to);
 }
 
-/* Of those whose values add up, so that parts of a whole can be compared. */
-static int stack_one(struct co *co, const struct ag_ent *e, void *arg)
-{
-	const struct prog_agg *a = co->prog->aggs[e->agg];
-	const struct each *to = arg;
-	erltrace_agg_t agg;
-	bool by_stack = false;
-	int rv = 0;
-
-	for (unsigned i = 0; i < a->nkeys; i++)
-		by_stack |= a->keys[i].kind == V_STACK;
-	if (!by_stack || (a->fn != AGG_COUNT && a->fn != AGG_SUM))
-		return 0;
-	if (ag_public_whole(co, e, &agg) == 0)
-		rv = to->cb(to->arg, &agg);
-	co_tmp_free(co);
-	return rv;
-}
-
-int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg)
-{
-	struct each to = {cb, arg};
-
-	if (ag_live(co, 1) == NULL)
-		return -ENOMEM;
-	ag_take(co);
-	return ag_give_each(co, co->live[0], stack_one, &to);
-}
-
-struct live {
-	co_live_cb *cb;
-	void *arg;
-};
-
-static int live_one(struct co *co, const struct ag_ent *e, void *arg)
-{
-	bool is_avg = co->prog->aggs[e->agg]->fn == AGG_AVG;
-	const struct live *to = arg;
-	erltrace_agg_t agg;
-	int rv = 0;
-
-	if (ag_public_whole(co, e, &agg) == 0)
-		rv = to->cb(
-			to->arg, &agg, is_avg ? (int64_t)e->data[1] : 0, is_avg ? e->data[0] : 0);
-	co_tmp_free(co);
-	return rv;
-}
-
-int co_live(struct co *co, co_live_cb *cb, void *arg)
-{
-	struct live to = {cb, arg};
-
-	if (ag_live(co, 1) == NULL)
-		return -ENOMEM;
-	if (cb == NULL)
-		return 0;
-	ag_take(co);
-	return ag_give_each(co, co->live[0], live_one, &to);
-}
-
 int co_hand_over(struct co *co, co_entry_cb *fn, void *arg)
 {
 	return ag_give_each(co, co->ag, fn, arg);

@@ -12,6 +12,7 @@
  *   print_value.c  print(): values by their type
  *   aggs.c         merged aggregations: bounded, sorted, cleared, truncated, normalized
  *   agg_public.c   the same in the structs of handlers
+ *   changes.c      what they gathered since the last time
  *   percentile.c   percentiles: histograms on the heap, columns
  *   printa.c       aggregations printed: printa(), and what is left at the end
  *   dist.c         distributions: bars, aggpack, agghist, aggzoom
@@ -50,12 +51,13 @@ int co_walk(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg);
 int co_each(struct co *co, const char *name, erltrace_agg_cb *cb, void *arg); /* unsorted */
 int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg); /* erltrace_stacks() */
 /*
- * What came since the last call, as if nothing were normalized; sum and count of avg(). From the
- * first call on, which must come before any result is read. cb NULL: only that.
- *
+ * erltrace_changes(), of one of so many streams; -ENOMEM. From the first call on, which must come before any
+ * result is read; co_changes_begin() is a call that hands on nothing. A handle of itself is stream 0
+ * of 1. tick: its time is filled in.
  */
-typedef int co_live_cb(void *arg, const erltrace_agg_t *agg, int64_t sum, uint64_t count);
-int co_live(struct co *co, co_live_cb *cb, void *arg);
+int co_changes(struct co *co, unsigned stream, unsigned nstreams, const erltrace_tick_t *tick,
+	const erltrace_change_handlers_t *to);
+int co_changes_begin(struct co *co);
 /*
  * For a stream (stream/writer.c): each key that was merged is given and forgotten, until fn returns
  * anything but 0, which is returned.

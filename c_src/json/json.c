@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "consume/aggs.h"
 #include "consume/percentile.h"
@@ -146,7 +145,7 @@ static int js_on_event(void *arg, const erltrace_event_t *ev)
 }
 
 /* What gives nothing of its own: aggregations come through js_on_aggregation. */
-static bool js_is_silent(const char *action)
+bool co_json_is_silent(const char *action)
 {
 	static const char *const silent[] = {"printa", "clear", "trunc", "normalize", "denormalize",
 		"commit", "discard", "speculate", "ftruncate", ""};
@@ -162,7 +161,7 @@ static int js_on_record(void *arg, const erltrace_event_t *ev, const erltrace_re
 {
 	struct co_json *j = arg;
 
-	if (js_is_silent(rec->action))
+	if (co_json_is_silent(rec->action))
 		return 0;
 	js_begin_of(j->buf, ev->node, rec->action);
 	js_event(j->buf, ev);
@@ -310,7 +309,7 @@ static int js_on_aggregation(void *arg, const erltrace_agg_t *a)
 #define TICK_MAX (512u << 10) /* bytes of a line: the keys beyond come with the next one */
 
 /* #pragma D metric: what it says, and no more. */
-static void js_metric(struct co_buf *b, const struct prog_metric *m)
+static void js_metric(struct co_buf *b, const erltrace_metric_t *m)
 {
 	const struct { const char *key, *text; } texts[] = {
 		{"name", m->name}, {"help", m->help}, {"unit", m->unit}};
@@ -327,62 +326,71 @@ static void js_metric(struct co_buf *b, const struct prog_metric *m)
 	cb_str(b, "}");
 }
 
-static void js_shape(struct co_buf *b, const struct prog_agg *a)
+static void js_shape(struct co_buf *b, const erltrace_shape_t *s)
 {
-	unsigned n = a->fn == AGG_LQUANTIZE ? 3 : a->fn == AGG_LLQUANTIZE ? 4 : 0;
 	char percent[PERCENT_TEXT];
 
 	cb_str(b, "{\"aggregation\":");
-	js_string(b, a->name, strlen(a->name));
-	js_text(b, "function", ag_function(a));
+	js_string(b, s->name, strlen(s->name));
+	js_text(b, "function", s->function);
 	cb_str(b, ",\"params\":[");
-	for (unsigned i = 0; i < n; i++)
-		cb_fmt(b, "%s%lld", i ? "," : "", (long long)a->param[i]);
-	for (unsigned i = 0; a->fn == AGG_PERCENTILE && i < aggfn_npercents(a); i++) {
-		hist_percent_text(aggfn_percent(a->param, i), percent);
+	for (unsigned i = 0; i < s->nparams; i++)
+		cb_fmt(b, "%s%lld", i ? "," : "", (long long)s->params[i]);
+	for (unsigned i = 0; i < s->npercents; i++) {
+		hist_percent_text((uint32_t)(s->percents[i] * PERCENT + 0.5), percent);
 		cb_fmt(b, "%s%s", i ? "," : "", percent);
 	}
-	cb_fmt(b, "],\"keys\":%u", a->nkeys);
-	if (a->metric != NULL)
-		js_metric(b, a->metric);
+	cb_fmt(b, "],\"keys\":%u", s->nkeys);
+	if (s->metric != NULL)
+		js_metric(b, s->metric);
 	cb_str(b, "}");
 }
 
-static int js_shapes(struct co_json *j, const struct co *co, const char *node)
-{
-	js_begin(j->buf, "shape");
-	js_text(j->buf, "node", node);
-	cb_str(j->buf, ",\"aggregations\":[");
-	for (unsigned i = 0; i < co->prog->naggs; i++) {
-		if (i)
-			cb_str(j->buf, ",");
-		js_shape(j->buf, co->prog->aggs[i]);
-	}
-	cb_str(j->buf, "]");
-	return js_end(j);
-}
-
 struct ticking {
-	struct co_buf *b;
+	struct co_json *j;
+	const char *node;
 	bool first;
 };
 
-static int js_tick_one(struct co *co, const struct ag_ent *e, void *arg)
+static int js_on_shapes(void *arg, const erltrace_shape_t *shapes, unsigned n)
 {
-	const struct prog_agg *a = co->prog->aggs[e->agg];
-	struct ticking *t = arg;
-	erltrace_agg_t out;
+	const struct ticking *t = arg;
+	struct co_json *j = t->j;
 
-	if (ag_public_whole(co, e, &out) == 0) {
-		cb_str(t->b, t->first ? "{" : ",{");
-		t->first = false;
-		js_agg(t->b, &out, true);
-		if (a->fn == AGG_AVG || a->fn == AGG_STDDEV) /* to join them with others */
-			cb_fmt(t->b, ",\"count\":%llu", (unsigned long long)e->data[0]);
-		cb_str(t->b, "}");
+	js_begin(j->buf, "shape");
+	js_text(j->buf, "node", t->node);
+	cb_str(j->buf, ",\"aggregations\":[");
+	for (unsigned i = 0; i < n; i++) {
+		if (i)
+			cb_str(j->buf, ",");
+		js_shape(j->buf, &shapes[i]);
 	}
-	co_tmp_free(co);
-	return t->b->len > TICK_MAX;
+	cb_str(j->buf, "]");
+	return js_end(j) != 0 ? -1 : 0;
+}
+
+static int js_on_tick(void *arg, const erltrace_tick_t *tick)
+{
+	const struct ticking *t = arg;
+
+	js_begin(t->j->buf, "tick");
+	js_text(t->j->buf, "node", t->node);
+	cb_fmt(t->j->buf, ",\"time\":%llu,\"aggregations\":[", (unsigned long long)tick->time);
+	return 0;
+}
+
+static int js_on_change(void *arg, const erltrace_agg_t *a)
+{
+	struct ticking *t = arg;
+	struct co_buf *b = t->j->buf;
+
+	cb_str(b, t->first ? "{" : ",{");
+	t->first = false;
+	js_agg(b, a, true);
+	if (strcmp(a->function, "avg") == 0 || strcmp(a->function, "stddev") == 0)
+		cb_fmt(b, ",\"count\":%llu", (unsigned long long)a->count); /* to join them */
+	cb_str(b, "}");
+	return b->len > TICK_MAX;
 }
 
 /*
@@ -408,33 +416,28 @@ static void js_normals(struct co_buf *b, struct co *co)
 }
 
 int co_json_tick(struct co_json *j, struct co *co, unsigned stream, unsigned nstreams,
-	const char *node, uint64_t fired, double cost)
+	const char *node, const erltrace_tick_t *tick)
 {
-	struct ticking t = {.first = true};
-	struct timespec ts;
+	struct ticking t = {.j = j, .node = node, .first = true};
+	const erltrace_change_handlers_t to = {.size = sizeof(to),
+		.arg = &t,
+		.shapes = js_on_shapes,
+		.tick = js_on_tick,
+		.change = js_on_change};
 	int more;
 
 	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
 		return -1;
-	if (ag_live(co, nstreams) == NULL || stream >= co->nlive)
+	more = co_changes(co, stream, nstreams, tick, &to);
+	if (more < 0)
 		return -1;
-	if (!ag_is_begun(co->live[stream]) && js_shapes(j, co, node) != 0)
-		return -1;
-	ag_take(co);
-	t.b = j->buf;
-	clock_gettime(CLOCK_REALTIME, &ts);
-	js_begin(j->buf, "tick");
-	js_text(j->buf, "node", node);
-	cb_fmt(j->buf, ",\"time\":%lld,\"aggregations\":[",
-		(long long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
-	more = ag_give_each(co, co->live[stream], js_tick_one, &t);
 	cb_str(j->buf, "]");
 	js_normals(j->buf, co);
-	cb_fmt(j->buf, ",\"fired\":%llu,\"cost\":", (unsigned long long)fired);
-	if (cost < 0)
+	cb_fmt(j->buf, ",\"fired\":%llu,\"cost\":", (unsigned long long)tick->fired);
+	if (tick->cost < 0)
 		cb_str(j->buf, "null");
 	else
-		cb_fmt(j->buf, "%.1f", cost);
+		cb_fmt(j->buf, "%.1f", tick->cost);
 	return js_end(j) != 0 ? -1 : more;
 }
 
@@ -497,6 +500,21 @@ int co_json_snapshot_written(struct co_json *j, const char *why, const char *fil
 int co_json_snapshot_failed(struct co_json *j, const char *why, const char *error)
 {
 	return on_file(j, "snapshot_failed", why, "message", error);
+}
+
+int co_json_unmatched(struct co_json *j, const char *node, const char *const *texts, size_t n)
+{
+	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
+		return -1;
+	js_begin(j->buf, "unmatched");
+	js_text(j->buf, "node", node);
+	cb_str(j->buf, ",\"descriptions\":[");
+	for (size_t i = 0; i < n; i++) {
+		cb_str(j->buf, i ? "," : "");
+		js_string(j->buf, texts[i], strlen(texts[i]));
+	}
+	cb_str(j->buf, "]");
+	return js_end(j);
 }
 
 void co_json_free(struct co_json *j)

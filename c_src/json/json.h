@@ -27,14 +27,16 @@ int co_json_error(struct co_json *j, const erltrace_error_t *err, const char *do
 int co_json_warning(struct co_json *j, const char *message);
 int co_json_snapshot_written(struct co_json *j, const char *why, const char *file);
 int co_json_snapshot_failed(struct co_json *j, const char *why, const char *error);
+/* --live, -Z: which descriptions of the script match nothing in a node, a sentence each. */
+int co_json_unmatched(struct co_json *j, const char *node, const char *const *texts, size_t n);
+bool co_json_is_silent(const char *action); /* it has no line */
 /*
  * --live: a line with what aggregations gathered since the last one; the first is preceded by a
- * line that says which aggregations there are. cost: percent; < 0: not known. 1: there is more, for
- * another line; -1: out of memory.
+ * line that says which aggregations there are. 1: there is more, for another line; -1: out of memory.
  */
 struct co;
 int co_json_tick(struct co_json *j, struct co *co, unsigned stream, unsigned nstreams,
-	const char *node, uint64_t fired, double cost);
+	const char *node, const erltrace_tick_t *tick);
 /*
  * The first line of a snapshot: why, from when to when, from when on none is missing (timestamp).
  */

@@ -529,7 +529,7 @@ static bool has_own(struct nd *n)
 
 int nd_agent(struct nd *n, struct et_error *e)
 {
-	static struct files f; /* large */
+	static _Thread_local struct files f; /* large */
 	int rc = 0;
 
 	if (n->has_agent)

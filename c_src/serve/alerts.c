@@ -137,18 +137,16 @@ static void begin(struct alert *a, const struct job *j, const char *text)
 		a->text != NULL ? a->text : "");
 }
 
-void alerts_fire(struct serve *v, struct job *j, const json_t *line)
+void alerts_fire(struct serve *v, struct job *j, const char *called, const char *text)
 {
-	const char *said = json_string_value(json_array_get(json_object_get(line, "values"), 0));
-	const char *text = json_string_value(json_object_get(line, "text"));
 	const char *node = j->node != NULL ? j->node : j->target;
 	char name[ALERTS_NAME_MAX + 1];
 	int64_t now = serve_ms();
 	struct alert *a;
 
-	if (said == NULL || said[0] == '\0' || text == NULL)
+	if (called[0] == '\0')
 		return;
-	snprintf(name, sizeof(name), "%.*s", (int)utf8_cut(said, ALERTS_NAME_MAX), said);
+	snprintf(name, sizeof(name), "%.*s", (int)utf8_cut(called, ALERTS_NAME_MAX), called);
 	v->alerts.total++;
 	a = find(&v->alerts, name, j->script, node);
 	if (a != NULL && a->over == 0) { /* it goes on */

@@ -52,7 +52,7 @@ struct alerts {
 	bool changed; /* since it was saved: what is on, or what others know */
 };
 
-void alerts_fire(struct serve *v, struct job *j, const json_t *line);
+void alerts_fire(struct serve *v, struct job *j, const char *called, const char *text);
 void alerts_snapshot(struct serve *v, const struct job *j, const char *why, const char *file);
 void alerts_look(struct serve *v); /* end those that are over; tell what has changed */
 void alerts_end(struct serve *v);  /* all scripts have ended: nobody calls alert() any more */

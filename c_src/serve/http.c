@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GET /metrics, by libwebsockets' loop. It watches one more descriptor, the epoll of what else wakes it,
- * and a timer for the folder.
+ * GET /metrics, by libwebsockets' loop. It watches one more descriptor, the epoll of what else
+ * wakes it, and a timer for the folder.
  */
 #include "serve.h"
 
@@ -10,8 +10,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "exposition.h"
 #include "job.h"
+#include "metrics/exposition.h"
+#include "own_metrics.h"
 #include "saved.h"
 #include "web/log.h"
 
@@ -113,7 +114,9 @@ static int metrics(struct serve *v, struct lws *wsi, struct conn *c)
 	if (lws_hdr_copy(wsi, accept, sizeof(accept), WSI_TOKEN_HTTP_ACCEPT) < 0)
 		accept[0] = '\0';
 	openmetrics = strstr(accept, "application/openmetrics-text") != NULL;
-	text = exposition(v, openmetrics, &len);
+	serve_lock();
+	text = own_metrics_text(v, openmetrics, &len);
+	serve_unlock();
 	v->scrape_seconds = (double)(lws_now_usecs() - began) / 1e6;
 	v->scrapes++;
 	return reply(
@@ -175,8 +178,11 @@ static int on_events(
 	struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
 {
 	(void)user, (void)in, (void)len;
-	if (why == LWS_CALLBACK_RAW_RX_FILE)
-		sources_events(lws_context_user(lws_get_context(wsi)));
+	if (why != LWS_CALLBACK_RAW_RX_FILE)
+		return 0;
+	serve_lock();
+	sources_events(lws_context_user(lws_get_context(wsi)));
+	serve_unlock();
 	return 0;
 }
 
@@ -184,6 +190,7 @@ static void on_timer(lws_sorted_usec_list_t *sul)
 {
 	struct serve *v = lws_container_of(sul, struct serve, timer);
 
+	serve_lock();
 	if (!v->ending) {
 		folder_look(v);
 		members_look(v);
@@ -194,6 +201,7 @@ static void on_timer(lws_sorted_usec_list_t *sul)
 	saved_look(v);
 	if (v->ending)
 		serve_check_end(v);
+	serve_unlock();
 	lws_sul_schedule(v->context, 0, &v->timer, on_timer,
 		(v->closing ? SERVE_LOOK_MS / 10 : SERVE_LOOK_MS) * LWS_USEC_PER_SEC / 1000);
 }

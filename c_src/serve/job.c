@@ -35,11 +35,7 @@ static void on_out(struct source *src)
 {
 	struct job *j = src->of;
 
-	worker_take(j->run, job_line, job_said, j);
-	if (worker_lost(j->run)) {
-		j->lost_lines++;
-		job_tell(j, "a line of its results is too long, and is lost");
-	}
+	worker_notified(j->run);
 	if (j->twice || worker_ended(j->run))
 		leave(j);
 }
@@ -96,6 +92,7 @@ static void start(struct job *j)
 	const char *settings[3] = {"quiet", "aggkeep=off"}; /* totals are kept here, not in nodes */
 	const struct serve *v = j->v;
 	char snapshots[PATH_MAX + 16];
+	struct run_calls calls = job_calls(j);
 	struct run_request r = {.nodes = (const char *const *)&j->target,
 		.nnodes = 1,
 		.cookie_file = v->cookie_file,
@@ -103,7 +100,8 @@ static void start(struct job *j)
 		.nsettings = 2,
 		.file = j->path,
 		.live_ms = 500,
-		.zero_matches = j->unmatched};
+		.zero_matches = j->unmatched,
+		.calls = &calls};
 
 	if (v->snapshots != NULL) {
 		snprintf(snapshots, sizeof(snapshots), "snapshotdir=%s", v->snapshots);

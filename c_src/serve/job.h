@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A script on a node, which is kept running. job.c has its life, job_lines.c what it
- * says, job_prints.c what of that the script prints.
+ * A script on a node, which is kept running. job.c has its life, job_run.c what its run hands on,
+ * job_prints.c what of that the script prints.
  */
 #ifndef SERVE_JOB_H
 #define SERVE_JOB_H
@@ -73,6 +73,7 @@ struct job {
 	bool own_end;		/* it ends because of the script: exit(), an error in it */
 	bool twice;		/* another job has this node: this one is not counted */
 	bool unmatched;		/* a description matches no probe yet: it runs with -Z */
+	int left_out_line, left_out_column; /* where that one is; 0: it is told again */
 	size_t nunmatched;	/* how many do, as the node says */
 	bool quiet;		/* it has ended by itself, which is not told again */
 	bool shaped;		/* what has no metric has been told */
@@ -81,8 +82,8 @@ struct job {
 	bool silent;		/* none has come for long, which has been told */
 	bool late;		/* it did not end in time, which has been told */
 	int wait_ms;
-	char held[2048];      /* what it said on standard error before it ran */
-	bool failed;	      /* it has told why, as JSON: what was held is the same */
+	char held[2048];      /* what it said before it ran */
+	bool failed;	      /* it has told why: what was held says no more */
 	char *told[JOB_TOLD]; /* which is not told again until the script changes or runs well */
 	unsigned ntold;
 	int64_t told_at; /* the first of them */
@@ -113,9 +114,9 @@ void job_drops(struct job *j, const char *kind, uint64_t n);
 int jobs_watch_end(struct serve *v); /* signals */
 void jobs_free(struct serve *v);
 
-/* job_lines.c */
-void job_line(void *job, char *text, size_t len); /* of its results */
-void job_said(void *job, char *line, size_t len); /* of its messages */
+/* job_run.c */
+struct run_calls;
+struct run_calls job_calls(struct job *j); /* for its run */
 void job_tell_held(struct job *j);
 void job_tell(struct job *j, const char *text);	  /* once */
 void job_tell_again(struct job *j);		  /* forget what has been told */

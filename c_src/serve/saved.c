@@ -3,7 +3,7 @@
  * The totals as a file of JSON, which state_file.c replaces every ten seconds and at the end. What
  * a metric is called is in it too: counters do not vanish until the node is back.
  *
- *   {"version": 1, "metrics": [{"script", "aggregation", "kind", "keys", ..., "series": [...]}],
+ *   {"version": 2, "metrics": [{"script", "aggregation", "kind", "keys", ..., "series": [...]}],
  *    "scripts": [{"name", "path"}], "members": [nodes that were found], "alerts": [...],
  *    "jobs": [{"script", "target", "starts", "errors", "lost", "lines_left_out",
  * "snapshots_failed", "nodes": [...], "drops": [...]}]}
@@ -19,7 +19,7 @@
 #include "array.h"
 #include "job.h"
 
-enum { SAVED_VERSION = 1, SAVED_EVERY_MS = 10000 };
+enum { SAVED_VERSION = 2, SAVED_EVERY_MS = 10000 };
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
@@ -33,6 +33,16 @@ static json_t *buckets_out(const struct series *s)
 	return list;
 }
 
+/* Values, the node's first: labels.h. */
+static json_t *labels_out(const struct series *s)
+{
+	json_t *list = json_array();
+
+	for (size_t at = 0; at < s->labels_len; at += strlen(s->labels + at) + 1)
+		json_array_append_new(list, json_string(s->labels + at));
+	return list;
+}
+
 static json_t *series_out(const struct metric *m)
 {
 	json_t *list = json_array();
@@ -40,7 +50,7 @@ static json_t *series_out(const struct metric *m)
 	for (size_t i = 0; i < m->nchains; i++)
 		for (const struct series *s = m->chains[i]; s != NULL; s = s->next)
 			json_array_append_new(
-				list, json_pack("{s:s,s:I,s:f,s:I,s:o}", "labels", s->labels,
+				list, json_pack("{s:o,s:I,s:f,s:I,s:o}", "labels", labels_out(s),
 					      "value", (json_int_t)s->value, "sum", s->sum, "count",
 					      (json_int_t)s->count, "buckets", buckets_out(s)));
 	return list;
@@ -48,15 +58,17 @@ static json_t *series_out(const struct metric *m)
 
 static json_t *metric_out(const struct metric *m)
 {
-	json_t *bounds = json_array(), *percents = json_array();
+	json_t *bounds = json_array(), *percents = json_array(), *labels = json_array();
 
+	for (size_t i = 0; i < m->nlabels; i++)
+		json_array_append_new(labels, json_string(m->labels[i]));
 	for (size_t i = 0; i < m->nbounds; i++)
 		json_array_append_new(bounds, json_integer(m->bounds[i]));
 	for (size_t i = 0; i < m->npercents; i++)
 		json_array_append_new(percents, json_real(m->percents[i]));
-	return json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:O?,s:i,s:i,s:I,s:b,s:I,s:o,s:o,s:o,s:I,s:b}",
+	return json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:o,s:i,s:i,s:I,s:b,s:I,s:o,s:o,s:o,s:I,s:b}",
 		"script", m->script, "aggregation", m->aggregation, "name", m->name, "help",
-		m->help, "unit", m->unit, "labels", m->labels, "decimals", (int)m->decimals, "kind",
+		m->help, "unit", m->unit, "labels", labels, "decimals", (int)m->decimals, "kind",
 		(int)m->kind, "keys", (json_int_t)m->nkeys, "goes_down", m->goes_down, "to_other",
 		(json_int_t)m->to_other, "bounds", bounds, "percents", percents, "series",
 		series_out(m), "began", (json_int_t)m->began, "left_out", !m->shown);
@@ -150,6 +162,128 @@ static bool is_text(const json_t *o, const char *member, const char *text)
 	return s != NULL && strcmp(s, text) == 0;
 }
 
+static char *copy_of(const json_t *o, const char *member)
+{
+	const char *text = json_string_value(json_object_get(o, member));
+
+	return text != NULL ? strdup(text) : NULL;
+}
+
+/* As labels_out() has them; NULL: they are none. To be freed. */
+static char *restore_labels(const json_t *values, size_t nkeys, size_t *len)
+{
+	char *labels = NULL;
+	const json_t *value;
+	size_t i;
+	FILE *f = json_array_size(values) == nkeys + 1 ? open_memstream(&labels, len) : NULL;
+	bool bad = false;
+
+	if (f == NULL)
+		return NULL;
+	json_array_foreach(values, i, value)
+	{
+		const char *text = json_string_value(value);
+
+		bad |= text == NULL;
+		fprintf(f, "%s%c", text != NULL ? text : "", '\0');
+	}
+	if (fclose(f) == 0 && !bad)
+		return labels;
+	free(labels);
+	return NULL;
+}
+
+static int restore_series(struct metric *m, const json_t *saved)
+{
+	size_t i, len;
+	char *labels = restore_labels(json_object_get(saved, "labels"), m->nkeys, &len);
+	struct series *s = labels != NULL ? metric_series(m, labels, len) : NULL;
+	const json_t *b;
+
+	free(labels);
+	if (s == NULL)
+		return -1;
+	s->value = json_integer_value(json_object_get(saved, "value"));
+	s->sum = json_number_value(json_object_get(saved, "sum"));
+	s->count = (uint64_t)json_integer_value(json_object_get(saved, "count"));
+	json_array_foreach(json_object_get(saved, "buckets"), i, b)
+	{
+		if (!series_bucket(s, json_integer_value(json_array_get(b, 0)),
+			    (uint64_t)json_integer_value(json_array_get(b, 1))))
+			return -1;
+	}
+	return 0;
+}
+
+static int restore_label_names(struct metric *m, const json_t *names)
+{
+	const json_t *name;
+	size_t i;
+
+	m->labels = calloc(json_array_size(names) + 1, sizeof(*m->labels));
+	if (m->labels == NULL)
+		return -1;
+	json_array_foreach(names, i, name)
+	{
+		m->labels[i] = json_is_string(name) ? strdup(json_string_value(name)) : NULL;
+		if (m->labels[i] == NULL)
+			return -1;
+		m->nlabels++;
+	}
+	return 0;
+}
+
+static void restore_names(struct metric *m, const json_t *saved)
+{
+	const json_t *p;
+	size_t i;
+
+	m->name = copy_of(saved, "name");
+	m->help = copy_of(saved, "help");
+	m->unit = copy_of(saved, "unit");
+	m->decimals = (unsigned)json_integer_value(json_object_get(saved, "decimals"));
+	m->kind = (enum metric_kind)json_integer_value(json_object_get(saved, "kind"));
+	m->nkeys = (size_t)json_integer_value(json_object_get(saved, "keys"));
+	m->goes_down = json_is_true(json_object_get(saved, "goes_down"));
+	m->to_other = (uint64_t)json_integer_value(json_object_get(saved, "to_other"));
+	m->began = (uint64_t)json_integer_value(json_object_get(saved, "began"));
+	m->shown = !json_is_true(json_object_get(saved, "left_out"));
+	json_array_foreach(json_object_get(saved, "percents"), i, p)
+	{
+		if (i < QUANTILES_MAX)
+			m->percents[m->npercents++] = json_number_value(p);
+	}
+}
+
+static int restore_metric(struct totals *t, const json_t *saved)
+{
+	const char *script = json_string_value(json_object_get(saved, "script"));
+	const char *aggregation = json_string_value(json_object_get(saved, "aggregation"));
+	struct metric *m;
+	const json_t *o;
+	size_t i;
+
+	if (script == NULL || aggregation == NULL || totals_find(t, script, aggregation) != NULL)
+		return -1;
+	m = totals_new(t, script, aggregation);
+	if (m == NULL || restore_label_names(m, json_object_get(saved, "labels")) < 0)
+		return -1;
+	restore_names(m, saved);
+	if (m->name == NULL || m->kind > METRIC_QUANTILES || m->decimals > 9)
+		return -1;
+	json_array_foreach(json_object_get(saved, "bounds"), i, o)
+	{
+		if (!metric_bound(m, json_integer_value(o)))
+			return -1;
+	}
+	json_array_foreach(json_object_get(saved, "series"), i, o)
+	{
+		if (restore_series(m, o) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int read_file(struct serve *v)
 {
 	char why[JSON_ERROR_TEXT_LENGTH + 64];
@@ -167,7 +301,7 @@ static int read_file(struct serve *v)
 		return bad(v, "is not a file of this version");
 	json_array_foreach(json_object_get(v->saved, "metrics"), i, m)
 	{
-		if (totals_restore(&v->totals, m) < 0)
+		if (restore_metric(&v->totals, m) < 0)
 			return bad(v, "has a metric that is not whole");
 	}
 	alerts_restore(&v->alerts, json_object_get(v->saved, "alerts"));

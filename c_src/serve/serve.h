@@ -8,19 +8,19 @@
  *   folder.c      which scripts there are: new, changed and removed files
  *   members.c     which nodes there are; watch_nodes.c: a thread that looks
  *   job.c         a script on a node, started again when it ends
- *   job_lines.c   what its run says; job_prints.c: what the script prints
+ *   job_run.c     what its run hands on; job_prints.c: what the script prints
  *   sources.c     what wakes the loop, but for HTTP
- *   totals.c      what ticks bring, added up
- *   naming.c      what metrics are called
- *   labels.c      nodes and keys as labels
  *   saved.c       the totals as a file, over a restart of the server; state_file.c: that file
  *   alerts.c      what alert() says: begun, over, told to others
  *   otlp.c        the totals, posted to OpenTelemetry's collector
- *   exposition.c  the totals as Prometheus' text and as OpenMetrics
+ *   own_metrics.c what the server exposes of its own, behind the totals
  *
- * Every script runs by a thread for each node, as the command runs it (--json --live). A script that
- * does not compile, or a node that is away, ends its own run only. The totals are kept here, so that
- * counters go on where they were when a run starts again.
+ * The totals are ../metrics. Every script runs by a thread for each node, which hands on what it
+ * gathers (cli/server_run.h). A script that does not compile, or a node that is away, ends its own
+ * run only. The totals are kept here, so that counters go on where they were when a run starts again.
+ *
+ * The state of the server is under one lock: threads of scripts hold it while they change totals and
+ * jobs, and the loop while it works. It does not hold it while it waits, or reads and writes HTTP.
  *
  * This header has the state of the server, which all its files share.
  */
@@ -28,15 +28,16 @@
 #define SERVE_H
 
 #include <libwebsockets.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "alerts.h"
 #include "members.h"
+#include "metrics/totals.h"
 #include "otlp.h"
 #include "state_file.h"
-#include "totals.h"
 
 enum {
 	SERVE_PORT = 9568,
@@ -119,6 +120,9 @@ struct serve {
 
 void serve_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* on stderr */
 int64_t serve_ms(void);							    /* monotonic */
+extern pthread_mutex_t serve_mutex;
+void serve_lock(void);
+void serve_unlock(void);
 
 void serve_check_end(struct serve *v); /* while it ends: is all done? */
 

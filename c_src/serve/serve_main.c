@@ -20,6 +20,7 @@
 #include "cli/server_run.h"
 #include "client/worker.h"
 #include "job.h"
+#include "own_metrics.h"
 #include "saved.h"
 #include "serve_main.h"
 #include "web/arguments.h"
@@ -82,6 +83,29 @@ static const char usage[] =
 	"	--otlp-interval N  seconds between two posts (10)\n"
 	"	--cookie-file F  file with the cookie ($ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
 	"	--help           this text\n";
+
+/* It outlives the server's state: threads of runs that were left may still take it. */
+pthread_mutex_t serve_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void serve_lock(void)
+{
+	pthread_mutex_lock(&serve_mutex);
+}
+
+void serve_unlock(void)
+{
+	pthread_mutex_unlock(&serve_mutex);
+}
+
+static void on_shown(const struct metric *m)
+{
+	const char *name = strcmp(m->aggregation, "_") == 0 ? "" : m->aggregation;
+
+	if (m->shown)
+		serve_say("%s.d: @%s is a metric now: nobody else has its name", m->script, name);
+	else
+		serve_say("%s.d: @%s is left out: %s", m->script, name, m->why);
+}
 
 void serve_say(const char *fmt, ...)
 {
@@ -255,7 +279,10 @@ int serve_main(int argc, char **argv)
 {
 	struct serve v = {.listen = "127.0.0.1",
 		.port = SERVE_PORT,
-		.totals = {.max_series = SERVE_MAX_SERIES},
+		.totals = {.max_series = SERVE_MAX_SERIES,
+			.own = own_metrics,
+			.owner = "the server itself",
+			.on_shown = on_shown},
 		.alerts = {.hold = ALERTS_HOLD},
 		.otlp = {.every = OTLP_EVERY},
 		.state = {.lock = -1},
@@ -278,10 +305,14 @@ int serve_main(int argc, char **argv)
 			v.port);
 		fflush(stdout);
 		http_serve(&v);
+		serve_lock(); /* scripts may run still, if it was interrupted twice */
 		status = (saved_end(&v) < 0) | v.lost;
+		serve_unlock();
 	}
 	http_close(&v);
+	serve_lock();
 	jobs_free(&v);
+	serve_unlock();
 	members_free(&v);
 	worker_await_left();
 	folder_free(&v);

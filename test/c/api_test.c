@@ -621,6 +621,88 @@ static void test_memory_is_bounded(void)
 	free(o);
 }
 
+struct changes {
+	unsigned shapes, ticks, keys;
+	int64_t hits, sum;
+	uint64_t count, fired;
+	int64_t most; /* keys that are taken by one call */
+	bool ok;
+};
+
+static int on_shapes(void *arg, const erltrace_shape_t *s, unsigned n)
+{
+	struct changes *c = arg;
+
+	c->shapes++;
+	c->ok = n == 4 && strcmp(s[0].name, "hits") == 0 && strcmp(s[0].function, "count") == 0 &&
+		s[0].nkeys == 1 && s[0].metric != NULL &&
+		strcmp(s[0].metric->name, "requests") == 0 && s[0].metric->unit == NULL &&
+		s[0].metric->nlabels == 1 && strcmp(s[0].metric->labels[0], "kind") == 0 &&
+		s[1].nkeys == 0 && s[1].metric == NULL && s[2].nparams == 3 &&
+		s[2].params[0] == -10 && s[2].params[1] == 10 && s[2].params[2] == 5 &&
+		s[3].npercents == 2 && s[3].percents[1] == 99.9;
+	return 0;
+}
+
+static int on_tick(void *arg, const erltrace_tick_t *tick)
+{
+	struct changes *c = arg;
+
+	c->ticks++;
+	c->fired = tick->fired;
+	c->ok = c->ok && tick->time > 1500000000000 && tick->cost < 0;
+	return 0;
+}
+
+static int on_change(void *arg, const erltrace_agg_t *a)
+{
+	struct changes *c = arg;
+
+	c->keys++;
+	if (strcmp(a->name, "hits") == 0)
+		c->hits += a->value; /* not normalized */
+	c->sum += a->sum;
+	c->count += a->count;
+	return c->keys == c->most ? 7 : 0;
+}
+
+/* What came since the last call, not normalized; what a handler does not take comes later. */
+static void test_changes(void)
+{
+	erltrace_t *h = erltrace_open(&err);
+	erltrace_probe_t *p = erltrace_probe_add(h, "app", "m", "f", "hit", 1, NULL, &err);
+	struct changes c = {.most = -1};
+	const erltrace_change_handlers_t to = {.size = sizeof(to),
+		.arg = &c,
+		.shapes = on_shapes,
+		.tick = on_tick,
+		.change = on_change};
+	struct out o;
+
+	CHECK(erltrace_changes(h, &to, &err) == -1 && c.shapes == 0);
+	CHECK(erltrace_compile(h,
+		      "#pragma D metric @hits name=requests labels=kind\n"
+		      "app:::hit { @hits[arg0] = count(); @mean = avg(arg0);"
+		      " @l = lquantize(arg0, -10, 10, 5); @p = percentile(arg0, 50, 99.9);"
+		      " normalize(@hits, 3); }",
+		      NULL, &err) == 0,
+		"%s", err.text);
+	CHECK(erltrace_go(h, &err) == 0, "%s", err.text);
+	CHECK(erltrace_changes(h, &to, &err) == 0 && c.ok && c.shapes == 1 && c.keys == 0);
+	for (uint64_t i = 0; i < 12; i++)
+		erltrace_fire(p, &i, 1, 0, 0);
+	CHECK(erltrace_changes(h, &to, &err) == 0 && c.ok && c.shapes == 1 && c.ticks == 2);
+	CHECK(c.keys == 15 && c.hits == 12 && c.sum == 66 && c.count == 12 && c.fired == 12,
+		"%u %lld", c.keys, (long long)c.hits);
+	for (uint64_t i = 0; i < 12; i++)
+		erltrace_fire(p, &i, 1, 0, 0);
+	c.most = 20;
+	CHECK(erltrace_changes(h, &to, &err) == 7 && c.keys == 20);
+	CHECK(erltrace_changes(h, &to, &err) == 0 && c.keys == 30 && c.hits == 24 && c.ticks == 4);
+	drain(h, &o);
+	erltrace_close(h);
+}
+
 /* A child of fork() has no timer threads to wait for. */
 static void test_close_after_fork(void)
 {
@@ -656,6 +738,7 @@ int main(void)
 	test_threads_lose_nothing();
 	test_end_has_what_begin_left();
 	test_walk();
+	test_changes();
 	test_drops_are_told();
 	test_fault();
 	test_destructive_refused();

@@ -271,7 +271,7 @@ shows 'and it counts on' "^erltrace_calls_calls_total\{$n,key0=\"leaf/1\"\} $((t
 
 ok 'it ends by ^C' ends INT
 server=''
-echo '{"version":1,"metrics":[{}]}' >bad
+echo '{"version":2,"metrics":[{}]}' >bad
 is 'a file of totals that is not one: refused' 1 "$(erltrace serve --port 0 --state bad scripts >/dev/null 2>e; echo $?)"
 ok 'and told' holds e 'bad: has a metric that is not whole: remove it'
 rm -f url

@@ -11,7 +11,7 @@
 #include "api/in_node.h"
 #include "beam/handle/beam_handle.h"
 #include "beam/nif.h"
-#include "metric_name.h"
+#include "metrics/metric_name.h"
 #include "prog/aggfn.h"
 #include "prog/builtins.h"
 #include "prog/hist.h"
@@ -126,7 +126,7 @@ ERL_NIF_TERM nif_metrics(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (b->h != NULL) {
 		rc = 0;
 		prog = api_program(b->h);
-		api_live(b->h, NULL, NULL); /* if it has been started */
+		api_changes_begin(b->h); /* if it has been started */
 	}
 	for (unsigned i = prog != NULL ? prog->naggs : 0; i-- > 0;)
 		list = enif_make_list_cell(env, one(env, prog->aggs[i], script), list);

@@ -141,6 +141,25 @@ static int on_alert(void *arg, const erltrace_event_t *ev, const erltrace_record
 		       : on_record(arg, ev, rec);
 }
 
+/* {alert, <<Name, 0, Text>>} */
+static int on_alert_data(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
+{
+	struct results *r = arg;
+	const erltrace_value_t *name = rec->values;
+	unsigned char *p;
+	ERL_NIF_TERM t;
+
+	(void)ev;
+	if (strcmp(rec->action, "alert") != 0 || rec->nvalues == 0 || name->bytes == NULL)
+		return 0;
+	p = enif_make_new_binary(r->env, name->len + 1 + rec->len, &t);
+	memcpy(p, name->bytes, name->len);
+	p[name->len] = '\0';
+	memcpy(p + name->len + 1, rec->text, rec->len);
+	push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "alert"), t));
+	return 0;
+}
+
 static int on_drop(void *arg, const erltrace_drop_t *d)
 {
 	struct results *r = arg;
@@ -211,7 +230,7 @@ static int on_json_snapshot(void *arg, const erltrace_snapshot_t *s)
 
 /*
  * How results are wanted: text, terminal, json, records, both (text and records), alerts (nothing
- * that is printed).
+ * that is printed), data (of a flight recorder: its alerts).
  */
 static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, struct results *r,
 	struct co_json *json, erltrace_handlers_t *hs)
@@ -231,6 +250,8 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 	} else if (strcmp(f, "alerts") == 0) {
 		hs->record = on_alert;
 		api_mute(b->h);
+	} else if (strcmp(f, "data") == 0) {
+		hs->record = on_alert_data;
 	}
 	if (hs->record == NULL || strcmp(f, "both") == 0)
 		hs->text = on_text;
@@ -465,7 +486,7 @@ static ERL_NIF_TERM label_term(ErlNifEnv *env, const erltrace_value_t *v)
 	return t;
 }
 
-static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t count)
+static int on_change(void *arg, const erltrace_agg_t *a)
 {
 	struct results *r = arg;
 	ErlNifEnv *env = r->env;
@@ -475,7 +496,7 @@ static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t cou
 		keys = enif_make_list_cell(env, label_term(env, &a->keys[i]), keys);
 	if (strcmp(a->function, "avg") == 0) {
 		value = enif_make_tuple2(
-			env, enif_make_int64(env, sum), enif_make_uint64(env, count));
+			env, enif_make_int64(env, a->sum), enif_make_uint64(env, a->count));
 	} else if (a->npercentiles > 0 || strstr(a->function, "quantize") != NULL) {
 		value = enif_make_list(env, 0);
 		for (unsigned i = a->nbuckets; i-- > 0;)
@@ -501,6 +522,8 @@ static int on_live(void *arg, const erltrace_agg_t *a, int64_t sum, uint64_t cou
 ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct results r = {.env = env, .list = enif_make_list(env, 0)};
+	const erltrace_change_handlers_t to = {
+		.size = sizeof(to), .arg = &r, .change = on_change};
 	ERL_NIF_TERM worked = beam_get(env, argv[0]) != NULL ? nif_work(env, argc, argv) : atom_closed;
 	uint64_t from = clock_thread();
 	const ERL_NIF_TERM *t;
@@ -511,7 +534,7 @@ ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (t[0] == atom_error)
 		return worked;
 	WITH_HANDLE(b)
-	rc = api_live(b->h, on_live, &r);
+	rc = erltrace_changes(b->h, &to, NULL);
 	atomic_fetch_add(&b->cost.reading, clock_thread() - from);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)

@@ -89,8 +89,8 @@ void metric_name_free(struct metric_name *m)
 	*m = (struct metric_name){.name = NULL};
 }
 
-void metric_help(char buf[METRIC_HELP], const char *script, const char *aggregation,
-	const char *function)
+void metric_help(
+	char buf[METRIC_HELP], const char *script, const char *aggregation, const char *function)
 {
 	bool bare = strcmp(aggregation, "_") == 0, buckets = strstr(function, "quantize") != NULL;
 	const char *minute = strcmp(function, "percentile") == 0 ? " of the last minute" : "";
@@ -121,8 +121,8 @@ const char *const *metric_suffixes(const char *type)
 				 *const histogram[] = {
 					 "", "_bucket", "_sum", "_count", "_created", NULL};
 
-	return strcmp(type, "counter") == 0   ? counter
-	       : strcmp(type, "summary") == 0   ? summary
+	return strcmp(type, "counter") == 0	? counter
+	       : strcmp(type, "summary") == 0	? summary
 	       : strcmp(type, "histogram") == 0 ? histogram
 						: gauge;
 }

@@ -25,8 +25,8 @@ int metric_name_of(struct metric_name *m, const char *script, const char *aggreg
 void metric_name_free(struct metric_name *m);
 
 /* The help of a metric for which the script has none. */
-void metric_help(char buf[METRIC_HELP], const char *script, const char *aggregation,
-	const char *function);
+void metric_help(
+	char buf[METRIC_HELP], const char *script, const char *aggregation, const char *function);
 
 /* "counter", "gauge", "summary" or "histogram"; NULL: this function has no metric. */
 const char *metric_type(const char *function);

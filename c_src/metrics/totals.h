@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * Metrics: what scripts gather, for those who collect it.
+ *
+ *   totals.c       what ticks bring, added up
+ *   metric_name.c  the rule by which metrics are called; naming.c: of a script, and conflicts
+ *   labels.c       nodes and keys as labels
+ *   exposition.c   the totals as Prometheus' text and as OpenMetrics
+ *   otlp_json.c    the totals as OTLP has them
+ *
+ * It is fed with the library's public structs. Who feeds it has the lock, if there is need of one,
+ * and the network.
+ *
  * Totals of all scripts: what their ticks bring is added up here, so that a counter does not go
  * back when a script or its node starts again. A metric is one aggregation of one script; a series
  * is one combination of node and keys.
  */
-#ifndef SERVE_TOTALS_H
-#define SERVE_TOTALS_H
+#ifndef METRICS_TOTALS_H
+#define METRICS_TOTALS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "erltrace.h"
 
 enum metric_kind {
 	METRIC_COUNT,
@@ -44,7 +56,8 @@ struct quantile_part {
 
 struct series {
 	struct series *next; /* in its chain */
-	char *labels;	     /* as they are printed, without braces; its key */
+	char *labels;	     /* values: labels.h; its key */
+	size_t labels_len;
 	int64_t value;
 	double sum; /* avg */
 	uint64_t count;
@@ -56,8 +69,9 @@ struct series {
 struct metric {
 	struct metric *next;
 	char *script, *aggregation;
-	char *name;	   /* without _total */
-	json_t *labels;	   /* names of the keys, an array; NULL: key0, key1 ... */
+	char *name;    /* without _total */
+	char **labels; /* names of the first keys; the others are key0, key1 ... */
+	size_t nlabels;
 	char *help, *unit; /* or NULL; the unit is at the end of the name */
 	unsigned decimals; /* values are divided by this power of ten */
 	enum metric_kind kind;
@@ -71,13 +85,22 @@ struct metric {
 	size_t nbounds;
 	uint64_t to_other; /* what was added to labels `other` instead of its own */
 	uint64_t began;	   /* ns of the epoch: since when is counted */
-	bool shown;	   /* no other metric has its name */
+	bool shown;	   /* nobody else has its name */
 	char *why;	   /* it is not, which has been told; or NULL */
 };
 
+/* A family of those who show the totals, which may be of no script. */
+struct own_metric {
+	const char *name, *type;
+};
+
 struct totals {
-	struct metric *metrics; /* in the order in which they came */
-	size_t max_series;	/* of a metric, besides `other` */
+	struct metric *metrics;	      /* in the order in which they came */
+	size_t max_series;	      /* of a metric, besides `other` */
+	const struct own_metric *own; /* the last has no name; or NULL */
+	const char *owner;	      /* whose they are: "the server itself" */
+	/* A metric is not shown from now on, for the reason it has, or is again. Or NULL. */
+	void (*on_shown)(const struct metric *m);
 };
 
 /*
@@ -85,16 +108,26 @@ struct totals {
  * is counted, and not shown until the other is gone.
  */
 struct metric *totals_metric(
-	struct totals *t, const char *script, const json_t *shape, const char **why);
+	struct totals *t, const char *script, const erltrace_shape_t *shape, const char **why);
 /* Forget those of a script that are not among its shapes: it has changed. */
-void totals_keep(struct totals *t, const char *script, const json_t *shapes);
+void totals_keep(struct totals *t, const char *script, const erltrace_shape_t *shapes, size_t n);
 struct metric *totals_find(const struct totals *t, const char *script, const char *aggregation);
-/* Add an aggregation of a tick. -1: memory is out. */
-int metric_add(struct totals *t, struct metric *m, const char *node, const json_t *part);
+/* Add a change. -1: out of memory. */
+int metric_add(struct totals *t, struct metric *m, const char *node, const erltrace_agg_t *change);
+const char *metric_function(enum metric_kind kind); /* one that has such metrics */
+uint64_t metric_unit(const struct metric *m);	    /* by which its values are divided */
 /* The value below which `percent` of those of the last minute are; false: there were none. */
 bool series_quantile(const struct series *s, double percent, int64_t *value);
-int totals_restore(struct totals *t, const json_t *saved); /* a metric of saved.c; -1: it is bad */
-void totals_forget(struct totals *t, const char *script);  /* it has been removed */
+void totals_forget(struct totals *t, const char *script); /* it has been removed */
 void totals_free(struct totals *t);
+
+/*
+ * Parts of totals that were saved. The metric has no name until the caller sets it. NULL or false:
+ * out of memory.
+ */
+struct metric *totals_new(struct totals *t, const char *script, const char *aggregation);
+struct series *metric_series(struct metric *m, const char *labels, size_t len); /* it has none */
+bool metric_bound(struct metric *m, int64_t le);
+bool series_bucket(struct series *s, int64_t le, uint64_t count);
 
 #endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that the server exposes: the totals, and its own state. */
+#ifndef SERVE_OWN_METRICS_H
+#define SERVE_OWN_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "metrics/totals.h"
+
+struct serve;
+
+extern const struct own_metric own_metrics[]; /* which scripts cannot have */
+
+/* As text for Prometheus, to be freed. NULL: out of memory. */
+char *own_metrics_text(const struct serve *v, bool openmetrics, size_t *len);
+
+#endif
