@@ -73,7 +73,8 @@ command(Script) -> command(Script, fun(_, _) -> ok end).
 
 command(Script, Fun) ->
     Me = self(),
-    Spec = [{protocol, 3}, {scripts, [{clause, <<>>, Script}]}],
+    {error, {protocol, Protocol}} = erltrace_agent:start(self(), Me, []), % it says which one it has
+    Spec = [{protocol, Protocol}, {scripts, [{clause, <<>>, Script}]}],
     {Pid, Mon} = spawn_monitor(fun() ->
                                        {ok, Conn} = erltrace_agent:start(self(), Me, Spec),
                                        taking(Conn, Fun)
