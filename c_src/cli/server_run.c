@@ -18,6 +18,7 @@
 #include "options.h"
 #include "request.h"
 #include "script_args.h"
+#include "shell.h"
 
 static bool add_script(struct cli *c, const struct run_request *r)
 {
@@ -93,6 +94,7 @@ static int run(struct worker *w, void *arg)
 	c->worker = w;
 	cli_messages_of(c);
 	nd_cancel_by(worker_cancel(w));
+	shell_end_by(worker_cancel(w));
 	status = cli_script_args(c);
 	return status == -1 ? cli_execute(c) : status;
 }
