@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -109,6 +110,17 @@ struct worker *server_run(const struct run_request *r)
 	return w;
 }
 
+/* Each run takes some descriptors. */
+static void many_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
 void server_run_environment(void)
 {
 	struct et_env_option opt;
@@ -122,5 +134,6 @@ void server_run_environment(void)
 		else
 			p++;
 	}
+	many_files();
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* programs of system() get no other rights */
 }
