@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -148,7 +147,7 @@ void node_system(struct nodes *ns, const char *text, size_t len)
 	rc = command != NULL ? shell_start(&pid, command, output_fd(ns->c)) : ENOMEM;
 	if (rc != 0)
 		cli_say("system(): %s", strerror(rc));
-	while (rc == 0 && waitpid(pid, NULL, WNOHANG) == 0) {
+	while (rc == 0 && !shell_ended(pid)) {
 		client_beat(&ns->client);
 		nanosleep(&pause, NULL);
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -18,6 +19,7 @@
 #include "options.h"
 #include "request.h"
 #include "script_args.h"
+#include "shell.h"
 
 static bool add_script(struct cli *c, const struct run_request *r)
 {
@@ -93,6 +95,7 @@ static int run(struct worker *w, void *arg)
 	c->worker = w;
 	cli_messages_of(c);
 	nd_cancel_by(worker_cancel(w));
+	shell_end_by(worker_cancel(w));
 	status = cli_script_args(c);
 	return status == -1 ? cli_execute(c) : status;
 }
@@ -105,6 +108,17 @@ struct worker *server_run(const struct run_request *r)
 	if (w == NULL && c != NULL)
 		free_request(c);
 	return w;
+}
+
+/* Each run takes some descriptors. */
+static void many_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 }
 
 void server_run_environment(void)
@@ -120,5 +134,6 @@ void server_run_environment(void)
 		else
 			p++;
 	}
+	many_files();
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* programs of system() get no other rights */
 }

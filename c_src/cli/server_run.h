@@ -65,7 +65,10 @@ struct run_request {
 
 /* Texts are copied. NULL: no memory, or no thread. */
 struct worker *server_run(const struct run_request *r);
-/* At the start of a server: options in its environment are not those of its scripts. */
+/*
+ * At the start of a server: options in its environment are not those of its scripts, and it may open as
+ * many files as there may be.
+ */
 void server_run_environment(void);
 
 #endif

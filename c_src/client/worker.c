@@ -321,6 +321,18 @@ void worker_say(struct worker *w, const char *text, size_t len)
 	worker_notify(w);
 }
 
+/* In one piece: the loop takes what there is, and a half of a line would be lost. */
+void worker_say_line(struct worker *w, const char *text)
+{
+	size_t len = strlen(text);
+
+	pthread_mutex_lock(&w->lock);
+	if (!w->left && w->said.n + len + 1 < MOST_SAID && append(&w->said, text, len))
+		append(&w->said, "\n", 1);
+	pthread_mutex_unlock(&w->lock);
+	worker_notify(w);
+}
+
 bool worker_interrupted(const struct worker *w)
 {
 	return atomic_load(&w->interrupted);

@@ -45,6 +45,7 @@ void worker_await_left(void);
 void worker_write(struct worker *w, const char *text, size_t len);
 void worker_flush(struct worker *w); /* the loop is woken to take what was written */
 void worker_say(struct worker *w, const char *text, size_t len); /* lines, at once */
+void worker_say_line(struct worker *w, const char *text); /* without its newline */
 void worker_notify(struct worker *w); /* the loop is woken */
 bool worker_interrupted(const struct worker *w);
 bool worker_is_left(const struct worker *w);

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "actions.h"
@@ -91,8 +90,7 @@ static int act_system(struct co_rec *r, const char *cmd)
 	rv = shell_start(&pid, cmd, co->fd);
 	if (rv != 0)
 		return te_error(r, "system(): %s", strerror(rv));
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	shell_await(pid);
 	return 0;
 }
 

@@ -82,9 +82,8 @@ static bool is_frame_pointer(const struct k_vm_stacks *s, unsigned at, unsigned 
 }
 
 /* One that runs, or ends, may be on its way from one to another. */
-static bool find_words(const struct vm *vm, struct k_vm_stacks *s)
+static bool find_words_of(const struct vm *vm, struct k_vm_stacks *s, struct process *all)
 {
-	static struct process all[SAMPLES];
 	unsigned n = read_processes(vm, all), most = n - n / 4, found = 0;
 
 	for (unsigned stop = 2; n > 0 && stop < WORDS; stop++)
@@ -102,6 +101,15 @@ static bool find_words(const struct vm *vm, struct k_vm_stacks *s)
 	if (found == 1)
 		s->bottom = find_bottom(vm, s, all, n);
 	return found == 1;
+}
+
+static bool find_words(const struct vm *vm, struct k_vm_stacks *s)
+{
+	struct process *all = calloc(SAMPLES, sizeof(*all));
+	bool found = all != NULL && find_words_of(vm, s, all);
+
+	free(all);
+	return found;
 }
 
 /*

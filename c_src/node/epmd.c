@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "cancel.h"
 
 enum { EPMD_PORT = 4369, EPMD_MS = 5000, EPMD_MAX = 1 << 20 };
 
@@ -56,48 +57,77 @@ int nd_address(const char *host, struct in_addr *addr, struct et_error *e)
 	return 0;
 }
 
-static int epmd_connect(const char *host, struct et_error *e)
-{
-	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons((uint16_t)epmd_port())};
-	struct timeval tv = {.tv_sec = EPMD_MS / 1000};
-	int fd;
-
-	if (nd_address(host, &sa.sin_addr, e) < 0)
-		return -1;
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return et_err(e, ET_SOCKET, "cannot make a socket: %s", strerror(errno));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)); /* holds for connect() too */
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0)
-		return fd;
-	et_err(e, ET_EPMD,
-		"no epmd answers on port %d of %s (%s): is a node with a name (erl -sname NAME) "
-		"running there?",
-		epmd_port(), is_local(host) ? "this machine" : host, strerror(errno));
-	close(fd);
-	return -1;
-}
-
-static time_t seconds(void)
+static int64_t now_ms(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* 0, or an errno: it can be read or written, which may be an error. */
+static int await(int fd, short events, int64_t until)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n;
+
+	do {
+		int64_t left = until - now_ms();
+
+		n = nd_poll(&p, left > 0 ? (int)left : 0);
+	} while (n < 0 && errno == EINTR);
+	return n > 0 ? 0 : n == 0 ? ETIMEDOUT : errno;
+}
+
+static int connect_in_time(int fd, const struct sockaddr_in *sa)
+{
+	socklen_t size = sizeof(int);
+	int error = 0;
+
+	if (connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) == 0)
+		return 0;
+	if (errno != EINPROGRESS && errno != EINTR)
+		return errno;
+	error = await(fd, POLLOUT, now_ms() + EPMD_MS);
+	if (error == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+		error = errno;
+	return error;
+}
+
+static int epmd_connect(const char *host, struct et_error *e)
+{
+	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons((uint16_t)epmd_port())};
+	int fd, error;
+
+	if (nd_address(host, &sa.sin_addr, e) < 0)
+		return -1;
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return et_err(e, ET_SOCKET, "cannot make a socket: %s", strerror(errno));
+	error = connect_in_time(fd, &sa);
+	if (error == 0)
+		return fd;
+	et_err(e, ET_EPMD,
+		"no epmd answers on port %d of %s (%s): is a node with a name (erl -sname NAME) "
+		"running there?",
+		epmd_port(), is_local(host) ? "this machine" : host, strerror(error));
+	close(fd);
+	return -1;
 }
 
 /* All that comes until the end; NULL: nothing, too much or too slowly. The caller frees it. */
 static char *read_all(int fd, size_t *len)
 {
-	time_t until = seconds() + EPMD_MS / 1000;
+	int64_t until = now_ms() + EPMD_MS;
 	size_t size = 0, room = 0;
 	char *buf = NULL;
 	ssize_t n;
 
-	while (seconds() <= until && room <= EPMD_MAX && ARRAY_RESERVE(buf, room, size + 2)) {
-		n = read(fd, buf + size, room - size - 1);
-		if (n < 0 && errno == EINTR)
+	while (now_ms() <= until && room <= EPMD_MAX && ARRAY_RESERVE(buf, room, size + 2)) {
+		bool ready = await(fd, POLLIN, now_ms() + EPMD_MS) == 0;
+
+		n = ready ? read(fd, buf + size, room - size - 1) : -1;
+		if (ready && n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0) {
 			buf[size] = '\0';

@@ -165,9 +165,10 @@ static pid_t process_with(uint64_t inode)
 
 const char *nd_user(uid_t uid, char *to, size_t size)
 {
-	const struct passwd *pw = getpwuid(uid);
+	struct passwd entry, *pw = NULL;
+	char text[4096];
 
-	if (pw != NULL)
+	if (getpwuid_r(uid, &entry, text, sizeof(text), &pw) == 0 && pw != NULL)
 		snprintf(to, size, "user %s", pw->pw_name);
 	else
 		snprintf(to, size, "uid %u", (unsigned)uid);

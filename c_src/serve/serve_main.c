@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -248,17 +247,6 @@ static int options(struct serve *v, int argc, char **argv)
 	return -1;
 }
 
-/* Each run takes some descriptors. */
-static void many_files(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-}
-
 /* When all scripts have ended, what others wait to hear is told; a server that is down is not
  * waited for. */
 void serve_check_end(struct serve *v)
@@ -296,7 +284,6 @@ int serve_main(int argc, char **argv)
 	if (status != -1)
 		return status;
 	server_run_environment();
-	many_files();
 	status = 1;
 	if (can_snapshot(v.snapshots) && members_open(&v) == 0 && saved_open(&v) == 0 &&
 		http_open(&v) == 0 && jobs_watch_end(&v) == 0) {

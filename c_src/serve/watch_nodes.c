@@ -42,8 +42,7 @@ static void say(struct worker *w, json_t *line)
 
 static int complain(struct worker *w, const struct et_error *e)
 {
-	worker_say(w, e->text, strlen(e->text));
-	worker_say(w, "\n", 1);
+	worker_say_line(w, e->text);
 	return 1;
 }
 

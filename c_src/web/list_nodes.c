@@ -60,8 +60,7 @@ static int ask_all(struct worker *w, void *arg)
 
 	nd_cancel_by(worker_cancel(w));
 	if (nd_cookie(q->cookie_file, &cookie, &e) < 0) {
-		worker_say(w, e.text, strlen(e.text));
-		worker_say(w, "\n", 1);
+		worker_say_line(w, e.text);
 		return 1;
 	}
 	if (q->nnodes == 0 && nd_names(NULL, &names, &e) < 0)

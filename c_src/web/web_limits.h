@@ -8,8 +8,7 @@ enum {
 	WEB_MAX_SCRIPT = 64 << 10,  /* bytes of a script */
 	WEB_MAX_MESSAGE = 512 << 10, /* a script with every byte escaped, and what is around it */
 	WEB_MAX_BODY = 1024,	    /* of POST /login */
-	WEB_MAX_LINE = 4 << 20,	    /* of a child */
-	WEB_MAX_FDS = 512,	    /* connections; children have others */
+	WEB_MAX_FDS = 512,	    /* connections; runs have other descriptors */
 	WEB_STRANGERS = 256,	    /* connections of those who have not logged in, */
 	WEB_PEER_STRANGERS = 64,    /* of one address */
 	WEB_USER_CONNS = 16,	    /* of one user, that no stranger displaces */
@@ -35,7 +34,7 @@ enum {
 	WEB_CUT_MS = 3500,	    /* no answer of its machine: a script is off 5 s after the cable was cut */
 	WEB_CUT_LOOK_MS = 250,	    /* between two looks for that */
 	WEB_SEND_BUFFER = 64 << 10, /* the kernel's: a ping waits behind what is in it */
-	WEB_QUEUE_STOP = 256 << 10, /* bytes waiting: children are not read any more */
+	WEB_QUEUE_STOP = 256 << 10, /* bytes waiting: lines are not taken any more */
 	WEB_QUEUE_GO = 64 << 10,    /* now they are again */
 	WEB_QUEUE_MAX = 8 << 20,    /* the socket is closed */
 	WEB_GRACE_MS = 10000,	    /* after stop, for END and the last aggregations */
