@@ -23,7 +23,7 @@
 -define(SILENCE, 30000).    % ms without a message: the command does not read any more
 -define(CUT, 3500).         % ms without an acknowledgement: its machine is unreachable
 -define(FAST_BEAT, 100).    % the same where calls go the fast way; and to the time without an
--define(FAST_CUT, 600).     % acknowledgement three round trips are added
+-define(FAST_CUT, 500).     % acknowledgement three round trips are added
 
 -record(st, {command :: pid(),
              connection :: port() | pid(),
@@ -32,11 +32,13 @@
              mon :: reference(),
              % the monitor of its supervisor, while there is a handle
              handle :: reference() | undefined,
+             timer :: reference(),                % of the next beat
              heard :: integer(),                  % ms: when the command's last message came
              silence :: pos_integer(),
              fast = false :: boolean(),           % calls go the fast way
              silent = false :: false | command | network, % which of them
              gone = false :: boolean(),
+             pinged :: integer() | undefined,     % ms: the first ping that is not acknowledged
              suspended = false :: boolean()}).    % its machine acknowledges, but it does not read
 
 %% @doc The command's pid, its connection (a port, with some carriers a process), and what to do.
@@ -54,9 +56,10 @@ init({Command, Connection, Spec}) ->
     Up = erlang:monitor(case is_port(Connection) of true -> port; false -> process end, Connection),
     cut_after(Connection, ?CUT),
     {ok, {Worker, Mon}} = erltrace_agent:start_worker(Command, self(), Spec),
-    erlang:send_after(?BEAT, self(), beat),
+    Timer = erlang:send_after(?BEAT, self(), beat),
     {ok, #st{command = Command, connection = Connection, up = Up, worker = Worker, mon = Mon,
-             heard = now_ms(), silence = proplists:get_value(silence, Spec, ?SILENCE)},
+             timer = Timer, heard = now_ms(),
+             silence = proplists:get_value(silence, Spec, ?SILENCE)},
      {continue, handle}}.
 
 %% Before any message of the command is read.
@@ -80,8 +83,12 @@ handle_cast(_, St) ->
     {noreply, St}.
 
 -spec handle_info(term(), #st{}) -> {noreply, #st{}} | {stop, normal, #st{}}.
-handle_info({calls, Way}, St) ->
-    {noreply, St#st{fast = Way =:= fast}};
+handle_info({calls, fast}, #st{timer = Timer} = St) ->
+    _ = erlang:cancel_timer(Timer),
+    receive beat -> ok after 0 -> ok end,
+    {noreply, beat(St#st{fast = true})};
+handle_info({calls, _}, St) ->
+    {noreply, St#st{fast = false}};
 handle_info({'DOWN', Up, _, _, _}, #st{up = Up} = St) ->
     exit(St#st.worker, kill),
     {noreply, St#st{gone = true}};
@@ -146,16 +153,30 @@ check_suspended(_, _, #st{connection = Connection, suspended = true} = St) ->
 check_suspended(_, _, St) ->
     St.
 
-%% There is always something to be acknowledged, a ping. (To a window of zero none is sent.)
-is_cut({Unacked, Ago, Rtt}, #st{fast = true}) ->
-    Unacked > 0 andalso Ago > ?FAST_CUT + 3 * Rtt div 1000;
-is_cut(_, _) -> false.
+%% There is always something to be acknowledged, a ping. (To a window of zero none is sent.) The
+%% time counts from the first ping on that is not acknowledged, not from the last acknowledgement:
+%% the worker may have sent something just now, after nothing was sent for a while.
+is_cut({Unacked, _, Rtt}, Now, #st{fast = true, pinged = Since}) when is_integer(Since) ->
+    Unacked > 0 andalso Now - Since > ?FAST_CUT + 3 * Rtt div 1000;
+is_cut(_, _, _) ->
+    false.
 
-beat(#st{command = Command, heard = Heard, silence = Silence, fast = Fast} = St) ->
+acknowledged({Unacked, Ago, _}, Now, #st{pinged = Since} = St) when
+    is_integer(Since), Unacked > 0, Now - Ago < Since
+->
+    St;
+acknowledged(_, _, St) ->
+    St#st{pinged = undefined}.
+
+beat(#st{silence = Silence, fast = Fast} = St) ->
     Beat = case Fast of true -> ?FAST_BEAT; false -> ?BEAT end,
-    erltrace_timer:send_after(min(Beat, max(Silence div 4, 10)), beat),
+    Timer = erltrace_timer:send_after(min(Beat, max(Silence div 4, 10)), beat),
+    Now = now_ms(),
     Info = tcp_info(St#st.connection),
-    case {now_ms() - Heard, is_cut(Info, St)} of
+    check(Now, Info, acknowledged(Info, Now, St#st{timer = Timer})).
+
+check(Now, Info, #st{heard = Heard, silence = Silence} = St) ->
+    case {Now - Heard, is_cut(Info, Now, St)} of
         {Silent, _} when Silent > Silence ->
             exit(St#st.worker, kill),
             St#st{silent = command};
@@ -163,9 +184,12 @@ beat(#st{command = Command, heard = Heard, silence = Silence, fast = Fast} = St)
             exit(St#st.worker, kill),
             St#st{silent = network};
         {Silent, false} ->
-            _ = erlang:send(Command, {ping, 0}, [noconnect, nosuspend]),
-            check_suspended(Silent, Info, St)
+            check_suspended(Silent, Info, ping(Now, St))
     end.
+
+ping(Now, #st{command = Command, pinged = Since} = St) ->
+    _ = erlang:send(Command, {ping, 0}, [noconnect, nosuspend]),
+    St#st{pinged = case Since of undefined -> Now; _ -> Since end}.
 
 %% The command has gone: send nothing, the next command may have the same name by now.
 ended(_, #st{gone = true}) ->
