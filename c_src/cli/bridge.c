@@ -25,7 +25,6 @@
 #include "node/agent.h"
 #include "node/process.h"
 #include "nodes.h"
-#include "period.h"
 
 enum {
 	PATIENCE_MS = 60000, /* for a node that is slow to answer */
@@ -79,17 +78,6 @@ static bool is_number(const char *s)
 	return s[0] != '\0' && s[strspn(s, "0123456789")] == '\0';
 }
 
-/* "30s"; 0: never. */
-static int silence_ms(const struct cli *c)
-{
-	char value[64] = "30s";
-	uint64_t ms;
-
-	erltrace_getopt(c->h, "silence", value, sizeof(value), NULL);
-	ms = et_period(value) / 1000000;
-	return ms < 1000000000 ? (int)ms : 0;
-}
-
 /* A request that names these nodes. */
 static int begin(struct cli_bridge *b, const char *const *nodes, bool list)
 {
@@ -99,7 +87,7 @@ static int begin(struct cli_bridge *b, const char *const *nodes, bool list)
 	while (nodes[n] != NULL)
 		n++;
 	*r = (struct request){
-		.cookie_file = b->c->cookie_file, .list = list, .silence_ms = silence_ms(b->c)};
+		.cookie_file = b->c->cookie_file, .list = list, .silence_ms = cli_silence_ms(b->c)};
 	b->cl = (struct client){.wake = b->wake};
 	b->nodes = calloc((size_t)n + 1, sizeof(*b->nodes));
 	b->pids = calloc((size_t)n + 1, sizeof(*b->pids));

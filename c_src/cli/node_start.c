@@ -275,15 +275,14 @@ static int make_headers(struct made *m, const struct cli *c)
 	return CLI_OK;
 }
 
-/* -xsilence, in ms: it comes back as text, "30s" or so; 0: never. */
-static int silence_ms(struct cli *c)
+int cli_silence_ms(const struct cli *c)
 {
 	char value[64] = "30s";
 	uint64_t ms;
 
 	erltrace_getopt(c->h, "silence", value, sizeof(value), NULL);
 	ms = et_period(value) / 1000000;
-	return ms < 1000000000 ? (int)ms : 1000000000;
+	return ms < 1000000000 ? (int)ms : 0;
 }
 
 static int make(struct made *m, struct nodes *ns, const struct request *which)
@@ -300,7 +299,7 @@ static int make(struct made *m, struct nodes *ns, const struct request *which)
 	r->verbose = c->verbose > 0;
 	r->code = c->show_code || cli_option_on(c, "verbose");
 	r->live_ms = c->live_ms;
-	r->silence_ms = silence_ms(c);
+	r->silence_ms = cli_silence_ms(c);
 	if (c->nprocs > 0)
 		r->target = ns->n == 1 ? ns->v[0].nd->ospid : c->procs[0].pid;
 	r->args = c->args;

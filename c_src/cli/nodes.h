@@ -15,6 +15,7 @@ int cli_node_of_command(struct cli *c);	  /* a script of the kernel waits for th
 int cli_nodes(struct cli *c);		  /* run, compile or list there */
 bool cli_is_node(struct cli *c, int pid); /* one that can be reached */
 int cli_bridge(struct cli *c);		  /* to nodes, for the handle */
+int cli_silence_ms(const struct cli *c);	  /* the option silence; 0: never */
 void cli_bridge_free(struct cli *c);	  /* after the handle has been closed */
 
 #endif

@@ -301,6 +301,13 @@ void worker_write(struct worker *w, const char *text, size_t len)
 	pthread_mutex_unlock(&w->lock);
 }
 
+void worker_write_line(struct worker *w, const char *text)
+{
+	worker_write(w, text, strlen(text));
+	worker_write(w, "\n", 1);
+	worker_flush(w);
+}
+
 void worker_flush(struct worker *w)
 {
 	bool some;

@@ -43,6 +43,7 @@ void worker_await_left(void);
 /* ---- for its thread ----------------------------------------------------------------------- */
 
 void worker_write(struct worker *w, const char *text, size_t len);
+void worker_write_line(struct worker *w, const char *text);
 void worker_flush(struct worker *w); /* the loop is woken to take what was written */
 void worker_say(struct worker *w, const char *text, size_t len); /* lines, at once */
 void worker_say_line(struct worker *w, const char *text); /* without its newline */

@@ -7,6 +7,7 @@
 #include "cancel.h"
 
 #include <errno.h>
+#include <time.h>
 
 static _Thread_local int cancel_fd = -1;
 
@@ -26,4 +27,25 @@ int nd_poll(struct pollfd *p, int ms)
 	}
 	p->revents = both[0].revents;
 	return n;
+}
+
+int64_t nd_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int nd_await(int fd, short events, int64_t until_ms)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n;
+
+	do {
+		int64_t left = until_ms - nd_now_ms();
+
+		n = nd_poll(&p, left > 0 ? (int)left : 0);
+	} while (n < 0 && errno == EINTR);
+	return n > 0 ? 0 : n == 0 ? ETIMEDOUT : errno;
 }

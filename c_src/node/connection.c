@@ -28,14 +28,6 @@ enum { SETUP_MS = 5000, SETUP_TIMES = 3 }; /* nodes give up after 7 s (net_setup
 enum { OWN_NAMES = 256 };
 enum { CONNECTED, GAVE_UP, NAME_TAKEN }; /* what became of a try */
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static int gone(struct nd *n, struct et_error *e)
 {
 	if (n->fd >= 0)
@@ -89,7 +81,7 @@ static int init_name(struct nd *n, unsigned int nth, struct handshake_check *set
 		return rc;
 	/* Nodes take 0 to 3 for those of an old node. ei itself would have 16 bits of it. */
 	if (getrandom(&creation, sizeof(creation), GRND_NONBLOCK) != sizeof(creation))
-		creation = (uint32_t)now_ms();
+		creation = (uint32_t)nd_now_ms();
 	n->ec.creation = n->ec.self.creation = creation | 4;
 	return 0;
 }
@@ -98,7 +90,7 @@ static int init_name(struct nd *n, unsigned int nth, struct handshake_check *set
 static int connect_once(struct nd *n, unsigned int nth, const char *host, int port,
 	const struct port_check *check, struct et_error *e)
 {
-	const int64_t began = now_ms();
+	const int64_t began = nd_now_ms();
 	const struct nd_cookie *cookie = check->cookie;
 	struct handshake_check setup = {.port = check, .e = e};
 	const unsigned int cut_ms = CUT_MS;
@@ -139,7 +131,7 @@ static int connect_once(struct nd *n, unsigned int nth, const char *host, int po
 			"the node %s has hung up on port %d: it is starting or ending, or accepts "
 			"no connections",
 			n->name, port);
-	if (now_ms() - began >= SETUP_MS)
+	if (nd_now_ms() - began >= SETUP_MS)
 		return GAVE_UP;
 	return et_err(e, ET_COOKIE,
 		"the node %s does not accept the cookie of %s: --cookie-file names another file",
@@ -367,9 +359,9 @@ static bool is_stuck(struct nd *n)
 	size_t begun = frame_begun(&n->frame);
 
 	if (begun == 0 || begun != n->begun)
-		n->begun_at = now_ms();
+		n->begun_at = nd_now_ms();
 	n->begun = begun;
-	return begun > 0 && now_ms() - n->begun_at > READ_MS;
+	return begun > 0 && nd_now_ms() - n->begun_at > READ_MS;
 }
 
 static int receive(struct nd *n, ei_x_buff *msg, int ms, struct et_error *e)
@@ -484,15 +476,15 @@ int nd_rpc(struct nd *n, const char *mod, const char *fun, const ei_x_buff *args
 	struct et_error *e)
 {
 	char m[MAXATOMLEN], f[MAXATOMLEN], atom[MAXATOMLEN];
-	int64_t until = now_ms() + RPC_MS;
+	int64_t until = nd_now_ms() + RPC_MS;
 	int at, rc;
 
 	snprintf(m, sizeof(m), "%s", mod);
 	snprintf(f, sizeof(f), "%s", fun);
 	if (n->fd < 0 || ei_rpc_to(&n->ec, n->fd, m, f, args->buff, args->index) < 0)
 		return gone(n, e);
-	while (now_ms() < until) {
-		rc = receive(n, result, (int)(until - now_ms()), e);
+	while (nd_now_ms() < until) {
+		rc = receive(n, result, (int)(until - nd_now_ms()), e);
 		if (rc < 0)
 			return rc;
 		if (rc == 0)

@@ -57,28 +57,6 @@ int nd_address(const char *host, struct in_addr *addr, struct et_error *e)
 	return 0;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-/* 0, or an errno: it can be read or written, which may be an error. */
-static int await(int fd, short events, int64_t until)
-{
-	struct pollfd p = {.fd = fd, .events = events};
-	int n;
-
-	do {
-		int64_t left = until - now_ms();
-
-		n = nd_poll(&p, left > 0 ? (int)left : 0);
-	} while (n < 0 && errno == EINTR);
-	return n > 0 ? 0 : n == 0 ? ETIMEDOUT : errno;
-}
-
 static int connect_in_time(int fd, const struct sockaddr_in *sa)
 {
 	socklen_t size = sizeof(int);
@@ -88,7 +66,7 @@ static int connect_in_time(int fd, const struct sockaddr_in *sa)
 		return 0;
 	if (errno != EINPROGRESS && errno != EINTR)
 		return errno;
-	error = await(fd, POLLOUT, now_ms() + EPMD_MS);
+	error = nd_await(fd, POLLOUT, nd_now_ms() + EPMD_MS);
 	if (error == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 		error = errno;
 	return error;
@@ -118,13 +96,13 @@ static int epmd_connect(const char *host, struct et_error *e)
 /* All that comes until the end; NULL: nothing, too much or too slowly. The caller frees it. */
 static char *read_all(int fd, size_t *len)
 {
-	int64_t until = now_ms() + EPMD_MS;
+	int64_t until = nd_now_ms() + EPMD_MS;
 	size_t size = 0, room = 0;
 	char *buf = NULL;
 	ssize_t n;
 
-	while (now_ms() <= until && room <= EPMD_MAX && ARRAY_RESERVE(buf, room, size + 2)) {
-		bool ready = await(fd, POLLIN, now_ms() + EPMD_MS) == 0;
+	while (nd_now_ms() <= until && room <= EPMD_MAX && ARRAY_RESERVE(buf, room, size + 2)) {
+		bool ready = nd_await(fd, POLLIN, nd_now_ms() + EPMD_MS) == 0;
 
 		n = ready ? read(fd, buf + size, room - size - 1) : -1;
 		if (ready && n < 0 && (errno == EINTR || errno == EAGAIN))

@@ -35,32 +35,6 @@ struct handshake {
 	size_t len, at; /* what ei has of it */
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-/* Waits until it can be read or written: 0, or an errno. */
-static int await(int fd, short events, int64_t until)
-{
-	struct pollfd p = {.fd = fd, .events = events};
-
-	for (;;) {
-		int64_t left = until - now_ms();
-		int n = nd_poll(&p, left > 0 ? (int)left : 0);
-
-		if (n > 0)
-			return 0;
-		if (n == 0)
-			return ETIMEDOUT;
-		if (errno != EINTR)
-			return errno;
-	}
-}
-
 /* ---- connecting ------------------------------------------------------------------------- */
 
 static int hs_socket(void **ctx, void *setup)
@@ -78,7 +52,7 @@ static int hs_socket(void **ctx, void *setup)
 		free(hs);
 		return error;
 	}
-	hs->until = now_ms() + CONNECT_MS;
+	hs->until = nd_now_ms() + CONNECT_MS;
 	*ctx = hs;
 	return 0;
 }
@@ -103,7 +77,7 @@ static int hs_connect(void *ctx, void *addr, int len, unsigned ms)
 		return 0;
 	if (errno != EINPROGRESS && errno != EINTR)
 		return errno;
-	error = await(hs->fd, POLLOUT, hs->until);
+	error = nd_await(hs->fd, POLLOUT, hs->until);
 	if (error == 0 && getsockopt(hs->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 		error = errno;
 	return error;
@@ -139,7 +113,7 @@ static int hs_fd(void *ctx, int *fd)
 static int fill(struct handshake *hs, size_t upto)
 {
 	while (hs->len < upto) {
-		int error = await(hs->fd, POLLIN, hs->until);
+		int error = nd_await(hs->fd, POLLIN, hs->until);
 		ssize_t n;
 
 		if (error != 0)
@@ -162,7 +136,7 @@ static int next_packet(struct handshake *hs)
 	int error, status;
 
 	hs->len = hs->at = 0;
-	hs->until = now_ms() + PACKET_MS;
+	hs->until = nd_now_ms() + PACKET_MS;
 	error = fill(hs, HEAD);
 	if (error != 0)
 		return error;
@@ -214,7 +188,7 @@ static int hs_writev(void *ctx, const void *iov, int count, ssize_t *len, unsign
 {
 	struct handshake *hs = ctx;
 	struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)iov, .msg_iovlen = (size_t)count};
-	int64_t until = now_ms() + (ms == 0 || ms > WRITE_MS ? WRITE_MS : ms);
+	int64_t until = nd_now_ms() + (ms == 0 || ms > WRITE_MS ? WRITE_MS : ms);
 
 	if (!may_answer(hs))
 		return EPERM;
@@ -227,7 +201,7 @@ static int hs_writev(void *ctx, const void *iov, int count, ssize_t *len, unsign
 			return 0;
 		}
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
-			error = await(hs->fd, POLLOUT, until);
+			error = nd_await(hs->fd, POLLOUT, until);
 		else if (errno != EINTR)
 			error = errno;
 		if (error != 0)

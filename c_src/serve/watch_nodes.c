@@ -31,11 +31,8 @@ static void say(struct worker *w, json_t *line)
 {
 	char *text = line != NULL ? json_dumps(line, JSON_COMPACT) : NULL;
 
-	if (text != NULL) {
-		worker_write(w, text, strlen(text));
-		worker_write(w, "\n", 1);
-		worker_flush(w);
-	}
+	if (text != NULL)
+		worker_write_line(w, text);
 	free(text);
 	json_decref(line);
 }

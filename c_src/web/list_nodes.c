@@ -41,10 +41,8 @@ static void write_answer(struct worker *w, json_t *nodes)
 	json_t *j = json_pack("{ss so}", "type", "nodes", "nodes", nodes);
 	char *text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
 
-	if (text != NULL) {
-		worker_write(w, text, strlen(text));
-		worker_write(w, "\n", 1);
-	}
+	if (text != NULL)
+		worker_write_line(w, text);
 	free(text);
 	json_decref(j);
 }
