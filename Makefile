@@ -133,16 +133,17 @@ HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
 
 # ---- sources ------------------------------------------------------------------------------
 
-LIB_DIRS := c_src $(addprefix c_src/,d bpf prog engine provider replay symbols term consume stream json api)
+LIB_DIRS := c_src $(addprefix c_src/,d d/check d/cg bpf prog engine engine/tables engine/rt provider replay \
+	symbols term consume stream json api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 
 # The kernel engine: its half in the kernel is built by clang (KERNEL=: without). The linker of
 # bpf/link/ is for it alone.
 KERNEL ?= $(shell $(CLANG) -target bpf -mcpu=v3 -c -o /dev/null -x c /dev/null 2>/dev/null && echo yes)
 ifneq ($(KERNEL),)
-KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c c_src/bpf/link/*.c))
-BPF_SRC := $(addprefix c_src/engine/,agg.c dyn.c fire.c ring.c rt_cpu.c rt_json.c rt_mem.c rt_net.c \
-	rt_path.c rt_rec.c rt_str.c spec.c str.c) c_src/prog/aggfn.c \
+KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c c_src/kernel/erlang/*.c c_src/bpf/link/*.c))
+BPF_SRC := $(addprefix c_src/engine/,fire.c ring.c str.c $(addprefix tables/,agg.c dyn.c spec.c) \
+	$(addprefix rt/,rt_cpu.c rt_json.c rt_mem.c rt_net.c rt_path.c rt_rec.c rt_str.c)) c_src/prog/aggfn.c \
 	$(sort $(wildcard c_src/kernel/bpf/*.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/bpf/%.o)
 endif
@@ -297,7 +298,7 @@ $(BUILD)/c_src/beam/builtins/usdt_fire.o: CPPFLAGS += -fno-integrated-as
 endif
 # What every event runs: no stack is walked from there.
 $(addprefix $(BUILD)/c_src/,beam/events/calls.o beam/events/sends.o beam/fast/fast_calls.o \
-		engine/dyn.o engine/agg.o): \
+		engine/tables/dyn.o engine/tables/agg.o): \
 	BASEFLAGS += -fomit-frame-pointer
 
 # The engine's probe path for BPF, as files of this program.

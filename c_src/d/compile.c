@@ -3,7 +3,7 @@
  * The driver: takes one script through lexer, parser, checker and code generator, item by item, so
  * that a declaration is known in what follows it. A script that fails leaves nothing behind.
  */
-#include "check.h"
+#include "d/check/check.h"
 #include "d.h"
 
 #include <stdlib.h>

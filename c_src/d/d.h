@@ -12,9 +12,9 @@
  *   type.c     types (type.h); basic_types.c: those that always exist
  *   err.c      errors with a source position
  *   ident.c    symbol tables
- *   check*.c   name resolution, types, every rule of the language (D_* errors)
+ *   check/     name resolution, types, every rule of the language (D_* errors)
  *   fmt.c      printf formats, parsed and checked against their arguments
- *   cg*.c      tree -> eBPF bytecode and the tables of prog/prog.h
+ *   cg/        tree -> eBPF bytecode and the tables of prog/prog.h
  *   tree.c     -xtree, -xctypes, -xdtypes: what the compiler knows, as text
  *   lib.c      D libraries, in the order of depends_on; lib/ *.d are built in
  *   compile.c  the driver: all of the above, for one script
@@ -193,7 +193,7 @@ struct d_depend {
 };
 int d_depends(struct d_comp *c, const char *text, size_t len, struct d_depend **out);
 
-/* check*.c */
+/* check/ */
 int d_builtins_init(struct d_comp *c);			      /* names of builtins.def */
 int d_check_var(struct d_comp *c, const struct d_item *item); /* enter a declared variable */
 int d_check_inline(struct d_comp *c, const struct d_item *item);
@@ -244,7 +244,7 @@ bool d_repeatable(const struct d_clause *clause);
 /* gate.c: can the predicate of a checked clause be computed before the rest? */
 bool d_has_gate(const struct d_clause *clause);
 
-/* cg*.c: bytecode of a checked clause; appends to c->prog */
+/* cg/: bytecode of a checked clause; appends to c->prog */
 int d_cg_clause(struct d_comp *c, struct d_clause *clause);
 /* Add a constant string to the program; returns its index. In cg_func.c. */
 unsigned d_prog_str(struct d_comp *c, const char *s, uint32_t len);

@@ -8,7 +8,7 @@
  * flags: - + space 0 # ' ; width and precision: digits or *, and ? as a width for addresses. The @
  * may also be directly after the %.
  */
-#include "check.h"
+#include "d/check/check.h"
 
 #include <ctype.h>
 

@@ -6,7 +6,7 @@
  * module that it depends on has no probes. A library replaces one of the same name in an earlier
  * directory.
  */
-#include "check.h"
+#include "d/check/check.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * What a script contains, reported item by item by the parser (erltrace_scan()). Declarations are
  * entered, because the parser must know types and names; clauses are only traversed.
  */
-#include "check.h"
+#include "d/check/check.h"
 
 #include <string.h>
 

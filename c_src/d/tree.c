@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "check.h"
+#include "d/check/check.h"
 
 /* ---- trees ----------------------------------------------------------------------------- */
 

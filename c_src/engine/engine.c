@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "counter.h"
+#include "engine/tables/counter.h"
 #include "current.h"
 #include "drop.h"
-#include "dyn.h"
+#include "engine/tables/dyn.h"
 #include "engine.h"
 #include "load.h"
 #include "probe.h"
@@ -22,7 +22,7 @@
 #include "safe.h"
 #include "seen.h"
 #include "slot.h"
-#include "spec.h"
+#include "engine/tables/spec.h"
 #include "state.h"
 
 /* ---- new, free ------------------------------------------------------------------------ */

@@ -12,14 +12,13 @@
  *   ring.c      trace buffers: one writer, one reader (probe path: the writing half)
  *   read.c      the records of all slots, in order of time
  *   recording.c a copy of them, while they are written (policy ring)
- *   key_view.h  keys of tables: hashed, compared, stored (probe path)
- *   agg.c       aggregation tables of a slot (probe path)
- *   dyn.c       dynamic variables (probe path); dyn_clean.c: the cleaner, run by the consumer
- *   spec.c      speculations
+ *   tables/     what clauses fill (probe path): aggregation tables of a slot (agg.c), dynamic
+ *               variables (dyn.c; dyn_clean.c: the cleaner, run by the consumer), speculations
+ *               (spec.c); key_view.h: keys hashed, compared, stored
+ *   rt/         the runtime functions of rt.def (probe path), a file for each subject
  *   str.c       strings: interned and not (probe path)
  *   safe.c      reading memory that may not be mapped (probe path)
  *   stack.c     user stacks
- *   rt_*.c      the other runtime functions of rt.def (probe path)
  *   seen.c      what a run has seen, for a script that has nothing to show
  *   clock.c     the time stamp counter, calibrated
  *   region.c    memory of the probe path, which may be shared with the kernel

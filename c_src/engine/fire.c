@@ -2,7 +2,7 @@
 /* THE PROBE PATH: firing by a call (see fire_path.h), faults and the ERROR probe. */
 #include "clock.h"
 #include "compiler.h"
-#include "counter.h"
+#include "engine/tables/counter.h"
 #include "current.h"
 #include "drop.h"
 #include "fire.h"

@@ -4,7 +4,7 @@
  * as in fire_path.h. rand() depends on that time alone, so that the same file gives the same
  * results.
  */
-#include "counter.h"
+#include "engine/tables/counter.h"
 #include "current.h"
 #include "fire.h"
 #include "fire_path.h"

@@ -10,10 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "agg.h"
+#include "engine/tables/agg.h"
 #include "clock.h"
 #include "compiler.h"
-#include "dyn.h"
+#include "engine/tables/dyn.h"
 #include "engine.h"
 #include "load.h"
 #include "probe.h"
@@ -24,7 +24,7 @@
 #include "region.h"
 #include "safe.h"
 #include "slot.h"
-#include "spec.h"
+#include "engine/tables/spec.h"
 #include "state.h"
 #include "str.h"
 

@@ -7,13 +7,13 @@
  */
 #include <stdlib.h>
 
-#include "agg.h"
+#include "engine/tables/agg.h"
 #include "clock.h"
 #include "engine.h"
 #include "prog/record.h"
 #include "ring.h"
 #include "slot.h"
-#include "spec.h"
+#include "engine/tables/spec.h"
 #include "state.h"
 
 /* One slot in the merge, at its next record. */

@@ -17,7 +17,7 @@
 #include "prog/record.h"
 #include "ring.h"
 #include "slot.h"
-#include "spec.h"
+#include "engine/tables/spec.h"
 #include "state.h"
 
 /* The bytes of a ring from one position to another, or the records of a speculation. */

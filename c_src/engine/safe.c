@@ -29,7 +29,7 @@
 #include "compiler.h"
 #include "fire.h"
 #include "prog/record.h"
-#include "rt_load.h"
+#include "engine/rt/rt_load.h"
 #include "safe.h"
 #include "slot.h"
 #include "work.h"

@@ -6,7 +6,7 @@
 
 #include "clock.h"
 #include "compiler.h"
-#include "counter.h"
+#include "engine/tables/counter.h"
 #include "probe.h"
 #include "slot.h"
 #include "state.h"

@@ -33,12 +33,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agg.h"
+#include "engine/tables/agg.h"
 #include "clock.h"
 #include "compiler.h"
 #include "prog/record.h"
 #include "slot.h"
-#include "spec.h"
+#include "engine/tables/spec.h"
 #include "state.h"
 
 #define MOST_THREADS 4608 /* maxthreads, and some that find no slot */

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "compiler.h"
-#include "counter.h"
+#include "engine/tables/counter.h"
 #include "drop.h"
-#include "dyn.h"
+#include "engine/tables/dyn.h"
 #include "fire.h"
 #include "in_kernel.h"
 #include "prog/record.h"

@@ -9,8 +9,8 @@
 
 #include "bpf/ebpf.h"
 #include "compiler.h"
-#include "counter.h"
-#include "dyn.h"
+#include "engine/tables/counter.h"
+#include "engine/tables/dyn.h"
 #include "engine.h"
 #include "prog/prog.h"
 

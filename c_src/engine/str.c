@@ -11,7 +11,7 @@
 #include "hash.h"
 #include "compiler.h"
 #include "fire.h"
-#include "rt_str.h"
+#include "engine/rt/rt_str.h"
 #include "state.h"
 #include "str.h"
 

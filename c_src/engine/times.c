@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "compiler.h"
-#include "counter.h"
+#include "engine/tables/counter.h"
 #include "current.h"
 #include "drop.h"
 #include "fire.h"

@@ -22,7 +22,7 @@
 #include "prog/prog.h"
 #include "tracing.h"
 #include "uprobe.h"
-#include "vm_stacks.h"
+#include "kernel/erlang/vm_stacks.h"
 
 enum { MAP_TYPE_ARENA = 33 }; /* newer than the headers that this may be built with */
 

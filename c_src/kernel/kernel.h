@@ -14,9 +14,11 @@
  *   sched_proc.c    sched and proc
  *   pid.c           functions of a process and instructions inside of them
  *   usdt.c          probes that programs and libraries carry themselves; usdt_arg.h
- *   kernel_erlang.c erlang probes of a node: functions of its VM (vm_probes.c), and events inside
- *                   the node, which are handed over (handover.c) by a script that a bridge
- *                   (include/erltrace.h) has there
+ *   erlang/         kernel_erlang.c: erlang probes of a node: functions of its VM (vm_probes.c), and
+ *                   events inside the node, which are handed over (handover.c) by a script that a
+ *                   bridge (include/erltrace.h) has there; vm_stacks.c: Erlang VMs, and where they
+ *                   have the stacks of processes; erlang_vm.h; vm_schedulers.c: how their threads
+ *                   tell what process they run
  *   sampler.c       profile-N on CPUs
  *   tasks.c         no probes, but what clauses read of threads: fields, CPU time, self->
  *
@@ -31,8 +33,6 @@
  *   btf.c           offsets in the running kernel's structures: task_offsets.h
  *   modules.c       the program and the libraries of a process; ifunc.c: functions that they
  *                   choose; x86_length.c: where instructions begin
- *   vm_stacks.c     Erlang VMs, and where they have the stacks of processes; erlang_vm.h;
- *                   vm_schedulers.c: how their threads tell what process they run
  *   tracing.c       functions of the kernel that are on stacks only because of tracing
  *   program.c       links and loads a BPF program; link_input.c: what the linker (c_src/bpf/link/)
  *                   is told of the engine

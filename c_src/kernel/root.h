@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "erlang_vm.h"
+#include "kernel/erlang/erlang_vm.h"
 #include "task_offsets.h"
 
 struct en;

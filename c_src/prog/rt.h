@@ -34,7 +34,7 @@ static inline unsigned rt_flags(enum rt_fn fn)
 #define WORK_FREE  512
 #define WORK_BLOCK 8
 
-/* Prototypes. The functions are in engine/rt_*.c and, for the kernel, kernel/bpf. */
+/* Prototypes. The functions are in engine/rt/ and, for the kernel, kernel/bpf. */
 #define RT(name, ret, a2, a3, a4, a5, flags)                                                       \
 	uint64_t rt_##name(uint64_t ctx, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 #include "rt.def"

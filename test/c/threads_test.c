@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "engine/dyn.h"
+#include "engine/tables/dyn.h"
 #include "engine_env.h"
 
 #define THREADS 4

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "checks.h"
-#include "kernel/vm_schedulers.h"
+#include "kernel/erlang/vm_schedulers.h"
 #include "symbols/vm.h"
 
 enum { WORDS = 32, CODE = 96 };

@@ -21,7 +21,7 @@
 #include "beam/handle/beam_handle.h"
 #include "beam/vm/vm_event.h"
 #include "beam/vm/vm_threads.h"
-#include "engine/counter.h"
+#include "engine/tables/counter.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
 #include "engine/provider.h"

@@ -5,7 +5,7 @@
 #include "engine/fire.h"
 #include "engine/in_kernel.h"
 #include "engine/procs.h"
-#include "engine/rt_str.h"
+#include "engine/rt/rt_str.h"
 #include "engine/slot.h"
 #include "engine/state.h"
 #include "engine/str.h"

@@ -4,7 +4,7 @@
  * takes a slot, puts the arguments that are used where clauses read them, and runs the clauses.
  */
 #include "task.h"
-#include "engine/counter.h"
+#include "engine/tables/counter.h"
 #include "engine/fire.h"
 #include "engine/fire_path.h"
 #include "engine/probe.h"

@@ -5,7 +5,7 @@
  * pass on theirs. Part of entries.c.
  */
 
-#include "engine/dyn.h"
+#include "engine/tables/dyn.h"
 #include "engine/fire.h"
 #include "engine/probe.h"
 #include "engine/slot.h"

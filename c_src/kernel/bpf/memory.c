@@ -4,7 +4,7 @@
 
 #include "buffer.h"
 #include "engine/fire.h"
-#include "engine/rt_load.h"
+#include "engine/rt/rt_load.h"
 #include "engine/safe.h"
 #include "engine/state.h"
 #include "engine/work.h"

@@ -7,7 +7,7 @@
 #include "buffer.h"
 #include "engine/fire.h"
 #include "engine/in_kernel.h"
-#include "engine/rt_str.h"
+#include "engine/rt/rt_str.h"
 #include "engine/safe.h"
 #include "engine/slot.h"
 #include "engine/state.h"

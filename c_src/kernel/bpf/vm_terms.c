@@ -5,10 +5,10 @@
  * `to' on, up to `end'; each function returns where it stopped, and puts a NUL there.
  */
 #include "buffer.h"
-#include "engine/dyn.h"
+#include "engine/tables/dyn.h"
 #include "engine/fire.h"
 #include "engine/in_kernel.h"
-#include "engine/rt_str.h"
+#include "engine/rt/rt_str.h"
 #include "engine/safe.h"
 #include "engine/slot.h"
 #include "engine/state.h"

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "compiler.h"
-#include "fire.h"
-#include "in_kernel.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
 #include "rt_str.h"
-#include "slot.h"
-#include "state.h"
-#include "work.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "engine/work.h"
 
 struct text {
 	const char *at, *end;

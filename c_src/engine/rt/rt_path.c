@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths (probe path): basename, dirname, cleanpath, by DTrace's rules. */
 #include "compiler.h"
-#include "fire.h"
-#include "in_kernel.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
 #include "rt_str.h"
-#include "work.h"
+#include "engine/work.h"
 
 /* The length without trailing slashes; of "/" one stays. */
 PROBE_PATH static uint32_t without_slashes(const char *s, uint32_t n)

@@ -12,7 +12,7 @@
 #include "engine/clock.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "kernel.h"
+#include "kernel/kernel.h"
 #include "proc_file.h"
 #include "symbols/elf.h"
 #include "symbols/vm.h"

@@ -8,18 +8,18 @@
 #include <string.h>
 
 #include "compiler.h"
-#include "counter.h"
-#include "fire.h"
-#include "in_kernel.h"
-#include "probe.h"
+#include "engine/tables/counter.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
+#include "engine/probe.h"
 #include "prog/builtins.h"
 #include "prog/record.h"
 #include "rt_str.h"
-#include "safe.h"
-#include "slot.h"
-#include "state.h"
-#include "str.h"
-#include "work.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "engine/str.h"
+#include "engine/work.h"
 
 /* ---- sources of strings --------------------------------------------------------------- */
 

@@ -15,13 +15,13 @@
 
 #include "compiler.h"
 #include "dyn.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "key.h"
-#include "load.h"
+#include "engine/load.h"
 #include "prog/prog.h"
-#include "region.h"
-#include "slot.h"
-#include "state.h"
+#include "engine/region.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 
 /* ---- setup ---------------------------------------------------------------------------- */
 

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "engine/clock.h"
 #include "compiler.h"
-#include "drop.h"
-#include "engine.h"
-#include "fire.h"
+#include "engine/drop.h"
+#include "engine/engine.h"
+#include "engine/fire.h"
 #include "prog/prog.h"
 #include "prog/record.h"
 #include "prog/rt.h"
-#include "region.h"
-#include "ring.h"
-#include "slot.h"
+#include "engine/region.h"
+#include "engine/ring.h"
+#include "engine/slot.h"
 #include "spec.h"
-#include "state.h"
+#include "engine/state.h"
 
 struct block {
 	_Atomic(uint32_t) next; /* block number + 1; 0: the last */

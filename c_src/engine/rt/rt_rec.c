@@ -9,18 +9,18 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
-#include "clock.h"
+#include "engine/clock.h"
 #include "compiler.h"
-#include "fire.h"
+#include "engine/fire.h"
 #include "prog/builtins.h"
 #include "prog/record.h"
-#include "ring.h"
+#include "engine/ring.h"
 #include "rt_str.h"
-#include "safe.h"
-#include "slot.h"
-#include "spec.h"
-#include "state.h"
-#include "work.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/tables/spec.h"
+#include "engine/state.h"
+#include "engine/work.h"
 
 #define CHILL_MOST   500000000ULL  /* ns of chill() permitted ... */
 #define CHILL_WITHIN 1000000000ULL /* ... in this time */

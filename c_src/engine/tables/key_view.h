@@ -17,11 +17,11 @@
 
 #include "bits.h"
 #include "compiler.h"
-#include "in_kernel.h"
+#include "engine/in_kernel.h"
 #include "key.h"
-#include "rt_str.h"
-#include "slot.h"
-#include "work.h"
+#include "engine/rt/rt_str.h"
+#include "engine/slot.h"
+#include "engine/work.h"
 
 /* A key as passed by a firing: its strings resolved once, and its hash. */
 struct key_view {

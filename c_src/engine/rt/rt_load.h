@@ -4,9 +4,9 @@
 #define EN_RT_LOAD_H
 
 #include "compiler.h"
-#include "fire.h"
-#include "slot.h"
-#include "state.h"
+#include "engine/fire.h"
+#include "engine/slot.h"
+#include "engine/state.h"
 
 /*
  * Bytes that may be read at addr. Of the memory for alloca() and copyin() it is what they have

@@ -4,12 +4,12 @@
 #include <sys/socket.h>
 
 #include "compiler.h"
-#include "fire.h"
-#include "in_kernel.h"
-#include "slot.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
+#include "engine/slot.h"
 #include "prog/record.h"
 #include "rt_str.h"
-#include "safe.h"
+#include "engine/safe.h"
 
 #define HW_ETHERNET   1
 #define HW_INFINIBAND 32

@@ -3,21 +3,21 @@
 #include <errno.h>
 #include <string.h>
 
-#include "clock.h"
+#include "engine/clock.h"
 #include "compiler.h"
-#include "current.h"
-#include "engine.h"
-#include "fire.h"
-#include "probe.h"
+#include "engine/current.h"
+#include "engine/engine.h"
+#include "engine/fire.h"
+#include "engine/probe.h"
 #include "prog/builtins.h"
 #include "prog/record.h"
 #include "prog/rt.h"
 #include "prog/stack_marks.h"
 #include "rt_str.h"
-#include "slot.h"
-#include "state.h"
-#include "str.h"
-#include "work.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "engine/str.h"
+#include "engine/work.h"
 
 PROBE_PATH static __attribute__((noinline)) uint64_t thread_time(struct fire *f)
 {

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "fire.h"
-#include "state.h"
-#include "str.h"
+#include "engine/fire.h"
+#include "engine/state.h"
+#include "engine/str.h"
 
 /*
  * NULL in a variable that has memory of its own: no text, then a byte that is in no text. An empty

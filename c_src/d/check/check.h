@@ -23,7 +23,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "d.h"
+#include "d/d.h"
 
 #define CHK_DEPTH    400	/* of a tree, including expanded inlines and translators */
 #define CHK_COPIES   (1u << 17) /* nodes that expansions may add in a script: some 50 MB */

@@ -3,8 +3,8 @@
 #ifndef K_VM_PROBES_H
 #define K_VM_PROBES_H
 
-#include "modules.h"
-#include "root.h"
+#include "kernel/modules.h"
+#include "kernel/root.h"
 
 bool k_is_vm_probe(const char *glob); /* is there such a probe whose name matches? */
 

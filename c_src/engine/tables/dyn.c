@@ -18,17 +18,17 @@
 
 #include "compiler.h"
 #include "counter.h"
-#include "drop.h"
+#include "engine/drop.h"
 #include "dyn.h"
-#include "engine.h"
-#include "fire.h"
-#include "in_kernel.h"
+#include "engine/engine.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
 #include "key_view.h"
-#include "rt_str.h"
-#include "slot.h"
-#include "state.h"
-#include "str.h"
-#include "work.h"
+#include "engine/rt/rt_str.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "engine/str.h"
+#include "engine/work.h"
 
 #define TRIES 64 /* attempts to insert under contention before it counts as a drop */
 

@@ -3,9 +3,9 @@
  * CPUs, for cpuinfo_t of d/lib/procfs.d: which chip and which memory node a CPU belongs to, as
  * noted at go if a clause asks. Compiled for the kernel too, which has the same table.
  */
-#include "fire.h"
+#include "engine/fire.h"
 #include "prog/builtins.h"
-#include "state.h"
+#include "engine/state.h"
 
 RTFN(cpuinfo)
 {
@@ -25,8 +25,8 @@ RTFN(cpuinfo)
 #include <stdio.h>
 #include <unistd.h>
 
-#include "load.h"
-#include "region.h"
+#include "engine/load.h"
+#include "engine/region.h"
 
 #define SYS_CPU "/sys/devices/system/cpu/cpu%u"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "error.h"
 #include "key.h"
 #include "prog/prog.h"

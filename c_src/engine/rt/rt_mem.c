@@ -8,16 +8,16 @@
 #include <string.h>
 
 #include "compiler.h"
-#include "fire.h"
-#include "in_kernel.h"
+#include "engine/fire.h"
+#include "engine/in_kernel.h"
 #include "prog/builtins.h"
 #include "prog/record.h"
 #include "rt_load.h"
 #include "rt_str.h"
-#include "safe.h"
-#include "slot.h"
-#include "state.h"
-#include "work.h"
+#include "engine/safe.h"
+#include "engine/slot.h"
+#include "engine/state.h"
+#include "engine/work.h"
 
 static inline bool is_within(uint64_t addr, uint64_t n, uint64_t from, uint64_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The compiled program as text (-S): each source line, then its instructions. */
-#include "d.h"
+#include "d/d.h"
 
 #include <string.h>
 

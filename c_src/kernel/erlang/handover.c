@@ -22,12 +22,12 @@
 #include "engine/provider.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "kernel.h"
-#include "modules.h"
+#include "kernel/kernel.h"
+#include "kernel/modules.h"
 #include "proc_file.h"
 #include "prog/builtins.h"
 #include "symbols/sdt_notes.h"
-#include "uprobe.h"
+#include "kernel/uprobe.h"
 
 /* ---- the bridge ----------------------------------------------------------------------- */
 

@@ -11,14 +11,14 @@
 #include <string.h>
 
 #include "compiler.h"
-#include "current.h"
-#include "fire.h"
+#include "engine/current.h"
+#include "engine/fire.h"
 #include "prog/record.h"
 #include "prog/rt.h"
 #include "rt_str.h"
-#include "state.h"
-#include "str.h"
-#include "work.h"
+#include "engine/state.h"
+#include "engine/str.h"
+#include "engine/work.h"
 
 PROBE_PATH static inline const struct en_term_ops *terms_of(
 	const struct fire *f, const struct en_current **cur)

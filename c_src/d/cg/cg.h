@@ -43,7 +43,7 @@
 #ifndef D_CG_H
 #define D_CG_H
 
-#include "d.h"
+#include "d/d.h"
 #include "prog/firing.h"
 #include "prog/record.h"
 #include "prog/rt.h"
