@@ -4,7 +4,7 @@
 %% happens, attaching, arming and so on. Time in which the kernel gives the processor to other programs does
 %% not count (bench_stalls.c).
 -module(bench_stalls).
--export([start/1, phase/1, longest/1, loaded/0, upgrade/0]).
+-export([start/1, phase/1, longest/1, loaded/0]).
 -nifs([us/0]).
 -on_load(init/0).
 
@@ -45,15 +45,6 @@ slot(Phase, I, Schedulers) -> (Phase - 1) * Schedulers + I.
 %% Modules of erltrace that are loaded.
 -spec loaded() -> non_neg_integer().
 loaded() -> length([M || M <- erlang:loaded(), lists:prefix("erltrace", atom_to_list(M))]).
-
-%% What the VM takes to replace a module that nobody uses: the floor of detaching.
--spec upgrade() -> ok.
-upgrade() ->
-    {ok, M, Code} = compile:forms([{attribute, 1, module, bench_stalls_upgraded}]),
-    {module, M} = code:load_binary(M, "", Code),
-    true = code:delete(M),
-    _ = code:purge(M),
-    ok.
 
 read(I, Longest) ->
     loop(us(), I, erlang:system_info(schedulers), Longest).
