@@ -565,7 +565,7 @@ manual:
 #
 # The NIF library, its modules and their tests.
 
-ERL_SRC := $(sort $(wildcard src/*.erl))
+ERL_SRC := $(sort $(wildcard src/*.erl src/*/*.erl))
 PRIV := $(patsubst ./%,%,$(O)/priv)
 EBIN := $(patsubst ./%,%,$(O)/ebin)
 HRL := erltrace_nifs.hrl erltrace_needs.hrl erltrace_state.hrl erltrace_modules.hrl
@@ -581,9 +581,8 @@ $(BUILD)/test/beam/beam_threads: $(NIF_OBJ) $(BEAM_TEST_SRC:%.c=$(BUILD)/%.o)
 	$(call link,$(CC) -pie $(ALL_LDFLAGS))
 
 # What erltrace_nif.erl exports, the types of erltrace_needs.erl and erltrace_objects.erl, and which modules are
-# ours. They are included as ../build/erltrace_*.hrl, so that rebar3 and mix find them after make nif; older ones
-# that lie there are found first, whatever O is.
-MADE_HRL := $(sort $(HRL:%=$(BUILD)/%) $(wildcard $(HRL:%=build/%)))
+# ours. rebar3 and mix find them in build/ after make nif.
+MADE_HRL := $(HRL:%=$(BUILD)/%)
 $(filter-out %_modules.hrl,$(MADE_HRL)): %.hrl:
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
@@ -599,7 +598,7 @@ $(filter %_modules.hrl,$(MADE_HRL)): $(ERL_SRC)
 $(EBIN)/erltrace.app: src/erltrace.app.src $(ERL_SRC) include/erltrace.h $(MADE_HRL)
 	$(call say,ERLC,$(EBIN))
 	$(Q)mkdir -p $(@D) && rm -f $(EBIN)/*.beam # the command brings all that are there to nodes
-	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -I $(BUILD) -o $(EBIN) $(ERL_SRC)
+	$(Q)$(ERLC) +debug_info $(if $(filter 1,$(WERROR)),-Werror) -I $(O) -o $(EBIN) $(ERL_SRC)
 	$(Q)sed -e 's|{cmd, .make -s print-version.}|"$(VERSION)"|' \
 		-e 's|{modules, \[\]}|{modules, [$(subst $(space),$(comma),$(notdir $(ERL_SRC:.erl=)))]}|' \
 		$< >$@

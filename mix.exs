@@ -26,7 +26,7 @@ defmodule Erltrace.MixProject do
       version: version(),
       language: :erlang,
       compilers: [:erltrace_nif] ++ Mix.compilers(),
-      erlc_options: [:debug_info],
+      erlc_options: [:debug_info, {:i, ~c"."}],
       deps: []
     ]
   end

@@ -3,7 +3,7 @@
 %% @doc The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
 -module(erltrace_nif).
 -export([keep_large/2, probes/2]).
--include("../build/erltrace_nifs.hrl"). % all others: c_src/beam/nifs.def, by make nif
+-include("build/erltrace_nifs.hrl"). % all others: c_src/beam/nifs.def, by make nif
 -include_lib("kernel/include/file.hrl").
 -on_load(init/0).
 

@@ -42,7 +42,7 @@ fi
 docs=(man/*.[1-9] doc/*.md)
 covered option "$(sed -n 's/^OPT("\([a-z]*\)".*/\1/p' c_src/options.def)" man/erltrace.1
 covered tag "$(sed -n 's/^ERROR_\(TAG\|LASTS\)(\([A-Z0-9_]*\),.*/\2/p' c_src/errors.def)" "${docs[@]}"
-for tag in $(grep -ohE '<<"(D|ET)_[A-Z_]+">>' src/*.erl | tr -d '<">' | sort -u); do
+for tag in $(grep -ohE '<<"(D|ET)_[A-Z_]+">>' src/*.erl src/*/*.erl | tr -d '<">' | sort -u); do
 	if grep -qE "^ERROR_(TAG|LASTS)\($tag, " c_src/errors.def; then ok; else bad "tag $tag of src/ is not in errors.def"; fi
 done
 covered built-in "$(sed -n 's/^D_[BPR][A-Z]*("\([a-z0-9_]*\)".*/\1/p' c_src/prog/builtins.def)" "${docs[@]}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # c_src/state.def -> the kinds of objects of the provider state and their members, as types for
-# src/erltrace_objects.erl.
+# src/state/erltrace_objects.erl.
 
 function add(list, item, by) { return list == "" ? item : list by item }
 

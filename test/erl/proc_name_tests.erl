@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What a process is called, erlproc: src/erltrace_process_name.erl has the order. Names are known before the
+%% What a process is called, erlproc: src/arming/erltrace_process_name.erl has the order. Names are known before the
 %% script starts, and learned while it runs.
 -module(proc_name_tests).
 -behaviour(gen_server).

@@ -45,7 +45,7 @@ mkdir -p copy/bin copy/priv copy/ebin
 cp "$(command -v erltrace)" copy/bin/
 cp "$ebin"/*.beam copy/ebin/
 cp "$ebin/../priv/erltrace.so" copy/priv/
-erlc -DPROTOCOL=999 -o copy/ebin "$root/src/erltrace_agent.erl" # its command knows another, which shows what runs
+erlc -DPROTOCOL=999 -o copy/ebin "$root/src/agent/erltrace_agent.erl" # its command knows another, which shows what runs
 is 'one of another build, with code of its own' 1 "$(copy/bin/erltrace -N large -qn "$hello" >o 2>&1; echo $?)"
 has 'that code is used' 'of another version'
 counts 'and this build again'

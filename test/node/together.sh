@@ -157,7 +157,7 @@ is 'another build' hello "$(copy/bin/erltrace -N together_a -qn "$hello" 2>&1 | 
 is 'and the first again' hello "$(erltrace -N together_a -qn "$hello" 2>&1 | grep .)"
 clean 'other builds'
 
-erlc -DPROTOCOL=999 -o copy/ebin "$root/src/erltrace_agent.erl"
+erlc -DPROTOCOL=999 -o copy/ebin "$root/src/agent/erltrace_agent.erl"
 start together_own -pa "$tmp/copy/ebin"
 erltrace -N together_own -qn "$hello" >o 2>&1
 is 'an erltrace of its own, of another version: exit' 1 $?

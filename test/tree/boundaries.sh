@@ -48,5 +48,5 @@ is 'json_ is the prefix of jansson: a function of ours would take the place of i
 	"$(grep -rnE '^[a-z][a-z_ ]*[ *]json_[a-z_]+\(' c_src --include='*.h')"
 is 'a file name occurs once' '' "$(find c_src src test -name '*.[ch]' -o -name '*.def' -o -name '*.erl' \
 	-o -path 'test/*.sh' | sed 's|.*/||' | sort | uniq -d)"
-is 'lines of Erlang have at most 100 columns' '' "$(awk 'length > 100 { print FILENAME ":" FNR }' src/*.erl)"
+is 'lines of Erlang have at most 100 columns' '' "$(awk 'length > 100 { print FILENAME ":" FNR }' src/*.erl src/*/*.erl)"
 finish

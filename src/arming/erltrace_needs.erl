@@ -6,7 +6,7 @@
 -module(erltrace_needs).
 -export([has/2, value/2, patterns/1, serves/1]).
 -export_type([needs/0, need/0, pattern/0, flag/0, key/0, value/0]).
--include("../build/erltrace_needs.hrl").
+-include("build/erltrace_needs.hrl").
 
 -type pattern() :: {erltrace_patterns:kind(), module(), atom(), arity()}.
 -type need() ::

@@ -21,7 +21,7 @@
          kept/0, about/1]).
 -export([pattern/4, counter/2, left_to_others/2]). % for erltrace_fastcalls
 -export_type([counters/0]).
--include("../build/erltrace_modules.hrl"). % OURS
+-include("build/erltrace_modules.hrl"). % OURS
 
 -define(BATCH, 500).    % counts given to the library at once
 -define(MANY, 1000).    % functions: reading more runs at normal priority

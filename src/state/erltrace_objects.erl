@@ -14,7 +14,7 @@
 -export([hold/1, release/1]).
 -export_type([kind/0, member/0, plan/0, object/0]).
 -export_type([wait_member/0, scheduler_member/0, memory_member/0, node_member/0]).
--include("../build/erltrace_state.hrl").
+-include("build/erltrace_state.hrl").
 
 -type object() :: term().
 
