@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# c_src/beam/needs.def -> types and a guard for src/erltrace_needs.erl.
+# c_src/beam/needs.def -> types and a guard for erltrace_needs.erl.
 
 function add(list, item, by) { return list == "" ? item : list by item }
 

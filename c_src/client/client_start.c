@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request as agents are sent it (src/erltrace_agent.erl has the messages), and agents started. */
+/* A request as agents are sent it (erltrace_agent.erl has the messages), and agents started. */
 #include "client.h"
 
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static void put_args(ei_x_buff *x, const struct request *r)
 	ei_x_encode_empty_list(x);
 }
 
-/* Of what is said to the agents: src/erltrace_agent.erl has the same number. */
+/* Of what is said to the agents: erltrace_agent.erl has the same number. */
 enum { PROTOCOL = 4 };
 enum { NEVER_MS = 1000000000, BEAT_MS = 1000 };
 

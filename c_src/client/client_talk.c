@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What clients and agents say to each other (src/erltrace_agent.erl has the messages): words for the
+ * What clients and agents say to each other (erltrace_agent.erl has the messages): words for the
  * nodes, a sign of life each second, and messages as they come, handed to the face.
  */
 #ifndef _GNU_SOURCE

@@ -2,7 +2,7 @@
 /*
  * erltrace's modules and its NIF library into a node that does not have them, and out again. How
  * commands that come at the same time get on with each other, and what is done about those that are
- * killed, is told in src/erltrace_loader.erl: this is the command's side of it.
+ * killed, is told in erltrace_loader.erl: this is the command's side of it.
  */
 #include "agent.h"
 

@@ -431,7 +431,7 @@ void code_counts(uint64_t *unknown, uint64_t *changed)
 	*changed = atomic_load(&changed_frames);
 }
 
-/* ---- the search (src/erltrace_code.erl): a table was made; the self-test compares stacks ---- */
+/* ---- the search (erltrace_code.erl): a table was made; the self-test compares stacks ---- */
 
 static bool conclude(ErlNifEnv *env)
 {

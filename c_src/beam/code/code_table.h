@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From an address of the JIT's code to module:function/arity and file:line, without the VM's
- * symbols (code_lookup.c). The table is made and kept up to date by src/erltrace_code.erl, while
+ * symbols (code_lookup.c). The table is made and kept up to date by erltrace_code.erl, while
  * scripts that record Erlang stacks run.
  *
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probes whose events come to a process of ours as messages (src/erltrace_sysmon.erl), which has
+ * Probes whose events come to a process of ours as messages (erltrace_sysmon.erl), which has
  * them fired here.
  */
 #include <string.h>

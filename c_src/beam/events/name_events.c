@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of processes, as events tell them (probe path) and as src/erltrace_names.erl does: the
+ * Names of processes, as events tell them (probe path) and as erltrace_names.erl does: the
  * registered ones of those that run already, and what processes say that they are called. The
  * tables are in registered.c and proc_names.c.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One time line for nodes that run a script together (probe path). Clocks of different machines
- * have nothing in common. src/erltrace_flows.erl asks the first node for its time, which bounds the
+ * have nothing in common. erltrace_flows.erl asks the first node for its time, which bounds the
  * difference: an answer is not older than its question, nor newer than its arrival. What is left of
  * the error, half of the shortest round trip at most, could still have a message received before it
  * was sent. So each message that is followed to another node says when it was sent, on the common

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What src/erltrace_flows.erl calls for scripts that follow requests: flows that are over end,
+ * What erltrace_flows.erl calls for scripts that follow requests: flows that are over end,
  * nodes report to each other, clocks are set, tokens are taken away.
  *
  */

@@ -12,7 +12,7 @@
  * The run is random, so that tokens of another command's script are not taken for ours.
  *
  * A flow ends in the node where it began. What happens in another one is a part there. When nobody
- * refers to it any more that node reports it to the first one (src/erltrace_flows.erl), with the
+ * refers to it any more that node reports it to the first one (erltrace_flows.erl), with the
  * sum of the hashes of all messages that it has sent to other nodes, minus that of those it has
  * received. A part reports only when it is at rest, so a report has all that was sent because of
  * what it has received. Hence the sum over the first node and all reports is 0 when nothing is

@@ -2,7 +2,7 @@
 /*
  * Requests that are followed (probe path). A function with a clause that calls follow() is armed
  * with a match specification that gives the process which calls it a sequential trace token, if it
- * has none (src/erltrace_patterns.erl). The VM copies the token into each message that the process
+ * has none (erltrace_patterns.erl). The VM copies the token into each message that the process
  * sends and into each process that it spawns, and tells the node's sequential system tracer, which
  * is us, of every such message when it is sent and when it is received. Here the token is no more
  * than that: its label says that it is ours. Which flow a process is in is in our own tables

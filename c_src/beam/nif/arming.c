@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the VM must be told to trace for the enabled probes: trace flags, and patterns of functions.
- * The Erlang side arms it (src/erltrace_vm.erl). And what events will find: which probes a
+ * The Erlang side arms it (erltrace_vm.erl). And what events will find: which probes a
  * function's calls and returns fire, and what has to be kept of processes.
  */
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void need_value(struct needs *n, enum beam_need what, ERL_NIF_TERM value)
 		n->list);
 }
 
-/* As src/erltrace_patterns.erl has them. */
+/* As erltrace_patterns.erl has them. */
 static const char *kind_of(const struct beam_fn *fn)
 {
 	if (fn->number != 0)

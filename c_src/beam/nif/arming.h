@@ -10,7 +10,7 @@
 
 struct beam_handle;
 
-/* What the enabled probes need: a list (src/erltrace_needs.erl). */
+/* What the enabled probes need: a list (erltrace_needs.erl). */
 ERL_NIF_TERM beam_needs(struct beam_handle *b, ErlNifEnv *env, uint64_t process_limit);
 /* The patterns of a module's functions; those added since are made ready to fire. */
 ERL_NIF_TERM beam_module_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM mod);

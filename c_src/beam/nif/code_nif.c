@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What src/erltrace_code.erl asks of the table of loaded code: to be renewed, whether that is due;
+ * What erltrace_code.erl asks of the table of loaded code: to be renewed, whether that is due;
  * and what tests ask.
  */
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * Functions that the VM counts for us. It can count calls itself (call_count): about 10 ns a call
  * instead of some 200 for an event of the tracer, and no process need be traced. Where a script
  * does nothing at a function's entry but add to aggregations what is the same each time, this is
- * all that has to be known: the counters are read before results are (src/erltrace_counters.erl),
+ * all that has to be known: the counters are read before results are (erltrace_counters.erl),
  * and what they have grown by is fired at once (engine/times.c). The aggregation then is what
  * events would have made of it; so printa(), clear() and whatever else reads it need not know.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All facts of the VM that are found out, and the NIF that src/erltrace_find.erl drives them by. */
+/* All facts of the VM that are found out, and the NIF that erltrace_find.erl drives them by. */
 #include <string.h>
 
 #include "beam/nif.h"

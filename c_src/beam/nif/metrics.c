@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the aggregations of a script are called as metrics (metric_name.c), for scripts that run in
- * a release (src/erltrace_metrics.erl).
+ * a release (erltrace_metrics.erl).
  *
  */
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process of an event is called, in the order that src/erltrace_process_name.erl states for
+ * What a process of an event is called, in the order that erltrace_process_name.erl states for
  * all: beam_proc_name() has it for C. Kept here are labels, and the functions that processes began
  * with; events read them without a lock. A fun that is spawned while the script runs has no name, but
  * a text, which is kept as if it were a label.
  *
  * The table has a slot for each process. Three write to it:
  *   - events of the process itself, in its own context: spawned, set_label, exit;
- *   - src/erltrace_names.erl, which asks all processes when a script starts. It claims the slots
+ *   - erltrace_names.erl, which asks all processes when a script starts. It claims the slots
  *     first, so that an exit meanwhile is seen: by the event that frees the slot, or because the
  *     process does not answer any more;
  *   - whoever claims a slot that a process left behind which exited unseen.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the VM keeps what the sampler's handler reads. Found out (vm/find.h) once in a node, before
- * the first script that samples, step by step (src/erltrace_sampling.erl); each fact is the only one
+ * the first script that samples, step by step (erltrace_sampling.erl); each fact is the only one
  * that fits, the same on every scheduler, or sampling is refused with the reason:
  *
  *   the scheduler's data  a NIF on scheduler N: of what the thread's keys point to, the one whose

@@ -9,7 +9,7 @@
  * with the last. It sleeps for as long as it may: what a script adds up can wait, but a clause that
  * reads the time, or variables that other probes set, is to fire soon after its sample was taken.
  *
- * profile-wall-N is enabled here too; its samples come from src/erltrace_wall.erl (sampler_wall.c).
+ * profile-wall-N is enabled here too; its samples come from erltrace_wall.erl (sampler_wall.c).
  *
  */
 #include <errno.h>

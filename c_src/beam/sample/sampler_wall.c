@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile-wall-N in a node: what processes are at by the clock, those that wait too. A process of
- * ours (src/erltrace_wall.erl) asks a few processes, picked at random, where they are, and has the
+ * ours (erltrace_wall.erl) asks a few processes, picked at random, where they are, and has the
  * probes fired here: as often as the processes that each of them stands for.
  */
 #include <string.h>

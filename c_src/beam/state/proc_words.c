@@ -6,7 +6,7 @@
  * address of each process by the index that its pid holds; a few words of the process are these
  * numbers.
  *
- * Which words, is found out (vm/find.h) with processes of ours (src/erltrace_words.erl), which wait
+ * Which words, is found out (vm/find.h) with processes of ours (erltrace_words.erl), which wait
  * with known numbers of everything, each with others: a word that has the right number in all of
  * them is the one. So is the table's address, among the words of erts_proc: it leads to each of
  * them, and the first word there is its pid. Until that is known, addresses are not trusted: they

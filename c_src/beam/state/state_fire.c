@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firing the probes of the provider state (probe path): src/erltrace_state.erl hands over rows, in
+ * Firing the probes of the provider state (probe path): erltrace_state.erl hands over rows, in
  * the layout that state_provider.c has made, and each is the current task of a firing.
  */
 #include <string.h>

@@ -3,7 +3,7 @@
  * The probes of the provider state, which fire once for each object of a kind that there is in the
  * node, such as process-5s for each process every five seconds, and round-5s when such a round is
  * over. key fires when a key is pressed where the script runs in a terminal. prog/state_kinds.h has
- * the kinds and their members. A process of ours (src/erltrace_state.erl) iterates over the
+ * the kinds and their members. A process of ours (erltrace_state.erl) iterates over the
  * objects, asks the VM for the members that clauses read, which are named here, and fires the
  * probes with rows of them (state_fire.c).
  *

@@ -49,7 +49,7 @@ struct beam_states {
 extern const struct provider beam_state_provider;
 /*
  * [{state, Probe, Kind, Period, [Member], [Member] | none} ..., {state_budget, Percent} | Tail]:
- * what src/erltrace_state.erl is to ask for: all members, and those that predicates read.
+ * what erltrace_state.erl is to ask for: all members, and those that predicates read.
  *
  */
 ERL_NIF_TERM beam_state_needs(struct beam_handle *b, ErlNifEnv *env, ERL_NIF_TERM tail);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pids and atoms among the newest words of a process's stack. A process that waits for the answer
- * to a call has on it whom the call was for: src/erltrace_waits.erl traces it for a moment, with a
+ * to a call has on it whom the call was for: erltrace_waits.erl traces it for a moment, with a
  * tracer state of its own, and has it scheduled. Its event is told in its own context, where its
  * stack can be read. Of {Name, Node} and {global, Name} it is the name. One process is asked at a
  * time: erltrace_vm's lock is held meanwhile.

@@ -2,7 +2,7 @@
 /*
  * The facts of the VM that are found out (find.h), each in the file that reads it: what is observed
  * of processes of ours, and what it must come to. nif/find_nif.c has the list of all, and the NIF
- * by which src/erltrace_find.erl drives them.
+ * by which erltrace_find.erl drives them.
  */
 #ifndef BEAM_FACTS_H
 #define BEAM_FACTS_H

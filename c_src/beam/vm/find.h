@@ -9,7 +9,7 @@
  *			 |	     |
  *			 +-----------+-----> REFUSED, or UNKNOWN where another try may help
  *
- * src/erltrace_find.erl drives all searches, one at a time for each fact; facts.h has the table of
+ * erltrace_find.erl drives all searches, one at a time for each fact; facts.h has the table of
  * what is particular to each. Where a fact is not known there is a slower way, or an error that
  *says why.
  */
