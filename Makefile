@@ -172,13 +172,13 @@ EI_CFLAGS := -D_REENTRANT -I$(EI)/include
 EI_LIB := $(EI)/lib/libei.a
 LEFT_OUT := c_src/cli/without_nodes.c c_src/web/list_no_nodes.c c_src/serve/watch_no_nodes.c
 else
-LEFT_OUT := $(filter-out %/paths.c %/cancel.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node*.c) $(filter-out %/worker.c,$(wildcard c_src/client/*.c)) \
-	c_src/cli/bridge.c c_src/web/list_nodes.c c_src/serve/watch_nodes.c
+LEFT_OUT := $(filter-out %/paths.c %/cancel.c,$(wildcard c_src/node/*.c)) $(wildcard c_src/cli/node/*.c) $(filter-out %/worker.c,$(wildcard c_src/client/*.c)) \
+	c_src/web/list_nodes.c c_src/serve/watch_nodes.c
 endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c c_src/post/no_poster.c, \
 	$(wildcard c_src/web/*.c c_src/serve/*.c) $(METRICS_SRC) c_src/post/post.c c_src/post/poster.c)
-CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/cli/replay c_src/client \
-	c_src/node c_src/post c_src/web c_src/metrics c_src/serve))))
+CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/cli/node c_src/cli/replay c_src/client \
+	c_src/node c_src/output c_src/post c_src/web c_src/metrics c_src/serve))))
 
 # Inside a node; beam/nif/erlang_provider.c has the list of providers that holds there. Its functions
 # and many threads are tested with a VM that is none.
@@ -269,7 +269,7 @@ $(1)/%.o: %.c $(BUILD)/.flags | $(BUILD)/d_libs.inc
 
 $(1)/c_src/d/lib.o: $(BUILD)/d_libs.inc
 $(1)/c_src/beam/%.o $(1)/test/beam/%.o: CPPFLAGS += $$(ERL_CPPFLAGS)
-$(addprefix $(1)/c_src/,node/%.o cli/node_%.o cli/bridge.o client/%.o web/list_nodes.o serve/watch_nodes.o): CPPFLAGS += $(EI_CFLAGS)
+$(addprefix $(1)/c_src/,node/%.o cli/node/%.o client/%.o web/list_nodes.o serve/watch_nodes.o): CPPFLAGS += $(EI_CFLAGS)
 $(1)/c_src/post/%.o $(1)/c_src/web/%.o $(1)/c_src/serve/%.o $(1)/test/web/%.o: CPPFLAGS += $(WEB_CFLAGS)
 $(1)/c_src/beam/fast/fast_core.o: $(CORE)
 $(1)/c_src/beam/fast/fast_core.o: CPPFLAGS += $(CORE:%=-DERLTRACE_CORE='"%"')

@@ -21,48 +21,31 @@
 enum {
 	OPT_HELP = 256,
 	OPT_VERSION,
-	OPT_JSON,
-	OPT_LIVE,
 	OPT_COOKIE_FILE,
 	OPT_CLUSTER,
 	OPT_SCRIPTS,
-	OPT_FOLDED,
-	OPT_SPEEDSCOPE,
-	OPT_PPROF,
-	OPT_FOLLOW,
-	OPT_PERFETTO,
-	OPT_OTLP,
-	OPT_FLOWS,
-	OPT_SNAPSHOTS
+	OPT_SNAPSHOTS,
+	OPT_OUTPUT /* and behind it: those of output_at() */
 };
 
 static const char letters[] = "+3:6:aAb:c:CD:ef:FGhHi:I:lL:m:n:N:o:p:P:qs:SU:vVwx:X:Z";
-static const struct option longs[] = {
+static const struct option own_longs[] = {
 	{"cluster", no_argument, NULL, OPT_CLUSTER},
 	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
-	{"flows", no_argument, NULL, OPT_FLOWS},
-	{"folded", required_argument, NULL, OPT_FOLDED},
-	{"follow", required_argument, NULL, OPT_FOLLOW},
 	{"help", no_argument, NULL, OPT_HELP},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"live", required_argument, NULL, OPT_LIVE},
-	{"otlp", required_argument, NULL, OPT_OTLP},
-	{"perfetto", required_argument, NULL, OPT_PERFETTO},
-	{"pprof", required_argument, NULL, OPT_PPROF},
 	{"scripts", no_argument, NULL, OPT_SCRIPTS},
 	{"snapshots", required_argument, NULL, OPT_SNAPSHOTS},
-	{"speedscope", required_argument, NULL, OPT_SPEEDSCOPE},
 	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
 };
+enum { OWN_LONGS = sizeof(own_longs) / sizeof(own_longs[0]) };
 
 static const char usage[] =
 	"Usage: erltrace [-64] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
 	"	[-L path] [-N node] [-o output] [-p pid] [-s script] [-U name] [-x opt[=val]]\n"
-	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--json [--live=HZ]] [--help] "
-	"[--version]\n"
-	"	[--folded file] [--speedscope file] [--pprof file] [--snapshots dir]\n"
-	"	[--follow module:function] [--perfetto file] [--otlp url]\n"
+	"	[-X a|c|s|t] [--cluster] [--cookie-file file] [--snapshots dir] [--help] "
+	"[--version]";
+
+static const char usage_of_others[] =
 	"       erltrace --scripts [name ...]\n"
 	"       erltrace record [--help]\n"
 	"       erltrace serve [--help]\n"
@@ -111,22 +94,15 @@ static const char help[] =
 	"	-X   ISO C conformance when preprocessing\n"
 	"	-Z   accept probe descriptions that match nothing\n"
 	"	--cluster  also trace the nodes that those of -N are connected to\n"
-	"	--cookie-file F  file with the cookie (default: $ERL_COOKIE_FILE, ~/.erlang.cookie)\n"
-	"	--flows    with --json: print each request that the script follows as an object\n"
-	"	--folded F  write aggregations by stack, such as @[ustack()] = count(), as folded "
-	"stacks\n"
-	"	--follow M:F  follow each call of this function through all that it causes\n"
-	"	--json     print results as JSON, one object per line\n"
-	"	--live=HZ  with --json: print increments of aggregations HZ times a second\n"
+	"	--cookie-file F  file with the cookie (default: $ERL_COOKIE_FILE, "
+	"~/.erlang.cookie)\n"
 	"	--help     this text\n"
-	"	--otlp URL  post followed requests to an OpenTelemetry collector\n"
-	"	--perfetto F  write followed requests as a Chrome trace, for Perfetto\n"
-	"	--pprof F  write aggregations by stack as a gzipped pprof profile\n"
 	"	--scripts  list the library; with names of scripts: describe these\n"
 	"	--snapshots D  with bufpolicy=ring: write snapshots to the folder D; SIGUSR1 takes "
 	"one\n"
-	"	--speedscope F  write aggregations by stack for speedscope\n"
-	"	--version  print the version\n"
+	"	--version  print the version\n";
+
+static const char help_of_the_rest[] =
 	"\n"
 	"Which processes does the node shop spawn? How long do the calls of a module take?\n"
 	"\n"
@@ -137,19 +113,51 @@ static const char help[] =
 	"Options of -x, also as '#pragma D option name=value' and DTRACE_OPT_NAME=value:\n"
 	"\n";
 
-void cli_help(FILE *f)
+/* With the options of outputs, as many on a line as fit. */
+static void put_usage(FILE *f)
 {
-	const char *name, *about;
+	enum { WIDTH = 80 };
+	const struct sink *sink;
+	int column = WIDTH;
 
 	fputs(usage, f);
+	for (unsigned i = 0; (sink = output_at(i)) != NULL; i++) {
+		char text[64];
+		int len = sink->option == NULL
+				  ? 0
+				  : snprintf(text, sizeof(text), "[--%s%s]", sink->option,
+					    sink->value != NULL ? sink->value : "");
+
+		if (len == 0)
+			continue;
+		if (column + 1 + len > WIDTH)
+			column = 7;
+		fprintf(f, "%s%s", column == 7 ? "\n	" : " ", text);
+		column += 1 + len;
+	}
+	fputs("\n", f);
+	fputs(usage_of_others, f);
+}
+
+void cli_help(FILE *f)
+{
+	const struct sink *sink;
+	const char *name, *about;
+
+	put_usage(f);
 	fputs(help, f);
+	for (unsigned i = 0; (sink = output_at(i)) != NULL; i++)
+		if (sink->option != NULL)
+			fprintf(f, "	--%s%s  %s\n", sink->option,
+				sink->value != NULL ? sink->value : "", sink->about);
+	fputs(help_of_the_rest, f);
 	for (unsigned i = 0; (name = erltrace_option_name(i, &about)) != NULL; i++)
 		fprintf(f, "	%-14s %s\n", name, about);
 }
 
 static int bad_usage(void)
 {
-	fputs(usage, stderr);
+	put_usage(stderr);
 	fputs("\nerltrace --help says more.\n", stderr);
 	return CLI_USAGE;
 }
@@ -172,31 +180,19 @@ static _Noreturn void no_memory(void)
 
 static void add_setting(struct cli *c, char flag, const char *name, const char *value)
 {
-	if (!cli_add_setting(c, flag, name, value))
+	if (!cli_add_setting(&c->req, flag, name, value))
 		no_memory();
 }
 
 static void add_script(struct cli *c, char flag, const char *arg)
 {
-	if (!cli_add_script(c, flag, arg))
+	if (!cli_add_script(&c->req, flag, arg))
 		no_memory();
-}
-
-/* A clause that follows; nothing is printed but the requests. */
-static int add_follow(struct cli *c, const char *arg)
-{
-	int status = cli_follow_option(c, arg);
-
-	if (status == -1) {
-		add_script(c, 'n', c->flow_options.follow[c->flow_options.nfollow - 1]);
-		add_setting(c, 'q', "quiet", NULL);
-	}
-	return status;
 }
 
 static void add_arg(struct cli *c, const char *arg)
 {
-	if (!cli_add_arg(c, arg))
+	if (!cli_add_arg(&c->req, arg))
 		no_memory();
 }
 
@@ -217,32 +213,36 @@ static int add_process(struct cli *c, char flag, const char *arg)
 		}
 		p.pid = (pid_t)pid;
 	}
-	GROW(c->procs, c->nprocs);
-	c->procs[c->nprocs++] = p;
+	GROW(c->procs.v, c->procs.n);
+	c->procs.v[c->procs.n++] = p;
 	return -1;
 }
 
 static int set_mode(struct cli *c, enum cli_mode mode)
 {
-	if (c->mode != MODE_RUN && c->mode != mode) {
+	if (c->req.mode != MODE_RUN && c->req.mode != mode) {
 		cli_say("only one of -l, -V, --help and --scripts can be given");
 		return CLI_USAGE;
 	}
-	c->mode = mode;
+	c->req.mode = mode;
 	return -1;
 }
 
-static int set_live(struct cli *c, const char *arg)
+/* What becomes of results. With a clause of its own nothing is printed but what it gives. */
+static int choose_output(struct cli *c, unsigned i, const char *arg)
 {
-	char *end;
-	double hz = strtod(arg, &end);
+	char *clause = NULL;
+	int status = output_choose(&c->out, i, arg, &clause);
+	const char *kept = clause != NULL ? cli_keep(&c->req, clause) : NULL;
 
-	if (end == arg || *end != '\0' || !(hz >= 0.01 && hz <= 100)) {
-		cli_say("--live takes a rate of 0.01 to 100 times a second, not %s", arg);
-		return CLI_USAGE;
+	if (clause != NULL && kept == NULL)
+		no_memory();
+	free(clause);
+	if (kept != NULL) {
+		add_script(c, 'n', kept);
+		add_setting(c, 'q', "quiet", NULL);
 	}
-	c->live_ms = (int)(1000 / hz);
-	return -1;
+	return status;
 }
 
 /* A header of Erlang's; otherwise it is a folder for cpp. */
@@ -287,12 +287,14 @@ static bool is_setting(struct cli *c, int flag, const char *arg)
 static int one_option(struct cli *c, int flag, const char *arg)
 {
 	if (flag == 'I' && is_header(arg)) {
-		GROW(c->headers, c->nheaders);
-		c->headers[c->nheaders++] = arg;
+		GROW(c->req.headers, c->req.nheaders);
+		c->req.headers[c->req.nheaders++] = arg;
 		return -1;
 	}
 	if (is_setting(c, flag, arg))
 		return -1;
+	if (flag >= OPT_OUTPUT)
+		return choose_output(c, (unsigned)(flag - OPT_OUTPUT), arg);
 	switch (flag) {
 	case '3':
 		if (strcmp(arg, "2") != 0)
@@ -307,8 +309,8 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case 'h': return cannot("-h", "header files for user probes cannot be made here");
 	case 'c':
 	case 'p': return add_process(c, (char)flag, arg);
-	case 'C': c->preprocess = true; return -1;
-	case 'e': c->compile_only = true; return -1;
+	case 'C': c->req.preprocess = true; return -1;
+	case 'e': c->req.compile_only = true; return -1;
 	case 'l': return set_mode(c, MODE_LIST);
 	case 'f':
 	case 'i':
@@ -317,65 +319,51 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case 'P':
 	case 's': add_script(c, (char)flag, arg); return -1;
 	case 'N':
-		if (!cli_add_node(c, arg))
+		if (!cli_add_node(&c->req, arg))
 			no_memory();
 		return -1;
-	case 'o': c->output = arg; return -1;
-	case 'S': c->show_code = true; return -1;
-	case 'v': c->verbose++; return -1;
+	case 'o': c->out.path = arg; return -1;
+	case 'S': c->req.show_code = true; return -1;
+	case 'v': c->req.verbose++; return -1;
 	case 'V':
 	case OPT_VERSION: return set_mode(c, MODE_VERSION);
-	case 'Z': c->zero_matches = true; return -1;
+	case 'Z': c->req.zero_matches = true; return -1;
 	case OPT_HELP: return set_mode(c, MODE_HELP);
 	case OPT_SCRIPTS: return set_mode(c, MODE_SCRIPTS);
-	case OPT_JSON: c->json = true; return -1;
-	case OPT_LIVE: return set_live(c, arg);
-	case OPT_CLUSTER: c->cluster = true; return -1;
-	case OPT_FOLDED: return cli_stacks_option(c, STACK_FOLDED, arg);
-	case OPT_SPEEDSCOPE: return cli_stacks_option(c, STACK_SPEEDSCOPE, arg);
-	case OPT_PPROF: return cli_stacks_option(c, STACK_PPROF, arg);
-	case OPT_FOLLOW: return add_follow(c, arg);
-	case OPT_PERFETTO: c->flow_options.perfetto = arg; return -1;
-	case OPT_OTLP: c->flow_options.otlp = arg; return -1;
-	case OPT_FLOWS: c->flow_options.objects = true; return -1;
+	case OPT_CLUSTER: c->req.cluster = true; return -1;
 	case OPT_SNAPSHOTS: add_setting(c, 'x', "snapshotdir", arg); return -1;
-	case OPT_COOKIE_FILE: c->cookie_file = arg; return -1;
+	case OPT_COOKIE_FILE: c->req.cookie_file = arg; return -1;
 	default: return bad_usage(); /* getopt has said why */
 	}
 }
 
-/* What does not go together. */
-static int check_options(const struct cli *c)
+/* The long options: the command's own, and those of outputs. */
+static void fill_longs(struct option longs[OWN_LONGS + OUTPUTS + 1])
 {
-	const char *wrong = NULL;
+	const struct sink *sink;
+	int n = OWN_LONGS;
 
-	if (c->live_ms > 0 && !c->json)
-		wrong = "--live needs --json";
-	else if (cli_stacks_wanted(c) && c->live_ms > 0)
-		wrong = "--live cannot be combined with --folded, --speedscope or --pprof";
-	else if (cli_stacks_wanted(c) && c->mode == MODE_LIST)
-		wrong = "-l runs no script: there is nothing for --folded, --speedscope or --pprof";
-	else if (cli_flows_wanted(c) && c->mode == MODE_LIST)
-		wrong = "-l runs no script: there is nothing for --follow, --perfetto, --otlp or "
-			"--flows";
-	else if (c->flow_options.objects && !c->json)
-		wrong = "--flows needs --json";
-	if (wrong == NULL)
-		return -1;
-	cli_say("%s", wrong);
-	return CLI_USAGE;
+	memcpy(longs, own_longs, sizeof(own_longs));
+	for (unsigned i = 0; (sink = output_at(i)) != NULL; i++)
+		if (sink->option != NULL)
+			longs[n++] = (struct option){sink->option,
+				sink->value != NULL ? required_argument : no_argument, NULL,
+				OPT_OUTPUT + (int)i};
+	longs[n] = (struct option){NULL, 0, NULL, 0};
 }
 
 int cli_args(struct cli *c, int argc, char **argv)
 {
 	static char name[] = "erltrace"; /* getopt's messages start with argv[0] */
+	struct option longs[OWN_LONGS + OUTPUTS + 1];
 	char *own = argv[0];
 	int flag, status = -1;
 
-	c->argv = argv;
+	c->req.argv = argv;
 	if (argc <= 1)
 		return bad_usage();
 	argv[0] = name;
+	fill_longs(longs);
 	while (status == -1 && optind < argc) {
 		flag = getopt_long(argc, argv, letters, longs, NULL);
 		if (flag != -1) {
@@ -386,10 +374,10 @@ int cli_args(struct cli *c, int argc, char **argv)
 			while (optind < argc)
 				add_arg(c, argv[optind++]);
 		else
-			add_arg(c, argv[optind++]), c->nplain = c->nargs;
+			add_arg(c, argv[optind++]), c->req.nplain = c->req.nargs;
 	}
 	argv[0] = own;
 	if (status == -1)
-		status = check_options(c);
-	return status == -1 ? cli_script_args(c) : status;
+		status = output_check(&c->out, c->req.mode == MODE_LIST);
+	return status == -1 ? cli_script_args(&c->req) : status;
 }

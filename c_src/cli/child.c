@@ -5,11 +5,13 @@
  * is only watched. When the last of them has ended, tracing ends. A command that still runs when
  * the tracing ends otherwise is told to terminate.
  */
-#include "cli.h"
+#include "child.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 #include "entry_stop.h"
+#include "output/message.h"
 #include "proc_file.h"
 
 /* ---- a command's words ------------------------------------------------------------------ */
@@ -154,35 +157,35 @@ static int find_process(struct cli_process *p)
 	return CLI_OK;
 }
 
-int cli_procs_start(struct cli *c)
+int cli_procs_start(struct cli_procs *all, erltrace_t *h)
 {
-	for (int i = 0; i < c->nprocs; i++) {
-		struct cli_process *p = &c->procs[i];
+	for (int i = 0; i < all->n; i++) {
+		struct cli_process *p = &all->v[i];
 		int status = p->command != NULL ? start_command(p) : find_process(p);
 
 		if (status != CLI_OK)
 			return status;
 		p->live = true;
 		if (i == 0) /* as dtrace: the first one is $target */
-			erltrace_set_target(c->h, p->pid);
+			erltrace_set_target(h, p->pid);
 	}
 	return CLI_OK;
 }
 
-void cli_procs_warn_stopped(const struct cli *c)
+void cli_procs_warn_stopped(const struct cli_procs *all)
 {
-	for (int i = 0; i < c->nprocs; i++)
-		if (c->procs[i].command == NULL && fi_is_stopped(c->procs[i].pid))
+	for (int i = 0; i < all->n; i++)
+		if (all->v[i].command == NULL && fi_is_stopped(all->v[i].pid))
 			cli_say("process %d is stopped (SIGSTOP, or a debugger): nothing happens "
 				"in it "
 				"until kill -CONT %d lets it go on",
-				(int)c->procs[i].pid, (int)c->procs[i].pid);
+				(int)all->v[i].pid, (int)all->v[i].pid);
 }
 
-void cli_procs_go(struct cli *c)
+void cli_procs_go(struct cli_procs *all)
 {
-	for (int i = 0; i < c->nprocs; i++) {
-		struct cli_process *p = &c->procs[i];
+	for (int i = 0; i < all->n; i++) {
+		struct cli_process *p = &all->v[i];
 
 		if (p->go < 0)
 			continue; /* one that is held: below */
@@ -191,12 +194,12 @@ void cli_procs_go(struct cli *c)
 		close(p->go);
 		p->go = -1;
 	}
-	cli_procs_continue(c);
+	cli_procs_continue(all);
 }
 
 /* ---- ending ----------------------------------------------------------------------------- */
 
-static void reap(struct cli *c, struct cli_process *p)
+static void reap(struct output *o, struct cli_process *p)
 {
 	int status;
 	pid_t r = waitpid(p->pid, &status, WNOHANG);
@@ -205,48 +208,48 @@ static void reap(struct cli *c, struct cli_process *p)
 		return;
 	p->live = false;
 	if (r < 0)
-		cli_notice(c, "lost control of pid %d", (int)p->pid);
+		cli_notice(o, "lost control of pid %d", (int)p->pid);
 	else if (WIFSIGNALED(status))
-		cli_notice(c, "pid %d terminated by %d (%s)", (int)p->pid, WTERMSIG(status),
+		cli_notice(o, "pid %d terminated by %d (%s)", (int)p->pid, WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) != 0)
-		cli_notice(c, "pid %d exited with status %d", (int)p->pid, WEXITSTATUS(status));
+		cli_notice(o, "pid %d exited with status %d", (int)p->pid, WEXITSTATUS(status));
 	else
-		cli_notice(c, "pid %d has exited", (int)p->pid);
+		cli_notice(o, "pid %d has exited", (int)p->pid);
 }
 
-static void watch(struct cli *c, struct cli_process *p)
+static void watch(struct output *o, struct cli_process *p)
 {
 	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
 
 	if (p->pidfd >= 0 ? poll(&fd, 1, 0) <= 0 : kill(p->pid, 0) == 0 || errno != ESRCH)
 		return;
 	p->live = false;
-	cli_notice(c, "pid %d has exited", (int)p->pid);
+	cli_notice(o, "pid %d has exited", (int)p->pid);
 }
 
-bool cli_procs_ended(struct cli *c)
+bool cli_procs_ended(struct cli_procs *all, struct output *o)
 {
 	bool live = false;
 
-	for (int i = 0; i < c->nprocs; i++) {
-		struct cli_process *p = &c->procs[i];
+	for (int i = 0; i < all->n; i++) {
+		struct cli_process *p = &all->v[i];
 
 		if (p->live && p->command != NULL)
-			reap(c, p);
+			reap(o, p);
 		else if (p->live)
-			watch(c, p);
+			watch(o, p);
 		live |= p->live;
 	}
-	return c->nprocs > 0 && !live;
+	return all->n > 0 && !live;
 }
 
-int cli_procs_failed(struct cli *c)
+int cli_procs_failed(struct cli_procs *all)
 {
 	int status = CLI_OK, error;
 
-	for (int i = 0; i < c->nprocs; i++) {
-		struct cli_process *p = &c->procs[i];
+	for (int i = 0; i < all->n; i++) {
+		struct cli_process *p = &all->v[i];
 
 		/* Nothing to read while it runs: then it was executed, or the pipe is empty. */
 		if (p->command == NULL || p->failed < 0 || p->live)
@@ -261,21 +264,21 @@ int cli_procs_failed(struct cli *c)
 	return status;
 }
 
-void cli_procs_kill(const struct cli *c)
+void cli_procs_kill(const struct cli_procs *all)
 {
-	for (int i = 0; i < c->nprocs; i++)
-		if (c->procs[i].live && c->procs[i].command != NULL)
-			kill(c->procs[i].pid,
-				c->procs[i].go >= 0 || c->procs[i].stopped ? SIGKILL : SIGTERM);
+	for (int i = 0; i < all->n; i++)
+		if (all->v[i].live && all->v[i].command != NULL)
+			kill(all->v[i].pid,
+				all->v[i].go >= 0 || all->v[i].stopped ? SIGKILL : SIGTERM);
 }
 
-void cli_procs_end(struct cli *c)
+void cli_procs_end(struct cli_procs *all)
 {
 	const struct timespec pause = {.tv_nsec = 2000000};
 
-	cli_procs_kill(c);
-	for (int i = 0; i < c->nprocs; i++) {
-		struct cli_process *p = &c->procs[i];
+	cli_procs_kill(all);
+	for (int i = 0; i < all->n; i++) {
+		struct cli_process *p = &all->v[i];
 
 		/* A second for it to end, so that no zombie is left; who takes longer may. */
 		for (int n = 0; p->live && p->command != NULL && n < 500; n++) {

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct cli;
+#include "erltrace.h"
+
+struct output;
 
 struct cli_process {
 	const char *command; /* of -c; NULL: -p */
@@ -18,13 +20,17 @@ struct cli_process {
 	bool stopped; /* -c: at its first instruction */
 };
 
-int cli_procs_start(struct cli *c); /* fork and hold, or find; sets $target */
-void cli_procs_go(struct cli *c);
-void cli_procs_warn_stopped(const struct cli *c); /* of -p: nothing will happen in these */
-bool cli_procs_ended(struct cli *c);		  /* there were some, and the last has ended */
-int cli_procs_failed(struct cli *c);		  /* CLI_ERROR: a command could not be run */
-/* Ends what -c started and still runs. */
-void cli_procs_end(struct cli *c);
-void cli_procs_kill(const struct cli *c); /* the same, without waiting; async-signal-safe */
+struct cli_procs {
+	struct cli_process *v;
+	int n;
+};
+
+int cli_procs_start(struct cli_procs *all, erltrace_t *h); /* fork and hold, or find; sets $target */
+void cli_procs_go(struct cli_procs *all);
+void cli_procs_warn_stopped(const struct cli_procs *all); /* of -p: nothing will happen in these */
+bool cli_procs_ended(struct cli_procs *all, struct output *o); /* there were some; the last has ended */
+int cli_procs_failed(struct cli_procs *all); /* CLI_ERROR: a command could not be run */
+void cli_procs_end(struct cli_procs *all); /* ends what -c started and still runs */
+void cli_procs_kill(const struct cli_procs *all); /* the same, without waiting; async-signal-safe */
 
 #endif

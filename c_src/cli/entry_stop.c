@@ -5,13 +5,14 @@
  * dynamic loader is done, and stays stopped there (by ptrace) until tracing has begun.
  *
  */
-#include "cli.h"
+#include "child.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "entry_stop.h"
+#include "output/message.h"
 
 #ifdef __x86_64__
 
@@ -106,36 +108,36 @@ static int hold(struct cli_process *p)
 	return entry != 0 && run_to(p->pid, entry) ? CLI_OK : ended(p);
 }
 
-int cli_procs_stop_at_entry(struct cli *c)
+int cli_procs_stop_at_entry(struct cli_procs *all)
 {
 	int status = CLI_OK;
 
-	for (int i = 0; i < c->nprocs && status == CLI_OK; i++)
-		if (c->procs[i].command != NULL && c->procs[i].go >= 0)
-			status = hold(&c->procs[i]);
+	for (int i = 0; i < all->n && status == CLI_OK; i++)
+		if (all->v[i].command != NULL && all->v[i].go >= 0)
+			status = hold(&all->v[i]);
 	return status;
 }
 
-void cli_procs_continue(struct cli *c)
+void cli_procs_continue(struct cli_procs *all)
 {
-	for (int i = 0; i < c->nprocs; i++)
-		if (c->procs[i].stopped) {
-			ptrace(PTRACE_DETACH, c->procs[i].pid, 0, 0);
-			c->procs[i].stopped = false;
+	for (int i = 0; i < all->n; i++)
+		if (all->v[i].stopped) {
+			ptrace(PTRACE_DETACH, all->v[i].pid, 0, 0);
+			all->v[i].stopped = false;
 		}
 }
 
 #else
 
-int cli_procs_stop_at_entry(struct cli *c)
+int cli_procs_stop_at_entry(struct cli_procs *all)
 {
-	(void)c;
+	(void)all;
 	return CLI_OK;
 }
 
-void cli_procs_continue(struct cli *c)
+void cli_procs_continue(struct cli_procs *all)
 {
-	(void)c;
+	(void)all;
 }
 
 #endif

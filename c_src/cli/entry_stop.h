@@ -3,9 +3,9 @@
 #ifndef CLI_ENTRY_STOP_H
 #define CLI_ENTRY_STOP_H
 
-struct cli;
+struct cli_procs;
 
-int cli_procs_stop_at_entry(struct cli *c); /* executed, with their libraries loaded */
-void cli_procs_continue(struct cli *c);
+int cli_procs_stop_at_entry(struct cli_procs *all); /* executed, with their libraries loaded */
+void cli_procs_continue(struct cli_procs *all);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
@@ -13,7 +14,6 @@
 #include "execute.h"
 #include "list.h"
 #include "nodes.h"
-#include "output.h"
 #include "placement.h"
 #include "run.h"
 #include "script_library.h"
@@ -22,21 +22,50 @@ static int settings(struct cli *c)
 {
 	erltrace_error_t err;
 
-	for (int i = 0; i < c->nsettings; i++) {
-		const struct cli_setting *s = &c->settings[i];
+	for (int i = 0; i < c->req.nsettings; i++) {
+		const struct cli_setting *s = &c->req.settings[i];
 
 		memset(&err, 0, sizeof(err));
 		if (erltrace_setopt(c->h, s->name, s->value, &err) == 0)
 			continue;
-		c->errtags = cli_option_on(c, "errtags");
+		c->failing.errtags = cli_option_on(c->h, "errtags");
 		if (s->flag == 'x')
 			return cli_fail(c, &err, "failed to set -x %s", s->name);
 		if (s->value != NULL)
 			return cli_fail(c, &err, "failed to set -%c %s", s->flag, s->value);
 		return cli_fail(c, &err, "failed to set -%c", s->flag);
 	}
-	c->quiet = cli_option_on(c, "quiet");
-	c->errtags = cli_option_on(c, "errtags");
+	c->out.quiet = cli_option_on(c->h, "quiet");
+	c->failing.errtags = cli_option_on(c->h, "errtags");
+	return CLI_OK;
+}
+
+/* Once the scripts have been scanned: clauses may be added to them. */
+static int open_outputs(struct cli *c)
+{
+	const struct cli_uses *u = &c->uses;
+	struct output_scripts of = {.script = c->req.scripts[0].arg,
+		.node = c->req.nnodes > 0 ? c->req.nodes[0] : NULL,
+		.parsed = true,
+		.stack_aggs = u->stack_aggs,
+		.nstack_aggs = u->nstack_aggs,
+		.other_stack_agg = u->other_stack_agg,
+		.follows = u->follows,
+		.flowtrace = u->flowtrace,
+		.h = c->h};
+	const char *clauses;
+	int status;
+
+	for (int i = 0; i < c->req.nscripts; i++)
+		of.parsed &= c->req.scripts[i].err.tag[0] == '\0';
+	status = output_open(&c->out, &of, &clauses);
+	if (status != CLI_OK || clauses == NULL)
+		return status;
+	if (!cli_add_script(&c->req, 'n', clauses)) {
+		cli_say("out of memory");
+		return CLI_ERROR;
+	}
+	c->req.scripts[c->req.nscripts - 1].own = true;
 	return CLI_OK;
 }
 
@@ -47,43 +76,39 @@ static int with_handle(struct cli *c)
 	if (status == CLI_OK)
 		status = cli_bridge(c);
 	if (status == CLI_OK)
-		status = cli_procs_start(c);
+		status = cli_procs_start(&c->procs, c->h);
 	if (status != CLI_OK)
 		return status;
 	cli_scan(c);
-	if (cli_stacks_wanted(c) && !c->compile_only && c->nscripts > 0 &&
-		(status = cli_stacks_open(c)) != CLI_OK)
-		return status;
-	if (cli_flows_wanted(c) && !c->compile_only && c->nscripts > 0 &&
-		(status = cli_flows_open(c)) != CLI_OK)
+	if (!c->req.compile_only && c->req.nscripts > 0 && (status = open_outputs(c)) != CLI_OK)
 		return status;
 	if (cli_runs_in_nodes(c)) {
 		status = cli_nodes(c);
-		if (!c->unreached)
+		if (!c->place.unreached)
 			return status;
 	}
-	for (int i = 0; i < c->nprocs; i++) {
+	for (int i = 0; i < c->procs.n; i++) {
 		char pid[16];
 
-		snprintf(pid, sizeof(pid), "%d", (int)c->procs[i].pid);
+		snprintf(pid, sizeof(pid), "%d", (int)c->procs.v[i].pid);
 		erltrace_setopt(c->h, "usdtproc", pid, NULL);
 	}
 	if ((status = cli_node_of_command(c)) != CLI_OK)
 		return status;
-	if (c->uses.target_probes && (status = cli_procs_stop_at_entry(c)) != CLI_OK)
+	if (c->uses.target_probes && (status = cli_procs_stop_at_entry(&c->procs)) != CLI_OK)
 		return status;
-	if (c->mode == MODE_LIST)
+	if (c->req.mode == MODE_LIST)
 		return cli_list(c);
-	if (c->nscripts == 0)
+	if (c->req.nscripts == 0)
 		return cli_no_probes(c);
 	status = cli_scripts(c);
-	if (status != CLI_OK || c->compile_only)
+	if (status != CLI_OK || c->req.compile_only)
 		return status;
-	if (c->matches == 0 && !(c->zero_matches && c->uses.process_probes)) {
+	if (c->matches == 0 && !(c->req.zero_matches && c->uses.process_probes)) {
 		cli_say("no probes matched");
 		return CLI_ERROR;
 	}
-	cli_procs_warn_stopped(c);
+	cli_procs_warn_stopped(&c->procs);
 	return cli_run(c);
 }
 
@@ -92,25 +117,32 @@ int cli_execute(struct cli *c)
 	erltrace_error_t err = {0};
 	int status;
 
-	status = cli_output_open(c);
+	status = output_begin(&c->out);
 	if (status != CLI_OK)
 		return status;
-	if (c->mode == MODE_HELP) {
-		cli_help(c->out);
-	} else if (c->mode == MODE_SCRIPTS) {
+	if (c->req.mode == MODE_HELP) {
+		cli_help(c->out.f);
+	} else if (c->req.mode == MODE_SCRIPTS) {
 		status = cli_library(c);
-	} else if (c->mode == MODE_VERSION) {
-		cli_printf(c, "erltrace %s\n", erltrace_version());
+	} else if (c->req.mode == MODE_VERSION) {
+		output_printf(&c->out, "erltrace %s\n", erltrace_version());
 	} else {
 		c->h = erltrace_open(&err);
 		status = c->h == NULL ? cli_fail(c, &err, "failed to initialize") : with_handle(c);
-		status = cli_stacks_write(c, status);
-		status = cli_flows_close(c, status);
-		if (status == CLI_OK && c->mode == MODE_RUN)
-			cli_tell_blank(c);
-		cli_procs_end(c);
+		status = output_finish(&c->out, status);
+		if (status == CLI_OK && c->req.mode == MODE_RUN && !c->req.compile_only &&
+			!cli_option_on(c->h, "destructive"))
+			output_tell_blank(&c->out);
+		cli_procs_end(&c->procs);
 		erltrace_close(c->h);
 		cli_bridge_free(c);
 	}
-	return cli_output_close(c, status);
+	return output_end(&c->out, status);
+}
+
+void cli_free(struct cli *c)
+{
+	cli_uses_free(&c->uses);
+	cli_request_free(&c->req);
+	free(c->procs.v);
 }

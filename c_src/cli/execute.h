@@ -3,6 +3,8 @@
 #define CLI_EXECUTE_H
 
 struct cli;
+
 int cli_execute(struct cli *c); /* what is asked for; returns the status of the command */
+void cli_free(struct cli *c);
 
 #endif

@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "list.h"
-#include "output.h"
 
 void cli_put_attr(struct cli *c, const char *what, const struct et_attr *a)
 {
-	cli_printf(c,
+	output_printf(&c->out,
 		"\n\t%s Attributes\n"
 		"\t\tIdentifier Names: %s\n"
 		"\t\tData Semantics:   %s\n"
@@ -28,39 +27,40 @@ void cli_list_details(struct cli *c, const erltrace_probe_info_t *p)
 	et_attr_of_provider(p->provider, &names, &args);
 	cli_put_attr(c, "Probe Description", &names);
 	cli_put_attr(c, "Argument", &args);
-	cli_printf(c, "\n\tArgument Types\n");
+	output_printf(&c->out, "\n\tArgument Types\n");
 	for (int i = 0; i < p->nargs; i++)
-		cli_printf(c, "\t\targs[%d]: %s\n", i,
+		output_printf(&c->out, "\t\targs[%d]: %s\n", i,
 			p->argtypes != NULL && p->argtypes[i] != NULL ? p->argtypes[i] : "int64_t");
 	if (p->nargs <= 0)
-		cli_printf(c, "\t\t%s\n", p->nargs == 0 ? "None" : "Unknown");
+		output_printf(&c->out, "\t\t%s\n", p->nargs == 0 ? "None" : "Unknown");
 	if (p->note != NULL && p->note[0] != '\0')
-		cli_printf(c, "\n\tNote\n\t\t%s\n", p->note);
-	cli_printf(c, "\n");
+		output_printf(&c->out, "\n\tNote\n\t\t%s\n", p->note);
+	output_printf(&c->out, "\n");
 }
 
 /* All probes of a node are tens of thousands of lines: on a terminal, a line for each module. */
 static bool sums_up(const struct cli *c)
 {
-	return c->terminal && c->nscripts == 0 && c->verbose == 0;
+	return c->out.terminal && c->req.nscripts == 0 && c->req.verbose == 0;
 }
 
 static void put_sum(struct cli *c)
 {
-	if (c->summed.n > 0)
-		cli_printf(c, "%10s %33s %8u\n", c->summed.provider, c->summed.module, c->summed.n);
-	c->summed.n = 0;
+	if (c->listing.n > 0)
+		output_printf(&c->out, "%10s %33s %8u\n", c->listing.provider, c->listing.module,
+			c->listing.n);
+	c->listing.n = 0;
 }
 
 static int sum_probe(struct cli *c, const erltrace_probe_info_t *p)
 {
-	if (strncmp(c->summed.provider, p->provider, sizeof(c->summed.provider) - 1) != 0 ||
-		strncmp(c->summed.module, p->module, sizeof(c->summed.module) - 1) != 0)
+	if (strncmp(c->listing.provider, p->provider, sizeof(c->listing.provider) - 1) != 0 ||
+		strncmp(c->listing.module, p->module, sizeof(c->listing.module) - 1) != 0)
 		put_sum(c);
-	snprintf(c->summed.provider, sizeof(c->summed.provider), "%s", p->provider);
-	snprintf(c->summed.module, sizeof(c->summed.module), "%s", p->module);
-	c->summed.n++;
-	return c->write_error != 0;
+	snprintf(c->listing.provider, sizeof(c->listing.provider), "%s", p->provider);
+	snprintf(c->listing.module, sizeof(c->listing.module), "%s", p->module);
+	c->listing.n++;
+	return c->out.write_error != 0;
 }
 
 void cli_list_end(struct cli *c)
@@ -68,7 +68,7 @@ void cli_list_end(struct cli *c)
 	if (!sums_up(c))
 		return;
 	put_sum(c);
-	cli_printf(c,
+	output_printf(&c->out,
 		"\nerltrace -l -m MODULE lists the probes of a module, -l -P PROVIDER those of a "
 		"provider,\nerltrace -l | cat all of them.\n");
 }
@@ -77,17 +77,18 @@ int cli_list_probe(void *arg, const erltrace_probe_info_t *p)
 {
 	struct cli *c = arg;
 
-	if (c->worker != NULL) {
-		cli_printf(c, "%s:%s:%s:%s\n", p->provider, p->module, p->function, p->name);
+	if (c->out.worker != NULL) {
+		output_printf(
+			&c->out, "%s:%s:%s:%s\n", p->provider, p->module, p->function, p->name);
 		return 0;
 	}
 	if (sums_up(c))
 		return sum_probe(c, p);
-	cli_printf(c, "%5u %10s %17s %33s %s%s\n", p->id, p->provider, p->module, p->function,
-		p->name, p->absent ? " (not here)" : "");
-	if (c->verbose != 0)
+	output_printf(&c->out, "%5u %10s %17s %33s %s%s\n", p->id, p->provider, p->module,
+		p->function, p->name, p->absent ? " (not here)" : "");
+	if (c->req.verbose != 0)
 		cli_list_details(c, p);
-	return c->write_error != 0;
+	return c->out.write_error != 0;
 }
 
 static int list_description(struct cli *c, const char *desc)
@@ -95,9 +96,9 @@ static int list_description(struct cli *c, const char *desc)
 	erltrace_error_t err = {0};
 	int n = erltrace_probes(c->h, desc, cli_list_probe, c, &err);
 
-	if (n < 0 && c->write_error == 0)
+	if (n < 0 && c->out.write_error == 0)
 		return cli_fail(c, &err, "failed to match %s", desc);
-	if (n == 0 && !c->zero_matches) {
+	if (n == 0 && !c->req.zero_matches) {
 		cli_say("failed to match %s: %s", desc,
 			err.text[0] != '\0' ? err.text : "no probe matches the description");
 		return CLI_ERROR;
@@ -125,7 +126,7 @@ static int list_file(struct cli *c, struct cli_script *s)
 	int status = cli_compile(c, s);
 
 	if (status == CLI_OK && erltrace_script_probes(c->h, cli_list_probe, c, &err) < 0 &&
-		c->write_error == 0)
+		c->out.write_error == 0)
 		return cli_fail(c, &err, "failed to list the probes of %s", s->arg);
 	return status;
 }
@@ -137,13 +138,13 @@ static int list_script(struct cli *c, struct cli_script *s)
 
 void cli_list_head(struct cli *c)
 {
-	if (c->worker != NULL)
+	if (c->out.worker != NULL)
 		return;
 	if (sums_up(c))
-		cli_printf(c, "%10s %33s %8s\n", "PROVIDER", "MODULE", "PROBES");
+		output_printf(&c->out, "%10s %33s %8s\n", "PROVIDER", "MODULE", "PROBES");
 	else
-		cli_printf(c, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION",
-			"NAME");
+		output_printf(&c->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE",
+			"FUNCTION", "NAME");
 }
 
 int cli_list(struct cli *c)
@@ -152,11 +153,11 @@ int cli_list(struct cli *c)
 	int status = CLI_OK;
 
 	cli_list_head(c);
-	if (c->nscripts == 0 && erltrace_probes(c->h, NULL, cli_list_probe, c, &err) < 0 &&
-		c->write_error == 0)
+	if (c->req.nscripts == 0 && erltrace_probes(c->h, NULL, cli_list_probe, c, &err) < 0 &&
+		c->out.write_error == 0)
 		return cli_fail(c, &err, "failed to list probes");
-	for (int i = 0; i < c->nscripts; i++)
-		if (list_script(c, &c->scripts[i]) != CLI_OK)
+	for (int i = 0; i < c->req.nscripts; i++)
+		if (list_script(c, &c->req.scripts[i]) != CLI_OK)
 			status = CLI_ERROR;
 	cli_list_end(c);
 	return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* -l */
+/* -l: probes, as they are listed. */
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
@@ -7,6 +7,12 @@
 #include "stability.h"
 
 struct cli;
+
+/* On a terminal they are summed up: those of the module that is listed. */
+struct cli_listing {
+	char provider[64], module[256];
+	unsigned n;
+};
 
 int cli_list(struct cli *c);
 void cli_list_head(struct cli *c);

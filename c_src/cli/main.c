@@ -8,7 +8,6 @@
 
 #include "args.h"
 #include "execute.h"
-#include "request.h"
 #include "subcommands.h"
 
 /*
@@ -43,6 +42,6 @@ int main(int argc, char **argv)
 	status = cli_args(&c, argc, argv);
 	if (status == -1)
 		status = cli_execute(&c);
-	cli_request_free(&c);
+	cli_free(&c);
 	return status;
 }

@@ -93,12 +93,13 @@ void cli_place_probe(struct cli *c, const erltrace_scan_item_t *item)
 	h->kernel |= item->kernel != 0;
 	h->samples |= strncmp(item->name, "profile-", 8) == 0;
 	/* processes are asked by the node that they are in: that of -p */
-	if (strncmp(item->name, "profile-wall-", 13) == 0 && c->nprocs > 0)
+	if (strncmp(item->name, "profile-wall-", 13) == 0 && c->procs.n > 0)
 		h->erlang = h->node_probes = true;
 	/* a provider by a glob may be one that the program carries: python* */
-	h->target_probes |= c->nprocs > 0 && ((pid != 0 && pid == (int)c->procs[0].pid) ||
-					      (!is_erlang(item->provider) &&
-						      strpbrk(item->provider, "*?[") != NULL));
+	h->target_probes |=
+		c->procs.n > 0 &&
+		((pid != 0 && pid == (int)c->procs.v[0].pid) ||
+			(!is_erlang(item->provider) && strpbrk(item->provider, "*?[") != NULL));
 }
 
 /* May this process trace in the kernel? */
@@ -123,18 +124,18 @@ static bool may_use_kernel(void)
 static void run_in_kernel(struct cli *c)
 {
 	char pid[16];
-	bool any = c->nnodes > 0;
+	bool any = c->req.nnodes > 0;
 
-	c->in_kernel = true;
-	for (int i = 0; i < c->nnodes; i++)
-		erltrace_setopt(c->h, "erlnode", c->nodes[i], NULL);
-	for (int i = 0; i < c->nprocs; i++) {
+	c->place.in_kernel = true;
+	for (int i = 0; i < c->req.nnodes; i++)
+		erltrace_setopt(c->h, "erlnode", c->req.nodes[i], NULL);
+	for (int i = 0; i < c->procs.n; i++) {
 		any = true;
-		if (c->procs[i].command != NULL && c->nnodes == 0) {
-			c->awaits_node = true; /* which process it will be is not known yet */
+		if (c->procs.v[i].command != NULL && c->req.nnodes == 0) {
+			c->place.awaits_node = true; /* which process it will be is not known yet */
 			continue;
 		}
-		snprintf(pid, sizeof(pid), "%d", (int)c->procs[i].pid);
+		snprintf(pid, sizeof(pid), "%d", (int)c->procs.v[i].pid);
 		erltrace_setopt(c->h, "erlnode", pid, NULL);
 	}
 	if (!any)
@@ -150,17 +151,18 @@ static bool is_for_kernel(struct cli *c)
 	const struct cli_uses *n = &c->uses;
 	const char *why = NULL;
 
-	if (n->kernel && (n->erlang || n->erlang_builtins || c->nnodes > 0))
+	if (n->kernel && (n->erlang || n->erlang_builtins || c->req.nnodes > 0))
 		why = "it has kernel probes";
-	else if (n->samples && n->erlang_builtins && !n->erlang && c->nnodes == 0 &&
+	else if (n->samples && n->erlang_builtins && !n->erlang && c->req.nnodes == 0 &&
 		 may_use_kernel())
 		why = "only the kernel knows which Erlang process a CPU runs";
-	else if (n->samples && n->kernel_stacks && !n->erlang && c->nnodes > 0 && may_use_kernel())
+	else if (n->samples && n->kernel_stacks && !n->erlang && c->req.nnodes > 0 &&
+		 may_use_kernel())
 		why = "only the kernel knows its own stacks";
 	else if (n->vm_probes && !n->absent_probes && may_use_kernel() &&
-		 (c->mode != MODE_LIST || !n->node_probes))
+		 (c->req.mode != MODE_LIST || !n->node_probes))
 		why = "it has erlang probes that are functions of the VM";
-	if (why != NULL && c->verbose)
+	if (why != NULL && c->req.verbose)
 		cli_say("the script runs in the kernel: %s; events inside nodes are passed to it",
 			why);
 	return why != NULL;
@@ -170,12 +172,14 @@ bool cli_runs_in_nodes(struct cli *c)
 {
 	const struct cli_uses *n = &c->uses;
 
-	if (c->nnodes == 0 && c->compile_only) /* -e: a script can be checked without a node */
+	if (c->req.nnodes == 0 &&
+		c->req.compile_only) /* -e: a script can be checked without a node */
 		return false;
-	if (c->nnodes > 0 && !cli_option_on(c, "kernel")) /* nothing runs outside of the nodes */
+	if (c->req.nnodes > 0 &&
+		!cli_option_on(c->h, "kernel")) /* nothing runs outside of the nodes */
 		return true;
 #ifdef HAVE_KERNEL
-	if (n->erlang && c->nnodes == 0 && cli_is_usdt_vm(c, n->erlang_pid))
+	if (n->erlang && c->req.nnodes == 0 && cli_is_usdt_vm(c, n->erlang_pid))
 		return false;
 	if (is_for_kernel(c)) {
 		run_in_kernel(c);
@@ -185,18 +189,18 @@ bool cli_runs_in_nodes(struct cli *c)
 	(void)is_for_kernel;
 	(void)run_in_kernel;
 #endif
-	if (c->nnodes > 0)
+	if (c->req.nnodes > 0)
 		return n->erlang || !n->kernel;
-	c->either = !n->erlang && c->mode == MODE_LIST && !n->kernel && !n->process_probes &&
-		    cli_is_vm(c);
-	return n->erlang || c->either;
+	c->place.either = !n->erlang && c->req.mode == MODE_LIST && !n->kernel &&
+			  !n->process_probes && cli_is_vm(c);
+	return n->erlang || c->place.either;
 }
 
 int cli_permitted(struct cli *c)
 {
 	struct et_error err = {.tag = ""};
 
-	if (c->mode == MODE_LIST || !c->uses.kernel || cli_option_on(c, "kernel"))
+	if (c->req.mode == MODE_LIST || !c->uses.kernel || cli_option_on(c->h, "kernel"))
 		return CLI_OK;
 	et_err(&err, ET_PERMISSION,
 		"probes of the kernel are not permitted here (option kernel is off; for the page: "

@@ -7,14 +7,13 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "cli.h"
 #include "script_library.h"
 
-bool cli_add_setting(struct cli *c, char flag, const char *name, const char *value)
+bool cli_add_setting(struct cli_request *r, char flag, const char *name, const char *value)
 {
 	struct cli_setting s = {.flag = flag, .name = strdup(name), .value = value};
 
-	if (s.name == NULL || !ARRAY_ROOM(c->settings, (size_t)c->nsettings)) {
+	if (s.name == NULL || !ARRAY_ROOM(r->settings, (size_t)r->nsettings)) {
 		free(s.name);
 		return false;
 	}
@@ -22,65 +21,62 @@ bool cli_add_setting(struct cli *c, char flag, const char *name, const char *val
 		*strchr(s.name, '=') = '\0';
 		s.value = strchr(name, '=') + 1;
 	}
-	c->settings[c->nsettings++] = s;
+	r->settings[r->nsettings++] = s;
 	return true;
 }
 
-bool cli_add_script(struct cli *c, char flag, const char *arg)
+bool cli_add_script(struct cli_request *r, char flag, const char *arg)
 {
 	char *found = flag == 's' && access(arg, F_OK) != 0 ? cli_library_find(arg) : NULL;
 
-	if (!ARRAY_ROOM(c->scripts, (size_t)c->nscripts)) {
+	if (!ARRAY_ROOM(r->scripts, (size_t)r->nscripts)) {
 		free(found);
 		return false;
 	}
-	c->scripts[c->nscripts++] = (struct cli_script){
+	r->scripts[r->nscripts++] = (struct cli_script){
 		.flag = flag, .arg = found != NULL ? found : arg, .found = found};
 	return true;
 }
 
-bool cli_add_arg(struct cli *c, const char *arg)
+bool cli_add_arg(struct cli_request *r, const char *arg)
 {
-	if (!ARRAY_ROOM(c->args, (size_t)c->nargs))
+	if (!ARRAY_ROOM(r->args, (size_t)r->nargs))
 		return false;
-	c->args[c->nargs++] = arg;
+	r->args[r->nargs++] = arg;
 	return true;
 }
 
-bool cli_add_node(struct cli *c, const char *name)
+bool cli_add_node(struct cli_request *r, const char *name)
 {
-	if (!ARRAY_ROOM(c->nodes, (size_t)c->nnodes))
+	if (!ARRAY_ROOM(r->nodes, (size_t)r->nnodes))
 		return false;
-	c->nodes[c->nnodes++] = name;
+	r->nodes[r->nnodes++] = name;
 	return true;
 }
 
-const char *cli_keep(struct cli *c, const char *text)
+const char *cli_keep(struct cli_request *r, const char *text)
 {
 	char *copy = strdup(text);
 
-	if (copy == NULL || !ARRAY_ROOM(c->texts, (size_t)c->ntexts)) {
+	if (copy == NULL || !ARRAY_ROOM(r->texts, (size_t)r->ntexts)) {
 		free(copy);
 		return NULL;
 	}
-	return c->texts[c->ntexts++] = copy;
+	return r->texts[r->ntexts++] = copy;
 }
 
-void cli_request_free(struct cli *c)
+void cli_request_free(struct cli_request *r)
 {
-	for (int i = 0; i < c->nsettings; i++)
-		free(c->settings[i].name);
-	free(c->settings);
-	cli_scan_free(c);
-	for (int i = 0; i < c->nscripts; i++)
-		free(c->scripts[i].found);
-	free(c->scripts);
-	free(c->headers);
-	free(c->procs);
-	free(c->args);
-	free(c->nodes);
-	cli_flow_options_free(&c->flow_options);
-	for (int i = 0; i < c->ntexts; i++)
-		free(c->texts[i]);
-	free(c->texts);
+	for (int i = 0; i < r->nsettings; i++)
+		free(r->settings[i].name);
+	free(r->settings);
+	for (int i = 0; i < r->nscripts; i++)
+		cli_script_free(&r->scripts[i]);
+	free(r->scripts);
+	free(r->headers);
+	free(r->args);
+	free(r->nodes);
+	for (int i = 0; i < r->ntexts; i++)
+		free(r->texts[i]);
+	free(r->texts);
 }

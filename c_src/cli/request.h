@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is to be run, and where: said by the command line (args.c) or by a server (server_run.h).
+ * What is to be run, and where: said by the command line (args.c) or by a server (server_run.c).
  * Texts are not copied, except by cli_keep(). All of these return false if there is no memory.
  */
 #ifndef CLI_REQUEST_H
@@ -8,15 +8,46 @@
 
 #include <stdbool.h>
 
-struct cli;
+#include "script.h"
+
+enum cli_mode { MODE_RUN, MODE_LIST, MODE_VERSION, MODE_HELP, MODE_SCRIPTS };
+
+/* An option for the handle, and how the command line spelled it. */
+struct cli_setting {
+	char flag; /* 'x', 'b' ... */
+	char *name;
+	const char *value; /* or NULL */
+};
+
+struct cli_request {
+	char **argv; /* how the command was called */
+	enum cli_mode mode;
+	bool compile_only; /* -e */
+	bool preprocess;   /* -C */
+	bool show_code;	   /* -S */
+	bool zero_matches; /* -Z */
+	int verbose;	   /* -v */
+	struct cli_setting *settings;
+	struct cli_script *scripts;
+	const char **args; /* $1... */
+	int nplain;	   /* of these, in front of "--": they may have names */
+	char **texts;	   /* that were made for these */
+	int nsettings, nscripts, nargs, ntexts;
+	const char **headers; /* -I FILE.hrl: records are defined there */
+	int nheaders;
+	const char **nodes; /* -N */
+	int nnodes;
+	bool cluster;		 /* --cluster: and those that they are connected with */
+	const char *cookie_file; /* or NULL */
+};
 
 /* flag: how it was spelled, for messages. For 'x' the name may be "name=value". */
-bool cli_add_setting(struct cli *c, char flag, const char *name, const char *value);
-bool cli_add_script(struct cli *c, char flag, const char *arg);
-bool cli_add_arg(struct cli *c, const char *arg);
-bool cli_add_node(struct cli *c, const char *name);
+bool cli_add_setting(struct cli_request *r, char flag, const char *name, const char *value);
+bool cli_add_script(struct cli_request *r, char flag, const char *arg);
+bool cli_add_arg(struct cli_request *r, const char *arg);
+bool cli_add_node(struct cli_request *r, const char *name);
 /* A copy, as long as the request; NULL: no memory. */
-const char *cli_keep(struct cli *c, const char *text);
-void cli_request_free(struct cli *c);
+const char *cli_keep(struct cli_request *r, const char *text);
+void cli_request_free(struct cli_request *r);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include "error.h"
 #include "list.h"
-#include "output.h"
 #include "script_library.h"
 
 /* -P names a provider: three colons are missing behind it; -m two, -f one. */
@@ -23,9 +22,9 @@ int cli_script_colons(const struct cli_script *s)
 void cli_script_opts(const struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts)
 {
 	*opts = (erltrace_compile_opts_t){.size = sizeof(*opts),
-		.argc = c->nargs,
-		.argv = c->args,
-		.zero_matches = c->zero_matches || c->mode == MODE_LIST,
+		.argc = c->req.nargs,
+		.argv = c->req.args,
+		.zero_matches = c->req.zero_matches || c->req.mode == MODE_LIST,
 		.colons = cli_script_colons(s),
 		.default_action = s->flag != 's'};
 	if (s->flag == 's') {
@@ -47,15 +46,15 @@ void cli_script_usage(const struct cli_script *s, const erltrace_error_t *err)
 /* The script's own name has been said; that of an included file has not. */
 int cli_script_failed(struct cli *c, const struct cli_script *s, const erltrace_error_t *err)
 {
-	c->errtags = cli_option_on(c, "errtags");
+	c->failing.errtags = cli_option_on(c->h, "errtags");
 	if (s->flag == 's') {
-		c->said = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
+		c->failing.said = strcmp(s->arg, "-") == 0 ? "/dev/stdin" : s->arg;
 		cli_fail(c, err, "failed to compile script %s", s->arg);
 		cli_script_usage(s, err);
 		return CLI_ERROR;
 	}
 	/* As dtrace: no line number, unless there are several lines. */
-	c->one_line = strchr(s->arg, '\n') == NULL && err->file[0] == '\0';
+	c->failing.one_line = strchr(s->arg, '\n') == NULL && err->file[0] == '\0';
 	return cli_fail(c, err, "invalid probe specifier %s", s->arg);
 }
 
@@ -87,6 +86,15 @@ int cli_script_length(const struct cli_script *s)
 	return s->flag == 's' ? (int)strlen(s->arg) : (int)s->body;
 }
 
+void cli_script_free(struct cli_script *s)
+{
+	for (int i = 0; i < s->ndescs; i++)
+		free(s->descs[i].text);
+	free(s->descs);
+	free(s->text);
+	free(s->found);
+}
+
 /* ---- -v --------------------------------------------------------------------------------- */
 
 static int on_matched(void *arg, const erltrace_probe_info_t *p)
@@ -110,9 +118,10 @@ static int on_described(void *arg, const erltrace_probe_info_t *p)
 	const struct described *d = arg;
 
 	if (strpbrk(d->text, "*?[") != NULL)
-		cli_printf(d->c, "%s\n", d->text);
+		output_printf(&d->c->out, "%s\n", d->text);
 	else
-		cli_printf(d->c, "%s:%s:%s:%s\n", p->provider, p->module, p->function, p->name);
+		output_printf(
+			&d->c->out, "%s:%s:%s:%s\n", p->provider, p->module, p->function, p->name);
 	cli_list_details(d->c, p);
 	return 1;
 }
@@ -123,21 +132,21 @@ static void tell_program(struct cli *c, const char *kind, int len, const struct 
 	struct et_attr uses = et_attr_default;
 
 	et_attr_parse(s->info.stability, &uses);
-	cli_printf(c, "\nStability attributes for %s %.*s:\n", kind, len, s->arg);
+	output_printf(&c->out, "\nStability attributes for %s %.*s:\n", kind, len, s->arg);
 	cli_put_attr(c, "Minimum Probe Description", &s->least);
 	cli_put_attr(c, "Minimum Statement", &uses);
-	cli_printf(c, "\n");
-	for (int i = 0; c->compile_only && i < s->ndescs; i++) {
+	output_printf(&c->out, "\n");
+	for (int i = 0; c->req.compile_only && i < s->ndescs; i++) {
 		struct described d = {c, s->descs[i].text};
 
 		erltrace_probes(c->h, d.text, on_described, &d, NULL);
 	}
-	cli_printf(c, "Program of %s %.*s:\n\n", kind, len, s->arg);
-	cli_printf(c, "\tProbes matched       %u\n", s->info.matches);
-	cli_printf(c, "\tClauses so far       %u\n", s->info.clauses);
-	cli_printf(c, "\tVariables so far     %u\n", s->info.variables);
-	cli_printf(c, "\tAggregations so far  %u\n", s->info.aggregations);
-	cli_printf(c, "\tInstructions         %u\n\n", s->info.instructions);
+	output_printf(&c->out, "Program of %s %.*s:\n\n", kind, len, s->arg);
+	output_printf(&c->out, "\tProbes matched       %u\n", s->info.matches);
+	output_printf(&c->out, "\tClauses so far       %u\n", s->info.clauses);
+	output_printf(&c->out, "\tVariables so far     %u\n", s->info.variables);
+	output_printf(&c->out, "\tAggregations so far  %u\n", s->info.aggregations);
+	output_printf(&c->out, "\tInstructions         %u\n\n", s->info.instructions);
 }
 
 static void tell(struct cli *c, const struct cli_script *s)
@@ -146,12 +155,12 @@ static void tell(struct cli *c, const struct cli_script *s)
 	int len = cli_script_length(s);
 
 	c->matches += s->info.matches;
-	if (s->info.matches == 0 && c->zero_matches && !c->compile_only)
+	if (s->info.matches == 0 && c->req.zero_matches && !c->req.compile_only)
 		cli_say("warning: %s '%.*s' matches no probe", kind, len, s->arg);
-	else if (c->worker == NULL)
-		cli_notice(c, "%s '%.*s' matched %u probe%s", kind, len, s->arg, s->info.matches,
-			s->info.matches == 1 ? "" : "s");
-	if (c->verbose && !c->json)
+	else if (c->out.worker == NULL)
+		cli_notice(&c->out, "%s '%.*s' matched %u probe%s", kind, len, s->arg,
+			s->info.matches, s->info.matches == 1 ? "" : "s");
+	if (c->req.verbose && !c->out.json)
 		tell_program(c, kind, len, s);
 }
 
@@ -169,10 +178,10 @@ int cli_compile(struct cli *c, struct cli_script *s)
 	s->info.size = sizeof(s->info);
 	erltrace_info(c->h, &s->info);
 	s->least = et_attr_default;
-	if (c->verbose)
+	if (c->req.verbose)
 		erltrace_script_probes(c->h, on_matched, s, NULL);
 	say_and_free(erltrace_tree(c->h));
-	if (c->show_code || cli_option_on(c, "verbose"))
+	if (c->req.show_code || cli_option_on(c->h, "verbose"))
 		say_and_free(erltrace_disassemble(c->h));
 	return CLI_OK;
 }
@@ -180,11 +189,11 @@ int cli_compile(struct cli *c, struct cli_script *s)
 /* All are compiled before anything is printed: any of them may turn quiet on. */
 int cli_scripts(struct cli *c)
 {
-	for (int i = 0; i < c->nscripts; i++)
-		if (cli_compile(c, &c->scripts[i]) != CLI_OK)
+	for (int i = 0; i < c->req.nscripts; i++)
+		if (cli_compile(c, &c->req.scripts[i]) != CLI_OK)
 			return CLI_ERROR;
-	c->quiet = cli_option_on(c, "quiet");
-	for (int i = 0; i < c->nscripts; i++)
-		tell(c, &c->scripts[i]);
+	c->out.quiet = cli_option_on(c->h, "quiet");
+	for (int i = 0; i < c->req.nscripts; i++)
+		tell(c, &c->req.scripts[i]);
 	return CLI_OK;
 }

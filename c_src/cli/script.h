@@ -43,6 +43,7 @@ int cli_script_failed(struct cli *c, const struct cli_script *s, const erltrace_
 void cli_script_opts(
 	const struct cli *c, const struct cli_script *s, erltrace_compile_opts_t *opts);
 int cli_script_colons(const struct cli_script *s); /* that its descriptions lack */
+void cli_script_free(struct cli_script *s);
 int cli_script_length(const struct cli_script *s); /* of what a message shows of it */
 
 #endif

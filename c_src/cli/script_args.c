@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arguments of scripts by name: -s slow module=shop over=10ms for=5s. The usage line in the head of
- *a script declares them, in the order of $1, $2 ...:
+ * a script declares them, in the order of $1, $2 ...:
  *
  *	erltrace -N NODE -qs slow.d [module=NAME] [over=MICROSECONDS] [for=SECONDS]
  *
  * Those without a name take the places that are left, from left to right. A time may have a unit.
  */
-#include "cli.h"
+#include "script_args.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "output/message.h"
 #include "period.h"
 #include "request.h"
-#include "script_args.h"
 #include "script_library.h"
 
 #define MAX_PLACES 9
@@ -99,16 +99,16 @@ static bool read_declared(struct declared *d, const char *file)
 }
 
 /* The one script that has arguments; NULL: there is none, or it is not clear which. */
-static const char *the_script(const struct cli *c)
+static const char *the_script(const struct cli_request *r)
 {
 	const char *file = NULL;
 
-	for (int i = 0; i < c->nscripts; i++) {
-		if (c->scripts[i].flag != 's')
+	for (int i = 0; i < r->nscripts; i++) {
+		if (r->scripts[i].flag != 's')
 			continue;
-		if (file != NULL || strcmp(c->scripts[i].arg, "-") == 0)
+		if (file != NULL || strcmp(r->scripts[i].arg, "-") == 0)
 			return NULL;
-		file = c->scripts[i].arg;
+		file = r->scripts[i].arg;
 	}
 	return file;
 }
@@ -196,7 +196,7 @@ static int missing(const struct declared *d, const struct place *p)
 
 /* A value with a unit, and one that was given by name, is checked: the others are the compiler's.
  */
-static int convert(struct cli *c, const struct declared *d, struct place *p)
+static int convert(struct cli_request *r, const struct declared *d, struct place *p)
 {
 	const struct kind *k = kind_of(p);
 	long long value;
@@ -215,16 +215,16 @@ static int convert(struct cli *c, const struct declared *d, struct place *p)
 			       ? bad_value(d, p, k)
 			       : -1;
 	snprintf(text, sizeof(text), "%lld", value);
-	p->value = cli_keep(c, text);
+	p->value = cli_keep(r, text);
 	return p->value != NULL ? -1 : CLI_ERROR;
 }
 
 /* "late 2" is two milliseconds, and goes on until ^C: somebody may have meant seconds. */
-static void tell_endless(const struct cli *c, const struct declared *d)
+static void tell_endless(const struct cli_request *r, const struct declared *d)
 {
 	const struct place *limit = NULL;
 
-	if (c->mode != MODE_RUN || !isatty(STDERR_FILENO))
+	if (r->mode != MODE_RUN || !isatty(STDERR_FILENO))
 		return;
 	for (int i = 0; i < d->n; i++) {
 		const struct place *p = &d->at[i];
@@ -241,14 +241,15 @@ static void tell_endless(const struct cli *c, const struct declared *d)
 }
 
 /* Those without a name; a number is not meant for a word, which may be left out. */
-static void take_others(const struct cli *c, struct declared *d, const char **rest, int *nrest)
+static void take_others(
+	const struct cli_request *r, struct declared *d, const char **rest, int *nrest)
 {
 	int at = 0;
 
-	for (int i = 0; i < c->nargs; i++) {
-		const char *arg = c->args[i];
+	for (int i = 0; i < r->nargs; i++) {
+		const char *arg = r->args[i];
 
-		if (i < c->nplain && name_length(arg) > 0)
+		if (i < r->nplain && name_length(arg) > 0)
 			continue;
 		while (at < d->n && (d->at[at].named || (strcmp(d->at[at].kind, "WORD") == 0 &&
 								arg[0] >= '0' && arg[0] <= '9')))
@@ -260,38 +261,38 @@ static void take_others(const struct cli *c, struct declared *d, const char **re
 	}
 }
 
-static int take_all(struct cli *c, struct declared *d)
+static int take_all(struct cli_request *r, struct declared *d)
 {
-	const char **args = calloc((size_t)(c->nargs + 2 * d->n), sizeof(*args));
+	const char **args = calloc((size_t)(r->nargs + 2 * d->n), sizeof(*args));
 	int status = -1, n = 0, nrest = 0;
 
 	if (args == NULL)
 		return CLI_ERROR;
-	for (int i = 0; i < c->nplain && status == -1; i++)
-		if (name_length(c->args[i]) > 0)
-			status = take_named(d, c->args[i]);
-	take_others(c, d, args + d->n, &nrest);
+	for (int i = 0; i < r->nplain && status == -1; i++)
+		if (name_length(r->args[i]) > 0)
+			status = take_named(d, r->args[i]);
+	take_others(r, d, args + d->n, &nrest);
 	for (int i = 0; i < d->n; i++)
 		n = d->at[i].value != NULL || is_function(&d->at[i]) ? i + 1 : n;
-	tell_endless(c, d);
+	tell_endless(r, d);
 	for (int i = 0; i < n && status == -1; i++)
-		status = convert(c, d, &d->at[i]);
+		status = convert(r, d, &d->at[i]);
 	for (int i = 0; i < n; i++)
 		args[i] = d->at[i].value;
 	/* too many: the compiler says so */
 	memmove(args + n, args + d->n, (size_t)nrest * sizeof(*args));
-	free(c->args);
-	c->args = args;
-	c->nargs = n + nrest;
+	free(r->args);
+	r->args = args;
+	r->nargs = n + nrest;
 	return status;
 }
 
-int cli_script_args(struct cli *c)
+int cli_script_args(struct cli_request *r)
 {
-	const char *file = c->mode != MODE_SCRIPTS ? the_script(c) : NULL;
+	const char *file = r->mode != MODE_SCRIPTS ? the_script(r) : NULL;
 	struct declared d;
 
 	if (file == NULL || !read_declared(&d, file))
 		return -1;
-	return take_all(c, &d);
+	return take_all(r, &d);
 }

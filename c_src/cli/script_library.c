@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "node/paths.h"
-#include "output.h"
 #include "script_library.h"
 
 #define WIDTH 80 /* of the list */
@@ -86,11 +85,11 @@ void cli_library_hint(const char *name, char *text, size_t size)
 /* A name without -s is the script's, mostly. */
 int cli_no_probes(const struct cli *c)
 {
-	char *path = c->nargs > 0 ? cli_library_find(c->args[0]) : NULL;
+	char *path = c->req.nargs > 0 ? cli_library_find(c->req.args[0]) : NULL;
 
 	if (path != NULL)
 		cli_say("no probes specified: to run the script of that name, use -s %s",
-			c->args[0]);
+			c->req.args[0]);
 	else
 		cli_say("no probes specified: -n 'CLAUSE' or -s SCRIPT says which (--scripts lists "
 			"scripts, --help more)");
@@ -136,7 +135,7 @@ static int show_head(struct cli *c, const char *name)
 	}
 	for (char *p = cli_head_start(f, buf, sizeof(buf)); p != NULL;
 		p = cli_head_line(f, buf, sizeof(buf)))
-		cli_printf(c, "%s\n", p);
+		output_printf(&c->out, "%s\n", p);
 	fclose(f);
 	free(path);
 	return CLI_OK;
@@ -152,13 +151,13 @@ static void put_words(struct cli *c, char *text, int indent)
 		int len = (int)strlen(w);
 
 		if (at > indent && at + 1 + len > WIDTH) {
-			cli_printf(c, "\n%*s", indent, "");
+			output_printf(&c->out, "\n%*s", indent, "");
 			at = indent;
 		}
 		at += (at > indent) + len;
-		cli_printf(c, "%s%s", at > indent + len ? " " : "", w);
+		output_printf(&c->out, "%s%s", at > indent + len ? " " : "", w);
 	}
-	cli_printf(c, "\n");
+	output_printf(&c->out, "\n");
 }
 
 /* What it says first: up to a full stop, or the end of the paragraph. */
@@ -198,7 +197,7 @@ static void list_one(struct cli *c, const char *dir, const char *file)
 	first_sentence(f, text, sizeof(text));
 	fclose(f);
 	about = strstr(text, ".d: ");
-	cli_printf(c, "%-11.*s ", len, file);
+	output_printf(&c->out, "%-11.*s ", len, file);
 	put_words(c, about != NULL ? about + 4 : text, 12);
 }
 
@@ -225,10 +224,10 @@ static const struct {
 
 static void list_symptoms(struct cli *c)
 {
-	cli_printf(c, "%-32s erltrace -N NODE -qs ...\n", "What is wrong?");
+	output_printf(&c->out, "%-32s erltrace -N NODE -qs ...\n", "What is wrong?");
 	for (size_t i = 0; i < sizeof(symptoms) / sizeof(symptoms[0]); i++)
-		cli_printf(c, "  %-30s %s\n", symptoms[i].symptom, symptoms[i].command);
-	cli_printf(c, "\n");
+		output_printf(&c->out, "  %-30s %s\n", symptoms[i].symptom, symptoms[i].command);
+	output_printf(&c->out, "\n");
 }
 
 int cli_library(struct cli *c)
@@ -237,13 +236,13 @@ int cli_library(struct cli *c)
 	char dir[PATH_MAX];
 	int n, status = CLI_OK;
 
-	for (int i = 0; i < c->nargs; i++) {
+	for (int i = 0; i < c->req.nargs; i++) {
 		if (i > 0)
-			cli_printf(c, "\n");
-		if (show_head(c, c->args[i]) != CLI_OK)
+			output_printf(&c->out, "\n");
+		if (show_head(c, c->req.args[i]) != CLI_OK)
 			status = CLI_ERROR;
 	}
-	if (c->nargs > 0)
+	if (c->req.nargs > 0)
 		return status;
 	if (!paths_find(&paths_scripts, dir) || (n = scandir(dir, &all, is_script, alphasort)) < 0) {
 		cli_say("the library of scripts is not where erltrace was installed");
@@ -255,7 +254,8 @@ int cli_library(struct cli *c)
 		free(all[i]);
 	}
 	free(all);
-	cli_printf(c, "\nerltrace -N NODE -qs NAME [arguments] runs one; --scripts NAME says which\n"
-		      "arguments it takes and what it costs. ^C ends it.\n");
+	output_printf(&c->out,
+		"\nerltrace -N NODE -qs NAME [arguments] runs one; --scripts NAME says which\n"
+		"arguments it takes and what it costs. ^C ends it.\n");
 	return CLI_OK;
 }

@@ -23,7 +23,7 @@ static void read_script(struct cli *c, struct cli_script *s)
 
 	if (s->flag != 's' || s->text != NULL)
 		return; /* or a server has the text */
-	s->preprocessed = c->preprocess || cli_option_on(c, "cpp");
+	s->preprocessed = c->req.preprocess || cli_option_on(c->h, "cpp");
 	if (s->preprocessed) {
 		s->text = erltrace_preprocess(c->h, path, &s->err);
 		s->len = s->text != NULL ? strlen(s->text) : 0;
@@ -71,7 +71,7 @@ static bool adds_up(const char *function)
 static void on_stack_aggregation(struct scanning *at, const erltrace_scan_item_t *item)
 {
 	struct cli_uses *h = &at->c->uses;
-	struct cli_stack_agg a = {.period = at->period, .wall = at->wall};
+	struct stack_agg a = {.period = at->period, .wall = at->wall};
 
 	if (!adds_up(item->text)) {
 		h->other_stack_agg = true;
@@ -156,7 +156,7 @@ static void on_option(struct cli *c, const erltrace_scan_item_t *item)
 	bool on = strcmp(item->text, "on") == 0;
 
 	if (strcmp(item->name, "quiet") == 0)
-		c->quiet = on;
+		c->out.quiet = on;
 	else if (strcmp(item->name, "destructive") == 0)
 		c->uses.destructive = on;
 	else if (strcmp(item->name, "harmless") == 0 && on)
@@ -198,9 +198,9 @@ static void on_item(void *arg, const erltrace_scan_item_t *item)
 
 void cli_scan(struct cli *c)
 {
-	c->uses.destructive = cli_option_on(c, "destructive");
-	for (int i = 0; i < c->nscripts; i++) {
-		struct cli_script *s = &c->scripts[i];
+	c->uses.destructive = cli_option_on(c->h, "destructive");
+	for (int i = 0; i < c->req.nscripts; i++) {
+		struct cli_script *s = &c->req.scripts[i];
 		erltrace_compile_opts_t opts;
 
 		read_script(c, s);
@@ -213,25 +213,17 @@ void cli_scan(struct cli *c)
 	}
 }
 
-void cli_scan_free(struct cli *c)
+void cli_uses_free(struct cli_uses *uses)
 {
-	for (int i = 0; i < c->nscripts; i++) {
-		struct cli_script *s = &c->scripts[i];
-
-		for (int k = 0; k < s->ndescs; k++)
-			free(s->descs[k].text);
-		free(s->descs);
-		free(s->text);
-	}
-	for (int i = 0; i < c->uses.ncommands; i++)
-		free(c->uses.commands[i]);
-	for (int i = 0; i < c->uses.npaths; i++)
-		free(c->uses.paths[i]);
-	for (int i = 0; i < c->uses.nstack_aggs; i++)
-		free(c->uses.stack_aggs[i].name);
-	free(c->uses.stack_aggs);
-	free(c->uses.commands);
-	free(c->uses.paths);
+	for (int i = 0; i < uses->ncommands; i++)
+		free(uses->commands[i]);
+	for (int i = 0; i < uses->npaths; i++)
+		free(uses->paths[i]);
+	for (int i = 0; i < uses->nstack_aggs; i++)
+		free(uses->stack_aggs[i].name);
+	free(uses->stack_aggs);
+	free(uses->commands);
+	free(uses->paths);
 }
 
 /* ---- what is sent ----------------------------------------------------------------------- */

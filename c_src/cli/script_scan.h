@@ -4,17 +4,11 @@
 #define CLI_SCRIPT_SCAN_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct cli;
 struct cli_script;
 
-/* An aggregation by stack with count() or sum(). */
-struct cli_stack_agg {
-	char *name;
-	uint64_t period; /* ns, if all its clauses are of one profile-N; otherwise 0 */
-	bool wall;	 /* ... which is a profile-wall-N */
-};
+struct stack_agg; /* output/output.h */
 
 /* Of all scripts together. */
 struct cli_uses {
@@ -29,7 +23,7 @@ struct cli_uses {
 	bool target_probes;   /* probes of $target */
 	int erlang_pid;	      /* of erlang<N>, or 0 */
 	bool aggregations;
-	struct cli_stack_agg *stack_aggs;
+	struct stack_agg *stack_aggs;
 	int nstack_aggs;
 	bool other_stack_agg; /* an aggregation by stack with another function */
 	bool exit, ftruncate;
@@ -41,7 +35,7 @@ struct cli_uses {
 };
 
 void cli_scan(struct cli *c); /* reads all scripts, and fills them and c->uses */
-void cli_scan_free(struct cli *c);
+void cli_uses_free(struct cli_uses *uses);
 /* A script as a node is sent it, descriptions whole. NULL: out of memory. The caller frees. */
 char *cli_script_whole(const struct cli_script *s);
 

@@ -21,15 +21,21 @@
 #include "script_args.h"
 #include "shell.h"
 
-static bool add_script(struct cli *c, const struct run_request *r)
+/* The run, and what it borrows. */
+struct served {
+	struct cli c;
+	struct run_calls calls;
+};
+
+static bool add_script(struct cli_request *req, const struct run_request *r)
 {
 	const char *arg = r->list != NULL ? r->list : r->file != NULL ? r->file : "-";
 	struct cli_script *s;
 
-	arg = cli_keep(c, arg);
-	if (arg == NULL || !cli_add_script(c, r->list != NULL ? 'n' : 's', arg))
+	arg = cli_keep(req, arg);
+	if (arg == NULL || !cli_add_script(req, r->list != NULL ? 'n' : 's', arg))
 		return false;
-	s = &c->scripts[c->nscripts - 1];
+	s = &req->scripts[req->nscripts - 1];
 	if (r->text == NULL)
 		return true;
 	s->text = strndup(r->text, r->len);
@@ -37,76 +43,86 @@ static bool add_script(struct cli *c, const struct run_request *r)
 	return s->text != NULL;
 }
 
-static bool add_each(struct cli *c, const char *const *v, int n,
-	bool (*add)(struct cli *c, const char *text))
+static bool add_each(struct cli_request *req, const char *const *v, int n,
+	bool (*add)(struct cli_request *req, const char *text))
 {
 	for (int i = 0; i < n; i++) {
-		const char *text = cli_keep(c, v[i]);
+		const char *text = cli_keep(req, v[i]);
 
-		if (text == NULL || !add(c, text))
+		if (text == NULL || !add(req, text))
 			return false;
 	}
 	return true;
 }
 
-static bool add_setting(struct cli *c, const char *text)
+static bool add_setting(struct cli_request *req, const char *text)
 {
-	return cli_add_setting(c, 'x', text, NULL);
+	return cli_add_setting(req, 'x', text, NULL);
 }
 
-static bool fill(struct cli *c, const struct run_request *r)
+/* What is to be run, and where. */
+static bool fill_request(struct cli_request *req, const struct run_request *r)
 {
 	static const char *const all[] = {"*"};
 
-	c->mode = r->list != NULL ? MODE_LIST : MODE_RUN;
-	c->json = r->list == NULL;
-	c->live_ms = r->live_ms;
-	c->flow_options.objects = r->flows;
-	c->zero_matches = r->zero_matches;
-	if (r->calls != NULL) {
-		c->calls = malloc(sizeof(*c->calls));
-		if (c->calls == NULL)
-			return false;
-		*c->calls = *r->calls;
-	}
-	if (r->cookie_file != NULL && (c->cookie_file = cli_keep(c, r->cookie_file)) == NULL)
+	req->mode = r->list != NULL ? MODE_LIST : MODE_RUN;
+	req->zero_matches = r->zero_matches;
+	if (r->cookie_file != NULL && (req->cookie_file = cli_keep(req, r->cookie_file)) == NULL)
 		return false;
-	return add_script(c, r) && add_each(c, r->settings, r->nsettings, add_setting) &&
-	       add_each(c, r->args, r->nargs, cli_add_arg) &&
-	       (r->nnodes > 0 ? add_each(c, r->nodes, r->nnodes, cli_add_node)
-			      : add_each(c, all, 1, cli_add_node));
+	return add_script(req, r) && add_each(req, r->settings, r->nsettings, add_setting) &&
+	       add_each(req, r->args, r->nargs, cli_add_arg) &&
+	       (r->nnodes > 0 ? add_each(req, r->nodes, r->nnodes, cli_add_node)
+			      : add_each(req, all, 1, cli_add_node));
 }
 
-static void free_request(void *arg)
+/* What becomes of the results. */
+static void fill_output(struct served *s, const struct run_request *r)
 {
-	struct cli *c = arg;
+	struct output *o = &s->c.out;
 
-	cli_request_free(c);
-	free(c->calls);
-	free(c);
+	o->json = r->list == NULL;
+	o->live_ms = r->live_ms;
+	o->chosen[AT_flows].is = r->flows;
+	if (r->calls == NULL)
+		return;
+	s->calls = *r->calls;
+	o->calls = &s->calls;
+}
+
+static void free_served(void *arg)
+{
+	struct served *s = arg;
+
+	cli_free(&s->c);
+	free(s);
 }
 
 /* The thread. */
 static int run(struct worker *w, void *arg)
 {
-	struct cli *c = arg;
+	struct cli *c = &((struct served *)arg)->c;
 	int status;
 
-	c->worker = w;
-	cli_messages_of(c);
+	c->out.worker = w;
+	cli_messages_of(&c->out);
 	nd_cancel_by(worker_cancel(w));
 	shell_end_by(worker_cancel(w));
-	status = cli_script_args(c);
+	status = cli_script_args(&c->req);
 	return status == -1 ? cli_execute(c) : status;
 }
 
 struct worker *server_run(const struct run_request *r)
 {
-	struct cli *c = calloc(1, sizeof(*c));
-	struct worker *w = c != NULL && fill(c, r) ? worker_start(run, c, free_request) : NULL;
+	struct served *s = calloc(1, sizeof(*s));
+	struct worker *w = NULL;
 
-	if (w == NULL && c != NULL)
-		free_request(c);
+	if (s == NULL)
+		return NULL;
+	fill_output(s, r);
+	if (fill_request(&s->c.req, r))
+		w = worker_start(run, s, free_served);
+	if (w == NULL)
+		free_served(s);
 	return w;
 }
 

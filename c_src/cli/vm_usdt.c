@@ -46,9 +46,9 @@ bool cli_is_vm(const struct cli *c)
 	const char *name;
 	ssize_t n;
 
-	if (c->nprocs == 0 || c->procs[0].command != NULL)
+	if (c->procs.n == 0 || c->procs.v[0].command != NULL)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->procs[0].pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->procs.v[0].pid);
 	n = readlink(path, exe, sizeof(exe) - 1);
 	exe[n > 0 ? n : 0] = '\0';
 	name = strrchr(exe, '/');
@@ -57,7 +57,7 @@ bool cli_is_vm(const struct cli *c)
 
 bool cli_is_usdt_vm(struct cli *c, int pid)
 {
-	if (pid == 0 && c->nprocs > 0 && c->procs[0].command == NULL)
-		pid = (int)c->procs[0].pid;
+	if (pid == 0 && c->procs.n > 0 && c->procs.v[0].command == NULL)
+		pid = (int)c->procs.v[0].pid;
 	return pid != 0 && has_probes(pid) && !cli_is_node(c, pid);
 }

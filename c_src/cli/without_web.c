@@ -3,7 +3,8 @@
  * The command where the libraries of the two servers are missing: instead of c_src/web and
  * c_src/serve.
  */
-#include "cli.h"
+#include "output/message.h"
+#include "subcommands.h"
 
 int web_main(int argc, char **argv)
 {

@@ -3,10 +3,10 @@
  * --folded, --speedscope, --pprof: how stacks are added up, and what the files have. (Readers that
  * are not ours read such files in test/node/stack_files.sh.)
  */
-#include "cli/stacks.c"
-#include "cli/folded.c"
-#include "cli/speedscope.c"
-#include "cli/pprof.c"
+#include "output/stacks.c"
+#include "output/folded.c"
+#include "output/speedscope.c"
+#include "output/pprof.c"
 
 #include "checks.h"
 
@@ -39,15 +39,19 @@ static void add_stack_of(struct stacks *s, const char *frames, int64_t value)
 	add(s, "_", "count", value, &key, 1);
 }
 
-typedef bool writer(const struct stacks *s, const char *title, FILE *f);
-
-static char *written(struct stacks *s, writer *write, size_t *len)
+void cli_say(const char *fmt, ...)
 {
+	(void)fmt;
+}
+
+static char *written(struct stacks *s, const struct sink *to, size_t *len)
+{
+	const struct output o = {.stacks = s};
 	char *text = NULL;
 	FILE *f = open_memstream(&text, len);
 
 	stacks_finish(s);
-	CHECK(write(s, "a title", f));
+	CHECK(to->write(&o, &o.chosen[0], "a title", f));
 	fclose(f);
 	return text;
 }
@@ -55,7 +59,7 @@ static char *written(struct stacks *s, writer *write, size_t *len)
 static void is_folded(const char *what, struct stacks *s, const char *wanted)
 {
 	size_t len;
-	char *text = written(s, folded_write, &len);
+	char *text = written(s, &folded_output, &len);
 
 	ok(strcmp(text, wanted) == 0, what, text);
 	free(text);
@@ -181,7 +185,7 @@ static void test_speedscope(void)
 {
 	static const char wanted[] =
 		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-		"\"exporter\":\"erltrace " ERLTRACE_VERSION "\",\"name\":\"a title\","
+		"\"exporter\":\"erltrace " ERLTRACE_VERSION "\",\"name\":\"erltrace: a title\","
 		"\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[\n"
 		"{\"name\":\"k\\\"\\\\\"},\n{\"name\":\"m:f/"
 		"0\",\"file\":\"m.erl\"}]},\n\"profiles\":[\n"
@@ -196,7 +200,7 @@ static void test_speedscope(void)
 
 	add(s, "_", "count", 2, keys, 2);
 	add(s, "ns", "sum", 70, keys, 2);
-	text = written(s, speedscope_write, &len);
+	text = written(s, &speedscope_output, &len);
 	ok(strcmp(text, wanted) == 0, "speedscope", text);
 	free(text);
 	stacks_free(s);

@@ -18,7 +18,7 @@
 #include "array.h"
 #include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/request.h"
+#include "cli/execute.h"
 #include "cli/subcommands.h"
 #include "json_read.h"
 #include "json_write.h"
@@ -260,15 +260,16 @@ static char *probe_json(const struct js *js)
 /* The script as the file names it: relative to the file's folder. The caller frees it. */
 static char *script_name(const struct cli *c)
 {
-	const struct cli_script *s = &c->scripts[0];
-	const char *slash = c->output != NULL ? strrchr(c->output, '/') : NULL;
+	const struct cli_script *s = &c->req.scripts[0];
+	const char *slash = c->out.path != NULL ? strrchr(c->out.path, '/') : NULL;
 	char *folder, *from = NULL, *to = NULL, *name = NULL;
 	size_t same = 0, at = 0, len = 0;
 	FILE *f;
 
 	if (s->found != NULL) /* of the library */
 		return strdup(strrchr(s->found, '/') + 1);
-	folder = slash == NULL ? strdup(".") : strndup(c->output, (size_t)(slash - c->output) + 1);
+	folder = slash == NULL ? strdup(".")
+			       : strndup(c->out.path, (size_t)(slash - c->out.path) + 1);
 	from = folder != NULL ? realpath(folder, NULL) : NULL;
 	to = realpath(s->arg, NULL);
 	f = from != NULL && to != NULL ? open_memstream(&name, &len) : NULL;
@@ -298,8 +299,8 @@ static void put_options(struct recording *r)
 	const struct cli *c = r->c;
 	unsigned n = 0;
 
-	for (int i = 0; i < c->nsettings; i++) {
-		const struct cli_setting *s = &c->settings[i];
+	for (int i = 0; i < c->req.nsettings; i++) {
+		const struct cli_setting *s = &c->req.settings[i];
 		char *text;
 
 		if (strchr("xqFb", s->flag) == NULL || et_opt_is_users(s->name) ||
@@ -319,27 +320,27 @@ static void begin(struct recording *r, const struct js *js, const struct js_node
 	const struct js_node *v = values + 1;
 	const struct cli *c = r->c;
 
-	r->out = c->output != NULL ? fopen(c->output, "we") : stdout;
+	r->out = c->out.path != NULL ? fopen(c->out.path, "we") : stdout;
 	if (r->out == NULL) {
-		cli_say("cannot write %s: %s", c->output, strerror(errno));
+		cli_say("cannot write %s: %s", c->out.path, strerror(errno));
 		r->failed = true;
 		return;
 	}
 	r->begun = true;
 	r->start = r->last = number_of(js, "timestamp");
 	fputs("{\"erltrace\":\"events\",\"version\":1", r->out);
-	if (c->nscripts == 1 && c->scripts[0].flag == 's') {
+	if (c->req.nscripts == 1 && c->req.scripts[0].flag == 's') {
 		char *name = script_name(c);
 
 		fputs(",\"script\":", r->out);
 		jw_fstring(r->out, name != NULL ? name : "");
 		free(name);
 	}
-	for (int i = 0; i < c->nargs; i++) {
+	for (int i = 0; i < c->req.nargs; i++) {
 		fputs(i == 0 ? ",\"args\":[" : ",", r->out);
-		jw_fstring(r->out, c->args[i]);
+		jw_fstring(r->out, c->req.args[i]);
 	}
-	if (c->nargs > 0)
+	if (c->req.nargs > 0)
 		putc(']', r->out);
 	put_options(r);
 	fprintf(r->out, ",\"pid\":%lld,\"node\":", (long long)v[1].num);
@@ -442,21 +443,22 @@ static void on_signal(int sig)
 static const char **child_args(const struct cli *c)
 {
 	size_t n = 0;
-	const char **v = calloc((size_t)(2 * c->nnodes + 2 * c->nsettings) + 16, sizeof(*v));
+	const char **v =
+		calloc((size_t)(2 * c->req.nnodes + 2 * c->req.nsettings) + 16, sizeof(*v));
 
 	if (v == NULL)
 		return NULL;
 	v[n++] = "erltrace";
 	v[n++] = "--json";
-	for (int i = 0; i < c->nnodes; i++) {
+	for (int i = 0; i < c->req.nnodes; i++) {
 		v[n++] = "-N";
-		v[n++] = c->nodes[i];
+		v[n++] = c->req.nodes[i];
 	}
-	if (c->cookie_file != NULL) {
+	if (c->req.cookie_file != NULL) {
 		v[n++] = "--cookie-file";
-		v[n++] = c->cookie_file;
+		v[n++] = c->req.cookie_file;
 	}
-	if (c->zero_matches)
+	if (c->req.zero_matches)
 		v[n++] = "-Z";
 	v[n++] = "-s";
 	v[n++] = "/dev/stdin";
@@ -573,14 +575,15 @@ static char *make_script(struct cli *c, unsigned seconds)
 		cli_fail(c, &err, "failed to initialize");
 		return NULL;
 	}
-	for (int i = 0; i < c->nsettings; i++)
-		if (erltrace_setopt(c->h, c->settings[i].name, c->settings[i].value, &err) < 0) {
-			cli_fail(c, &err, "failed to set %s", c->settings[i].name);
+	for (int i = 0; i < c->req.nsettings; i++)
+		if (erltrace_setopt(c->h, c->req.settings[i].name, c->req.settings[i].value, &err) <
+			0) {
+			cli_fail(c, &err, "failed to set %s", c->req.settings[i].name);
 			return NULL;
 		}
 	erltrace_setopt(c->h, "quiet", NULL, NULL); /* of what was matched, the child will tell */
-	c->quiet = true;
-	c->show_code = false;
+	c->out.quiet = true;
+	c->req.show_code = false;
 	cli_scan(c);
 	if (cli_scripts(c) != CLI_OK)
 		return NULL;
@@ -594,8 +597,8 @@ static int told_write(const struct recording *r)
 {
 	if (r->error == 0)
 		return CLI_OK;
-	cli_say("cannot write %s: %s", r->c->output != NULL ? r->c->output : "to standard output",
-		strerror(r->error));
+	cli_say("cannot write %s: %s",
+		r->c->out.path != NULL ? r->c->out.path : "to standard output", strerror(r->error));
 	return CLI_ERROR;
 }
 
@@ -615,7 +618,7 @@ static int finish(struct recording *r)
 static int record(struct cli *c, unsigned seconds, uint64_t most)
 {
 	struct recording r = {.c = c, .most = most};
-	bool show = c->show_code;
+	bool show = c->req.show_code;
 	char *script = make_script(c, seconds);
 	FILE *f = NULL;
 	int status = CLI_ERROR;
@@ -659,14 +662,14 @@ int record_main(int argc, char **argv)
 	}
 	if (status == -1)
 		status = cli_args(&c, argc, argv);
-	if (status == -1 && (c.nscripts == 0 || c.mode != MODE_RUN || c.nprocs > 0 || c.cluster ||
-				    c.nnodes > 1)) {
+	if (status == -1 && (c.req.nscripts == 0 || c.req.mode != MODE_RUN || c.procs.n > 0 ||
+				    c.req.cluster || c.req.nnodes > 1)) {
 		cli_say("record takes one node (-N) and a script (-s, -n): erltrace record --help");
 		status = CLI_USAGE;
 	}
 	if (status == -1)
 		status = record(&c, (unsigned)seconds, events);
 	erltrace_close(c.h);
-	cli_request_free(&c);
+	cli_free(&c);
 	return status;
 }

@@ -20,10 +20,10 @@
 
 #include "array.h"
 #include "cli/cli.h"
-#include "cli/escape.h"
 #include "cli/script_library.h"
 #include "cli/subcommands.h"
 #include "file.h"
+#include "output/escape.h"
 #include "text_diff.h"
 
 enum { EXPECTED_MOST = 64 << 20, DEEP = 16 };
@@ -389,7 +389,7 @@ static void check_output(struct test_run *t)
 /* Names, errors and output are those of the files. */
 static void put(const char *text, size_t len)
 {
-	char *plain = isatty(STDOUT_FILENO) ? cli_escape(text, &len, false) : NULL;
+	char *plain = isatty(STDOUT_FILENO) ? escape_text(text, &len, false) : NULL;
 
 	fwrite(plain != NULL ? plain : text, 1, len, stdout);
 	free(plain);

@@ -66,7 +66,7 @@ $ erltrace -qn 'BEGIN { @[ustack()] = count( }' --folded f
 
 # what does not go together
 $ erltrace -n 'BEGIN { @[ustack()] = count(); }' --pprof - --folded -
-! erltrace: only one of --folded, --speedscope and --pprof can be written to the standard output
+! erltrace: only one of --folded, --speedscope, --pprof and --perfetto can be written to the standard output
 ? 2
 $ erltrace -l --folded f
 ! erltrace: -l runs no script: there is nothing for --folded, --speedscope or --pprof

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first SIGINT, SIGTERM or SIGHUP stops; one that comes a second later or more ends the command
+ * at once, by that signal. Within that second it is not somebody's impatience: timeout(1) signals
+ * its child and then the whole group, and a shell may send a SIGHUP of its own. SIGUSR1 takes a
+ * snapshot.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/worker.h"
+#include "signals.h"
+
+static volatile sig_atomic_t interrupts, snapshots;
+static const struct cli_procs *running; /* for the second signal */
+static void (*before_death)(void);	/* likewise, or NULL */
+static pid_t main_tid;
+
+enum { AT_ONCE_MS = 1000 };
+
+/* In the handler, of the main thread: how long ago was the first one? */
+static int64_t ms_since_first(void)
+{
+	static int64_t first;
+	struct timespec ts;
+	int64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	if (first == 0)
+		first = now;
+	return now - first;
+}
+
+static void on_signal(int sig)
+{
+	int saved = errno;
+
+	/* The engine has threads; it is the main one that sleeps and must wake. */
+	if ((pid_t)syscall(SYS_gettid) != main_tid) {
+		syscall(SYS_tgkill, getpid(), main_tid, sig);
+	} else if (ms_since_first() >= AT_ONCE_MS) {
+		if (before_death != NULL)
+			before_death();
+		cli_procs_kill(running);
+		signal(sig, SIG_DFL);
+		raise(sig);
+	} else {
+		interrupts = 1;
+	}
+	errno = saved;
+}
+
+static void on_child(int sig)
+{
+	int saved = errno;
+
+	if ((pid_t)syscall(SYS_gettid) != main_tid)
+		syscall(SYS_tgkill, getpid(), main_tid, sig);
+	errno = saved;
+}
+
+/* SIGUSR1: a snapshot. */
+static void on_snapshot(int sig)
+{
+	int saved = errno;
+
+	if ((pid_t)syscall(SYS_gettid) != main_tid)
+		syscall(SYS_tgkill, getpid(), main_tid, sig);
+	else
+		snapshots = 1;
+	errno = saved;
+}
+
+bool cli_snapshot_asked(const struct cli *c)
+{
+	bool asked = snapshots != 0;
+
+	if (c->out.worker != NULL)
+		return worker_snapshot_asked(c->out.worker);
+	snapshots = 0;
+	return asked;
+}
+
+void cli_catch_signals(const struct cli *c)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	/*
+	 * A write that waits for a slow reader goes on. (What sleeps or polls wakes up all the
+	 * same.)
+	 */
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+
+	if (c->out.worker != NULL)
+		return; /* signals are for the loop */
+	running = &c->procs;
+	main_tid = (pid_t)syscall(SYS_gettid);
+	sigemptyset(&sa.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		/* The parent (nohup, a shell's &) may have set it to be ignored. */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
+	}
+	sa.sa_handler = on_snapshot;
+	sigaction(SIGUSR1, &sa, NULL);
+	sa.sa_handler = on_child;
+	sa.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+	sigaction(SIGCHLD, &sa, NULL);
+}
+
+void cli_before_death(void (*call)(void))
+{
+	before_death = call;
+}
+
+bool cli_interrupted(const struct cli *c)
+{
+	return c->out.worker != NULL ? worker_interrupted(c->out.worker) : interrupts > 0;
+}
+
+bool cli_ended(struct cli *c)
+{
+	return cli_interrupted(c) || c->out.write_error != 0 || cli_procs_ended(&c->procs, &c->out);
+}

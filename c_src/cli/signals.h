@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What ends a run from outside: signals, or the loop of a server. */
+#ifndef CLI_SIGNALS_H
+#define CLI_SIGNALS_H
+
+#include <stdbool.h>
+
+struct cli;
+
+void cli_catch_signals(const struct cli *c);
+bool cli_interrupted(const struct cli *c);    /* by a signal, or by the loop of a server */
+bool cli_snapshot_asked(const struct cli *c); /* likewise, since the last call */
+void cli_before_death(void (*call)(void)); /* by a second signal: what is to be put right first */
+bool cli_ended(struct cli *c); /* is it time to stop? */
+
+#endif
