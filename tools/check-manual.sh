@@ -89,12 +89,17 @@ covered call "$(grep -oE '\berltrace_[a-z_]+\(' include/erltrace.h | tr -d '(' |
 	man/liberltrace.3
 
 # Every flag that the command's own help tells.
-for flag in $("${BIN:-bin}/erltrace" --help | sed -n 's/^	\(-[-a-zA-Z0-9]*\) .*/\1/p'); do
+for flag in $("${BIN:-bin}/erltrace" --help | sed -n 's/^	\(-[-a-zA-Z0-9]*\)[ =].*/\1/p'); do
 	if sed 's/\\-/-/g' man/erltrace.1 | grep -qE "^\.(B|BI|BR|IP|TP) \"?$flag\b|^\.B $flag\$"; then
 		ok
 	else
 		bad "flag $flag is not in man/erltrace.1"
 	fi
+done
+
+# Every output that an option chooses: in a table or the text of doc/ too.
+for name in $(sed -n 's/^	\.option = "\(.*\)",/\1/p' c_src/output/*.c); do
+	if grep -qE -- "[\`/ ]--$name\b" doc/guide.md doc/json.md; then ok; else bad "output --$name is not in doc/"; fi
 done
 
 # ---- examples --------------------------------------------------------------------------------

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of flows, out of the values that scripts send. */
-#include "flow_events.h"
+#include "flow_model.h"
 
 #include <string.h>
-
-#include "flow_model.h"
 
 /* Where the numbers and texts of an event are, by the clauses of requests.c. */
 static const struct {

@@ -3,14 +3,12 @@
  * --flows: with --json, a request is an object on a line when it is over (doc/json.md, `flow`);
  * with --live those are printed that were slowest since the last tick.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "flow_model.h"
 #include "json_write.h"
 #include "output.h"
 #include "requests.h"
-#include "slowest.h"
 
 enum {
 	MAX_HOPS = 1000, /* of an object: readers have limits of a line */
@@ -115,26 +113,12 @@ static void put_flow(const struct flows *s, const struct flow *f, FILE *out)
 
 /* ---- the output --------------------------------------------------------------------------- */
 
-static int open_live(struct output *o, struct chosen *s)
-{
-	struct live *live = calloc(1, sizeof(*live));
-
-	(void)o;
-	s->state = live;
-	if (live == NULL) {
-		cli_say("out of memory");
-		return CLI_ERROR;
-	}
-	live->slowest.max = MAX_LIVE;
-	return CLI_OK;
-}
-
 static void take(struct output *o, struct chosen *s, struct flow *f)
 {
 	struct live *live = s->state;
 
 	if (o->live_ms > 0)
-		slowest_add(&live->slowest, f);
+		slowest_add(&live->slowest, f, MAX_LIVE);
 	else
 		requests_print(o, f, put_flow);
 }
@@ -167,11 +151,9 @@ static int close_live(struct output *o, struct chosen *s)
 {
 	struct live *live = s->state;
 
-	if (live != NULL && o->gathers && o->live_ms > 0)
+	if (o->gathers && o->live_ms > 0)
 		put_live(o, live);
-	if (live != NULL)
-		slowest_clear(&live->slowest);
-	free(live);
+	slowest_clear(&live->slowest);
 	return CLI_OK;
 }
 
@@ -179,7 +161,7 @@ const struct sink flows_output = {
 	.option = "flows",
 	.about = "with --json: print each request that the script follows as an object",
 	.traits = OF_REQUESTS | OF_ANY_SCRIPT | WITH_JSON,
-	.open = open_live,
+	.state_size = sizeof(struct live),
 	.flow = take,
 	.look = look,
 	.close = close_live,

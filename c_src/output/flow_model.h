@@ -6,7 +6,8 @@
  *   requests.c     the clauses that are added to scripts; who takes flows
  *   flow_events.c  events as nodes send them
  *   flow_model.c   events are added to flows; what is known when one has ended
- *   flow_tree.c    --follow: a flow as text
+ *   slowest.c      the slowest of many
+ *   follow.c       --follow, and flow_tree.c: a flow as text
  *   flow_json.c    --flows: as a line of --json, for the page
  *   perfetto.c     --perfetto: many of them as a file for Perfetto
  *   otlp_spans.c   --otlp: as spans, posted to a collector of OpenTelemetry
@@ -25,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "erltrace.h"
 
 enum flow_kind { FLOW_BEGIN, FLOW_SEND, FLOW_RECEIVE, FLOW_SPAWN, FLOW_END, FLOW_KINDS };
 
@@ -119,5 +122,20 @@ void flow_free(struct flow *f);
 void flow_end_text(const struct flow *f, char *buf, size_t size);
 void flow_lack_text(const struct flow *f, char *buf, size_t size);
 int flow_hop_of(const struct flow *f, int64_t number); /* -1: there is none */
+
+/* The slowest of all that came. */
+struct slowest {
+	struct flow **v;
+	size_t n;
+	uint64_t left_out;
+};
+
+void slowest_add(struct slowest *s, struct flow *f, size_t most); /* the caller keeps its own */
+void slowest_clear(struct slowest *s);
+
+/* flow_tree.c: as text */
+void flow_tree(const struct flows *s, const struct flow *f, FILE *out);
+/* flow_events.c: of the values of a flowtrace(); -1: it is none of ours. */
+int flow_event_read(const erltrace_event_t *ev, const erltrace_record_t *rec, struct flow_event *e);
 
 #endif

@@ -4,13 +4,11 @@
  * waited in the mailbox and how long the receiver worked. What it caused is below it: what leads to
  * the end in the same column, side lines deeper. Rows of the critical path, which together took all
  * the time, have a mark.
- *
  */
-#include "flow_tree.h"
+#include "flow_model.h"
 
 #include <string.h>
 
-#include "flow_model.h"
 #include "utf8.h"
 
 enum { MAX_ROWS = 200, MAX_INDENT = 24, MAX_DEPTH = 100, MESSAGE = 60 };

@@ -4,11 +4,9 @@
  * printed as trees; at the end, what all of them were. With --json they are the objects of --flows.
  */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "flow_model.h"
-#include "flow_tree.h"
 #include "output.h"
 #include "requests.h"
 
@@ -59,16 +57,6 @@ static void check(struct output *o)
 	o->chosen[AT_flows].is |= o->json;
 }
 
-static int open_sum(struct output *o, struct chosen *s)
-{
-	(void)o;
-	s->state = calloc(1, sizeof(struct sum));
-	if (s->state != NULL)
-		return CLI_OK;
-	cli_say("out of memory");
-	return CLI_ERROR;
-}
-
 static void take(struct output *o, struct chosen *s, struct flow *f)
 {
 	struct sum *sum = s->state;
@@ -115,9 +103,8 @@ static int close_sum(struct output *o, struct chosen *s)
 {
 	const struct sum *sum = s->state;
 
-	if (sum != NULL && o->gathers && sum->n > 0 && !o->json)
+	if (o->gathers && sum->n > 0 && !o->json)
 		put_sum(o, sum);
-	free(s->state);
 	return CLI_OK;
 }
 
@@ -128,7 +115,7 @@ const struct sink follow_output = {
 	.traits = OF_REQUESTS,
 	.choose = choose,
 	.check = check,
-	.open = open_sum,
+	.state_size = sizeof(struct sum),
 	.flow = take,
 	.close = close_sum,
 };

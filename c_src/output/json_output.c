@@ -18,25 +18,6 @@ static int on_text(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-/* The handlers of JSON have a state of their own in h->arg; these need ours. */
-static int on_flush(void *arg)
-{
-	output_flush(((struct co_json *)arg)->arg);
-	return 0;
-}
-
-static int on_truncate(void *arg)
-{
-	output_truncate(((struct co_json *)arg)->arg);
-	return 0;
-}
-
-static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
-{
-	output_snapshot(((struct co_json *)arg)->arg, s);
-	return 0;
-}
-
 static struct co_json *state_of(struct output *o)
 {
 	o->json_state.text = on_text;
@@ -44,18 +25,15 @@ static struct co_json *state_of(struct output *o)
 	return &o->json_state;
 }
 
+/* Those of JSON are given their state, those of text the output: it begins with that. */
 static int handlers(struct output *o, erltrace_handlers_t *h)
 {
 	text_output.handlers(o, h);
 	o->json_state.quiet = o->quiet;
-	if (co_json_handlers(state_of(o), h) < 0) {
-		cli_say("out of memory");
-		return CLI_ERROR;
-	}
-	h->flush = on_flush;
-	h->truncate = on_truncate;
-	h->snapshot = on_snapshot;
-	return CLI_OK;
+	if (co_json_handlers(state_of(o), h) == 0)
+		return CLI_OK;
+	cli_say("out of memory");
+	return CLI_ERROR;
 }
 
 struct ticking {

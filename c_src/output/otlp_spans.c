@@ -39,21 +39,15 @@ struct otlp {
 
 static int open_poster(struct output *o, struct chosen *s)
 {
-	struct otlp *p = calloc(1, sizeof(*p));
+	struct otlp *p = s->state;
 
-	if (p == NULL || getrandom(&p->seed, sizeof(p->seed), 0) != sizeof(p->seed)) {
-		cli_say("out of memory");
-		free(p);
+	if (getrandom(&p->seed, sizeof(p->seed), 0) != sizeof(p->seed)) {
+		cli_say("--otlp: no random numbers");
 		return CLI_ERROR;
 	}
 	p->flows = requests_flows(o);
 	p->poster = poster_open("--otlp", s->value, "/v1/traces", cli_say);
-	if (p->poster == NULL) {
-		free(p);
-		return CLI_ERROR;
-	}
-	s->state = p;
-	return CLI_OK;
+	return p->poster != NULL ? CLI_OK : CLI_ERROR;
 }
 
 /* ---- spans -------------------------------------------------------------------------------- */
@@ -241,8 +235,6 @@ static int close_poster(struct output *o, struct chosen *s)
 	bool lost;
 
 	(void)o;
-	if (p == NULL)
-		return CLI_OK;
 	flush(p);
 	posts = poster_close(p->poster, LAST_MS);
 	if (p->lost > 0)
@@ -253,7 +245,6 @@ static int close_poster(struct output *o, struct chosen *s)
 			(unsigned long long)posts, posts == 1 ? "" : "s");
 	lost = p->lost > 0 || posts > 0;
 	free(p->batches);
-	free(p);
 	return lost ? CLI_ERROR : CLI_OK;
 }
 
@@ -262,6 +253,7 @@ const struct sink otlp_output = {
 	.value = " URL",
 	.about = "post followed requests to an OpenTelemetry collector",
 	.traits = OF_REQUESTS,
+	.state_size = sizeof(struct otlp),
 	.open = open_poster,
 	.flow = take,
 	.look = look,

@@ -22,7 +22,7 @@
  *
  * And others requests that are followed (flow_model.h), which requests.c collects:
  *
- *   flow_tree.c, flow_json.c, perfetto.c, otlp_spans.c; slowest.h: the slowest of them
+ *   follow.c, flow_json.c, perfetto.c, otlp_spans.c
  *
  */
 #ifndef OUTPUT_H
@@ -93,7 +93,8 @@ struct sink {
 	void (*unmatched)(
 		struct output *o, const char *node, struct client_unmatched *list, size_t n);
 
-	/* Of the others. */
+	/* Of the others: their state, zeroed, is there from open() to close(). */
+	size_t state_size;
 	int (*open)(struct output *o, struct chosen *s); /* CLI_OK, or the error is reported */
 	void (*flow)(struct output *o, struct chosen *s, struct flow *f); /* a request is over */
 	void (*look)(struct output *o, struct chosen *s, int64_t now_ms); /* what is due */
@@ -132,6 +133,7 @@ struct output_scripts {
 };
 
 struct output {
+	struct co_json json_state; /* first: its handlers are given this */
 	/* what is asked for */
 	const char *path; /* -o; NULL: the standard output */
 	bool json;	  /* no text */
@@ -152,7 +154,6 @@ struct output {
 	bool printed;  /* something else than spaces */
 	int write_error; /* errno of the first failed write; 0: none */
 	/* of the file each */
-	struct co_json json_state;
 	struct error_limit errors;
 	struct stacks *stacks;	   /* NULL: none are wanted */
 	struct requests *requests; /* likewise */

@@ -5,6 +5,7 @@
  */
 #include "output.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "by_stack.h"
@@ -145,6 +146,24 @@ static bool is_open(const struct output *o, unsigned i)
 					  ((all[i]->traits & OF_REQUESTS) && o->requests != NULL));
 }
 
+static int open_one(struct output *o, const struct sink *sink, struct chosen *s)
+{
+	if (sink->write != NULL && result_file_open(o, sink, s) != CLI_OK)
+		return CLI_ERROR;
+	if (sink->state_size == 0)
+		return CLI_OK;
+	s->state = calloc(1, sink->state_size);
+	if (s->state == NULL) {
+		cli_say("out of memory");
+		return CLI_ERROR;
+	}
+	if (sink->open == NULL || sink->open(o, s) == CLI_OK)
+		return CLI_OK;
+	free(s->state);
+	s->state = NULL;
+	return CLI_ERROR;
+}
+
 int output_open(struct output *o, const struct output_scripts *of, const char **clauses)
 {
 	int status = CLI_OK;
@@ -155,12 +174,9 @@ int output_open(struct output *o, const struct output_scripts *of, const char **
 		status = by_stack_open(o, of);
 	if (status == CLI_OK && output_first(o, OF_REQUESTS) != NULL)
 		status = requests_open(o, of, clauses);
-	for (unsigned i = 0; i < OUTPUTS && status == CLI_OK; i++) {
-		if (is_open(o, i) && all[i]->write != NULL)
-			status = result_file_open(o, all[i], &o->chosen[i]);
-		if (status == CLI_OK && is_open(o, i) && all[i]->open != NULL)
-			status = all[i]->open(o, &o->chosen[i]);
-	}
+	for (unsigned i = 0; i < OUTPUTS && status == CLI_OK; i++)
+		if (is_open(o, i))
+			status = open_one(o, all[i], &o->chosen[i]);
 	return status;
 }
 
@@ -180,21 +196,25 @@ void output_look(struct output *o, int64_t now_ms)
 			all[i]->look(o, &o->chosen[i], now_ms);
 }
 
+static int close_one(struct output *o, const struct sink *sink, struct chosen *s, int status)
+{
+	if (result_file_close(o, sink, s) != CLI_OK)
+		status = CLI_ERROR;
+	if (s->state != NULL && sink->close(o, s) != CLI_OK && status == CLI_OK)
+		status = CLI_ERROR;
+	free(s->state);
+	s->state = NULL;
+	return status;
+}
+
 int output_finish(struct output *o, int status)
 {
 	if (o->stacks != NULL && by_stack_finish(o) != CLI_OK)
 		status = CLI_ERROR;
 	if (o->requests != NULL)
 		requests_finish(o);
-	for (unsigned i = 0; i < OUTPUTS; i++) {
-		if (!is_open(o, i))
-			continue;
-		if (result_file_close(o, all[i], &o->chosen[i]) != CLI_OK)
-			status = CLI_ERROR;
-		if (all[i]->close != NULL && all[i]->close(o, &o->chosen[i]) != CLI_OK &&
-			status == CLI_OK)
-			status = CLI_ERROR;
-	}
+	for (unsigned i = 0; i < OUTPUTS; i++)
+		status = close_one(o, all[i], &o->chosen[i], status);
 	if (o->requests != NULL && o->gathers)
 		requests_tell(o, status);
 	by_stack_free(o);

@@ -14,7 +14,6 @@
 #include "json_write.h"
 #include "output.h"
 #include "requests.h"
-#include "slowest.h"
 
 enum { MAX_KEPT = 1000 };
 
@@ -319,24 +318,10 @@ static bool put_trace(
 
 /* ---- the output --------------------------------------------------------------------------- */
 
-static int open_kept(struct output *o, struct chosen *s)
-{
-	struct slowest *kept = calloc(1, sizeof(*kept));
-
-	(void)o;
-	s->state = kept;
-	if (kept == NULL) {
-		cli_say("out of memory");
-		return CLI_ERROR;
-	}
-	kept->max = MAX_KEPT;
-	return CLI_OK;
-}
-
 static void take(struct output *o, struct chosen *s, struct flow *f)
 {
 	(void)o;
-	slowest_add(s->state, f);
+	slowest_add(s->state, f, MAX_KEPT);
 }
 
 static bool write_kept(const struct output *o, const struct chosen *s, const char *title, FILE *f)
@@ -352,9 +337,7 @@ static bool write_kept(const struct output *o, const struct chosen *s, const cha
 static int close_kept(struct output *o, struct chosen *s)
 {
 	(void)o;
-	if (s->state != NULL)
-		slowest_clear(s->state);
-	free(s->state);
+	slowest_clear(s->state);
 	return CLI_OK;
 }
 
@@ -363,7 +346,7 @@ const struct sink perfetto_output = {
 	.value = " F",
 	.about = "write followed requests as a Chrome trace, for Perfetto",
 	.traits = OF_REQUESTS,
-	.open = open_kept,
+	.state_size = sizeof(struct slowest),
 	.flow = take,
 	.write = write_kept,
 	.close = close_kept,

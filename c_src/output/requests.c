@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "flow_events.h"
 #include "flow_model.h"
 #include "output.h"
 

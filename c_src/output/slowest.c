@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "slowest.h"
+#include "flow_model.h"
 
 #include <stdlib.h>
 
 #include "array.h"
-#include "flow_model.h"
 
 static uint64_t elapsed(const struct flow *f)
 {
@@ -13,11 +12,11 @@ static uint64_t elapsed(const struct flow *f)
 
 /* The place for it: of the fastest, where there is no room. NULL: it is as fast as that, or faster.
  */
-static struct flow **place(struct slowest *s, const struct flow *f)
+static struct flow **place(struct slowest *s, const struct flow *f, size_t most)
 {
 	size_t least = 0;
 
-	if (s->n < s->max && ARRAY_ROOM(s->v, s->n)) {
+	if (s->n < most && ARRAY_ROOM(s->v, s->n)) {
 		s->v[s->n] = NULL;
 		return &s->v[s->n++];
 	}
@@ -28,9 +27,9 @@ static struct flow **place(struct slowest *s, const struct flow *f)
 	return s->n > 0 && elapsed(f) > elapsed(s->v[least]) ? &s->v[least] : NULL;
 }
 
-void slowest_add(struct slowest *s, struct flow *f)
+void slowest_add(struct slowest *s, struct flow *f, size_t most)
 {
-	struct flow **at = place(s, f);
+	struct flow **at = place(s, f, most);
 
 	if (at == NULL)
 		return;

@@ -49,7 +49,7 @@
 -define(BEAT, 100).         % ms after which a stream says the time, where several are read as one
 
 %% The version of these messages and of the arguments of start/3. It changes, here and in
-%% c_src/cli/node_start.c, with any change that the other side would not understand.
+%% c_src/client/client_start.c, with any change that the other side would not understand.
 -ifndef(PROTOCOL).
 -define(PROTOCOL, 4).
 -endif.

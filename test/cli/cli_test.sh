@@ -52,6 +52,18 @@ if [[ ${BIN:-bin} == bin ]]; then
 		"$(cd "$tmp/empty" && "$tmp/prefix/bin/erltrace" -qs own.d 2>&1 | head -n 1)"
 fi
 
+# ---- bash completion -------------------------------------------------------------------------
+
+completed() { # words of a command line, the last to be completed
+	bash -c '. tools/erltrace.bash-completion
+		COMP_WORDS=(erltrace "$@") COMP_CWORD=$#
+		_erltrace erltrace; echo "${COMPREPLY[*]}"' - "$@"
+}
+is 'completion: an option of an output' --speedscope "$(completed --speeds)"
+is 'completion: an option without its value' --live "$(completed --liv)"
+is 'completion: the file of an output' Makefile "$(completed --perfetto Makef)"
+is 'completion: no file where none is taken' '' "$(completed --otlp Makef)"
+
 # ---- little memory ---------------------------------------------------------------------------
 
 # The engine asks for a window of addresses that it may not get: it does without. (A sanitizer's
