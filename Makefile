@@ -177,7 +177,7 @@ LEFT_OUT := $(filter-out %/paths.c %/cancel.c,$(wildcard c_src/node/*.c)) $(wild
 endif
 LEFT_OUT += $(if $(WEB),c_src/cli/without_web.c c_src/post/no_poster.c, \
 	$(wildcard c_src/web/*.c c_src/serve/*.c) $(METRICS_SRC) c_src/post/post.c c_src/post/poster.c)
-CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/cli/node c_src/cli/replay c_src/client \
+CLI_SRC := $(filter-out $(LEFT_OUT),$(sort $(wildcard $(addsuffix /*.c,c_src/cli c_src/cli/* c_src/client \
 	c_src/node c_src/output c_src/post c_src/web c_src/metrics c_src/serve))))
 
 # Inside a node; beam/nif/erlang_provider.c has the list of providers that holds there. Its functions

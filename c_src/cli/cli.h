@@ -2,24 +2,32 @@
 /*
  * The erltrace command: dtrace(1)'s options and behaviour on top of liberltrace.
  *
- *   main.c            the program; execute.c: handle, scripts, then run or list
- *   args.c            the command line -> request.h: what is to be run, and where; usage, help
- *   failure.c         what has failed, in DTrace's words
- *   script.c          scripts (-n -s -P -m -f -i) compiled, and what they matched
- *   script_scan.c     scripts read, and what they use; format_match.c: texts that a format can make
- *   script_library.c  scripts that come with erltrace, by name; script_args.c: arguments by name
- *   placement.c       where scripts run: inside nodes, in the kernel, or in this process
+ *   request.c         what is to be run, and where
+ *   uses.h            what the scripts use, by which
+ *   placement.c       it is decided where they run: inside nodes, in the kernel, in this process
  *   vm_usdt.c         Erlang VMs that have USDT probes
- *   run.c             go, work, sleep; signals.c; the end
- *   list.c            -l
  *   child.c           -c and -p; entry_stop.c: a command stopped at its first instruction
- *   server_run.c      a script that a server runs
- *   snapshots.c       snapshots that nodes send
- *   nodes.h           scripts inside nodes, and the bridge to them: node/, map node/targets.h; or
- *                     without_nodes.c, where libei is missing
- *   replay/           events in files: "erltrace record" and "erltrace test"
- *   subcommands.h     these and the other programs of the same file: ../web and ../serve, or
- *                     without_web.c, where the page's libraries are missing
+ *   signals.c         ^C and the like
+ *   failure.c         what has failed, in DTrace's words
+ *   nodes.h           what node/ does; without_nodes.c: instead, where libei is missing
+ *   subcommands.h     the other programs in the same file; without_web.c: instead of ../web and ../serve,
+ *                     where the page's libraries are missing
+ *
+ * script/ has scripts (-n -s -P -m -f -i), and what can be done with them anywhere:
+ *
+ *   script.c          compiled, and what they matched
+ *   script_scan.c     read, and what they use; format_match.c: texts that a format can make
+ *   script_library.c  those that come with erltrace, by name; script_args.c: arguments by name
+ *   list.c            -l
+ *
+ * node/ runs them inside nodes; its map is targets.h. main/ is what happens, in its order:
+ *
+ *   main.c            the program; execute.c: handle, scripts, then run or list
+ *   args.c            the command line; usage, help
+ *   run.c             go, work, sleep, the end
+ *   server_run.c      the same for a server
+ *
+ * replay/ has events in files: "erltrace record" and "erltrace test".
  *
  * What becomes of results is in ../output. Of the library the command uses include/erltrace.h and the
  * reader of symbols (symbols/elf.h); of nodes ../client. This header has the state of the command:
@@ -31,12 +39,10 @@
 #include "child.h"
 #include "erltrace.h"
 #include "failure.h"
-#include "list.h"
 #include "output/output.h"
 #include "placement.h"
 #include "request.h"
-#include "script.h"
-#include "script_scan.h"
+#include "uses.h"
 
 struct cli_bridge;
 
@@ -49,7 +55,6 @@ struct cli {
 	struct cli_uses uses;
 	struct cli_placement place;
 	struct cli_failing failing;
-	struct cli_listing listing;
 	unsigned matches; /* probes, over all scripts */
 };
 

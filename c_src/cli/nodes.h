@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Erlang nodes, as the rest of the command sees them: node_*.c and bridge.c, or without_nodes.c
- * where there is no libei.
- *
+ * Erlang nodes, as the rest of the command sees them: cli/node, or without_nodes.c where there
+ * is no libei.
  */
 #ifndef CLI_NODES_H
 #define CLI_NODES_H
@@ -13,7 +12,7 @@ struct cli;
 
 int cli_node_of_command(struct cli *c);	  /* a script of the kernel waits for the node of -c */
 int cli_nodes(struct cli *c);		  /* run, compile or list there */
-bool cli_is_node(struct cli *c, int pid); /* one that can be reached */
+bool cli_is_node(const char *cookie_file, int pid); /* one that can be reached */
 int cli_bridge(struct cli *c);		  /* to nodes, for the handle */
 int cli_silence_ms(const struct cli *c);	  /* the option silence; 0: never */
 void cli_bridge_free(struct cli *c);	  /* after the handle has been closed */

@@ -192,7 +192,7 @@ bool cli_runs_in_nodes(struct cli *c)
 	if (c->req.nnodes > 0)
 		return n->erlang || !n->kernel;
 	c->place.either = !n->erlang && c->req.mode == MODE_LIST && !n->kernel &&
-			  !n->process_probes && cli_is_vm(c);
+			  !n->process_probes && cli_is_vm(&c->procs);
 	return n->erlang || c->place.either;
 }
 

@@ -4,10 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "array.h"
-#include "script_library.h"
 
 bool cli_add_setting(struct cli_request *r, char flag, const char *name, const char *value)
 {
@@ -22,19 +20,6 @@ bool cli_add_setting(struct cli_request *r, char flag, const char *name, const c
 		s.value = strchr(name, '=') + 1;
 	}
 	r->settings[r->nsettings++] = s;
-	return true;
-}
-
-bool cli_add_script(struct cli_request *r, char flag, const char *arg)
-{
-	char *found = flag == 's' && access(arg, F_OK) != 0 ? cli_library_find(arg) : NULL;
-
-	if (!ARRAY_ROOM(r->scripts, (size_t)r->nscripts)) {
-		free(found);
-		return false;
-	}
-	r->scripts[r->nscripts++] = (struct cli_script){
-		.flag = flag, .arg = found != NULL ? found : arg, .found = found};
 	return true;
 }
 
@@ -65,13 +50,22 @@ const char *cli_keep(struct cli_request *r, const char *text)
 	return r->texts[r->ntexts++] = copy;
 }
 
+static void free_script(struct cli_script *s)
+{
+	for (int i = 0; i < s->ndescs; i++)
+		free(s->descs[i].text);
+	free(s->descs);
+	free(s->text);
+	free(s->found);
+}
+
 void cli_request_free(struct cli_request *r)
 {
 	for (int i = 0; i < r->nsettings; i++)
 		free(r->settings[i].name);
 	free(r->settings);
 	for (int i = 0; i < r->nscripts; i++)
-		cli_script_free(&r->scripts[i]);
+		free_script(&r->scripts[i]);
 	free(r->scripts);
 	free(r->headers);
 	free(r->args);

@@ -40,15 +40,15 @@ static bool has_probes(int pid)
 	return found;
 }
 
-bool cli_is_vm(const struct cli *c)
+bool cli_is_vm(const struct cli_procs *procs)
 {
 	char path[64], exe[4096];
 	const char *name;
 	ssize_t n;
 
-	if (c->procs.n == 0 || c->procs.v[0].command != NULL)
+	if (procs->n == 0 || procs->v[0].command != NULL)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->procs.v[0].pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)procs->v[0].pid);
 	n = readlink(path, exe, sizeof(exe) - 1);
 	exe[n > 0 ? n : 0] = '\0';
 	name = strrchr(exe, '/');
@@ -59,5 +59,5 @@ bool cli_is_usdt_vm(struct cli *c, int pid)
 {
 	if (pid == 0 && c->procs.n > 0 && c->procs.v[0].command == NULL)
 		pid = (int)c->procs.v[0].pid;
-	return pid != 0 && has_probes(pid) && !cli_is_node(c, pid);
+	return pid != 0 && has_probes(pid) && !cli_is_node(c->req.cookie_file, pid);
 }

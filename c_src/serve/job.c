@@ -15,7 +15,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cli/server_run.h"
+#include "cli/main/server_run.h"
 #include "client/worker.h"
 #include "members.h"
 #include "saved.h"

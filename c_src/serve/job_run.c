@@ -14,7 +14,7 @@
 
 #include "alerts.h"
 #include "array.h"
-#include "cli/server_run.h"
+#include "cli/main/server_run.h"
 #include "client/worker.h"
 #include "error.h"
 #include "members.h"

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/server_run.h"
+#include "cli/main/server_run.h"
 #include "client/worker.h"
 #include "job.h"
 #include "own_metrics.h"

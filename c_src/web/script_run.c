@@ -16,7 +16,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cli/server_run.h"
+#include "cli/main/server_run.h"
 #include "client/worker.h"
 #include "node_names.h"
 #include "pack.h"

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/server_run.h"
+#include "cli/main/server_run.h"
 #include "client/worker.h"
 #include "node/paths.h"
 #include "arguments.h"

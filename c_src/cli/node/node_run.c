@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/list.h"
+#include "cli/script/script.h"
 #include "cli/signals.h"
 #include "client/worker.h"
 #include "json_write.h"
@@ -226,7 +226,7 @@ static void on_unmatched(struct client *cl, struct target *t, const ei_x_buff *x
 static void on_rows(struct client *cl, struct target *t, const ei_x_buff *x, int at)
 {
 	struct nodes *ns = nodes_of(cl);
-	ns->listed |= client_get_rows(x, at, cli_list_probe, ns->c);
+	ns->listed |= client_get_rows(x, at, cli_list_probe, &ns->listing);
 	output_flush(&ns->c->out);
 	client_tell(t, "more");
 }
@@ -466,10 +466,11 @@ static void run(struct nodes *ns)
 
 static void list(struct nodes *ns)
 {
-	cli_list_head(ns->c);
+	ns->listing.c = ns->c;
+	cli_list_head(&ns->listing);
 	while (!client_all_done(&ns->client, NULL) && !cli_ended(ns->c))
 		client_receive(&ns->client, 1000);
-	cli_list_end(ns->c);
+	cli_list_end(&ns->listing);
 	if (ns->zero.tag[0] == '\0' || ns->listed)
 		ns->exit_code = -1; /* one node need not have what another has */
 	else

@@ -13,7 +13,9 @@
 
 #include "cli/nodes.h"
 #include "cli/placement.h"
-#include "cli/script_library.h"
+#include "cli/script/script.h"
+#include "cli/script/script_library.h"
+#include "cli/script/script_scan.h"
 #include "cli/vm_usdt.h"
 #include "client/worker.h"
 #include "file.h"
@@ -72,7 +74,7 @@ static int not_found(struct nodes *ns)
 	const struct cli *c = ns->c;
 	struct et_error told = {.tag = ""};
 
-	if (c->req.nnodes > 0 || c->procs.n == 0 || !cli_is_vm(c))
+	if (c->req.nnodes > 0 || c->procs.n == 0 || !cli_is_vm(&c->procs))
 		return cli_fail(ns->c, &ns->error, "%s", ns->doing);
 	et_err_as(&told, &ns->error,
 		"%s. What needs no answer from the node works as root: erltrace -p %d -s cpu, or "
@@ -127,9 +129,9 @@ int cli_node_of_command(struct cli *c)
 	return status;
 }
 
-bool cli_is_node(struct cli *c, int pid)
+bool cli_is_node(const char *cookie_file, int pid)
 {
-	return client_is_node(c->req.cookie_file, pid);
+	return client_is_node(cookie_file, pid);
 }
 
 /* ---- the request ------------------------------------------------------------------------ */
@@ -378,7 +380,7 @@ int cli_nodes(struct cli *c)
 	int status;
 
 	if (c->req.mode != MODE_LIST && c->req.nscripts == 0)
-		return cli_no_probes(c);
+		return cli_no_probes(&c->req);
 	if ((status = cli_permitted(c)) != CLI_OK)
 		return status;
 	ns.matched = malloc((size_t)(c->req.nscripts + 1) * sizeof(*ns.matched));

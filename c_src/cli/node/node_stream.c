@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/format_match.h"
+#include "cli/script/format_match.h"
 #include "node_system.h"
 #include "output/requests.h"
 

@@ -4,7 +4,7 @@
 #define CLI_TARGETS_H
 
 #include "cli/cli.h"
-
+#include "cli/script/list.h"
 #include "client/client.h"
 
 enum { NODES_PIDS = 64 };
@@ -26,6 +26,7 @@ struct nodes {
 	long *matched;	       /* by script, over all nodes; -1: not known */
 	erltrace_error_t zero; /* a node where nothing matched */
 	int zero_script;
+	struct cli_listing listing; /* -l */
 	bool listed;   /* a probe, of any node */
 	int exit_code; /* of exit(); -1: none */
 	int status;

@@ -16,9 +16,11 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/execute.h"
+#include "cli/main/args.h"
+#include "cli/main/execute.h"
+#include "cli/script/script.h"
+#include "cli/script/script_scan.h"
 #include "cli/subcommands.h"
 #include "json_read.h"
 #include "json_write.h"

@@ -20,7 +20,7 @@
 
 #include "array.h"
 #include "cli/cli.h"
-#include "cli/script_library.h"
+#include "cli/script/script_library.h"
 #include "cli/subcommands.h"
 #include "file.h"
 #include "output/escape.h"

@@ -4,16 +4,16 @@
  * processes of -c and -p have ended, or nobody reads any more. Each of these stops tracing;
  * work goes on until everything is read out, END has run and the aggregations are printed.
  */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "cli/signals.h"
 #include "client/worker.h"
 #include "run.h"
-#include "signals.h"
 
 static bool is_left(const struct cli *c)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: one of its subcommands, or the scripts of the command line (execute.c). */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "args.h"
+#include "cli/subcommands.h"
 #include "execute.h"
-#include "subcommands.h"
 
 /*
  * What was closed before we began is not to be a socket or a file of ours: what is printed would go

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/request.h"
 #include "output/message.h"
 #include "period.h"
-#include "request.h"
 #include "script_library.h"
 
 #define MAX_PLACES 9

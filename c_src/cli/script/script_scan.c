@@ -3,15 +3,16 @@
  * The scripts are read once, and the library reports what they use (erltrace_scan()). That decides
  * where they run (placement.c), and what a node may ask the command to do for them.
  */
-#include "cli.h"
+#include "script_scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
+#include "cli/cli.h"
 #include "file.h"
 #include "period.h"
-#include "placement.h"
+#include "script.h"
 
 enum { MAX_TEXT = 16 << 20 }; /* of a script: the limit of the compiler too */
 

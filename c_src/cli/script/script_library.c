@@ -7,7 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "cli.h"
+#include "script_library.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,8 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/request.h"
 #include "node/paths.h"
-#include "script_library.h"
+#include "output/output.h"
 
 #define WIDTH 80 /* of the list */
 
@@ -83,13 +84,13 @@ void cli_library_hint(const char *name, char *text, size_t size)
 }
 
 /* A name without -s is the script's, mostly. */
-int cli_no_probes(const struct cli *c)
+int cli_no_probes(const struct cli_request *r)
 {
-	char *path = c->req.nargs > 0 ? cli_library_find(c->req.args[0]) : NULL;
+	char *path = r->nargs > 0 ? cli_library_find(r->args[0]) : NULL;
 
 	if (path != NULL)
 		cli_say("no probes specified: to run the script of that name, use -s %s",
-			c->req.args[0]);
+			r->args[0]);
 	else
 		cli_say("no probes specified: -n 'CLAUSE' or -s SCRIPT says which (--scripts lists "
 			"scripts, --help more)");
@@ -121,7 +122,7 @@ char *cli_head_start(FILE *f, char *buf, size_t size)
 	return NULL;
 }
 
-static int show_head(struct cli *c, const char *name)
+static int show_head(struct output *o, const char *name)
 {
 	char *path = cli_library_find(name), buf[512], hint[256];
 	FILE *f = path != NULL ? fopen(path, "re") : NULL;
@@ -135,14 +136,14 @@ static int show_head(struct cli *c, const char *name)
 	}
 	for (char *p = cli_head_start(f, buf, sizeof(buf)); p != NULL;
 		p = cli_head_line(f, buf, sizeof(buf)))
-		output_printf(&c->out, "%s\n", p);
+		output_printf(o, "%s\n", p);
 	fclose(f);
 	free(path);
 	return CLI_OK;
 }
 
 /* Words that do not fit go to the next line, below the first ones. */
-static void put_words(struct cli *c, char *text, int indent)
+static void put_words(struct output *o, char *text, int indent)
 {
 	char *save = NULL;
 	int at = indent;
@@ -151,13 +152,13 @@ static void put_words(struct cli *c, char *text, int indent)
 		int len = (int)strlen(w);
 
 		if (at > indent && at + 1 + len > WIDTH) {
-			output_printf(&c->out, "\n%*s", indent, "");
+			output_printf(o, "\n%*s", indent, "");
 			at = indent;
 		}
 		at += (at > indent) + len;
-		output_printf(&c->out, "%s%s", at > indent + len ? " " : "", w);
+		output_printf(o, "%s%s", at > indent + len ? " " : "", w);
 	}
-	output_printf(&c->out, "\n");
+	output_printf(o, "\n");
 }
 
 /* What it says first: up to a full stop, or the end of the paragraph. */
@@ -182,7 +183,7 @@ static void first_sentence(FILE *f, char *text, size_t size)
 		text[len - 1] = '\0';
 }
 
-static void list_one(struct cli *c, const char *dir, const char *file)
+static void list_one(struct output *o, const char *dir, const char *file)
 {
 	char path[PATH_MAX], text[1024];
 	int len = (int)strlen(file) - 2;
@@ -197,8 +198,8 @@ static void list_one(struct cli *c, const char *dir, const char *file)
 	first_sentence(f, text, sizeof(text));
 	fclose(f);
 	about = strstr(text, ".d: ");
-	output_printf(&c->out, "%-11.*s ", len, file);
-	put_words(c, about != NULL ? about + 4 : text, 12);
+	output_printf(o, "%-11.*s ", len, file);
+	put_words(o, about != NULL ? about + 4 : text, 12);
 }
 
 /* doc/guide.md has the same, with more of the command line. */
@@ -222,39 +223,39 @@ static const struct {
 	{"timers are late", "late over=20ms for=10s"},
 };
 
-static void list_symptoms(struct cli *c)
+static void list_symptoms(struct output *o)
 {
-	output_printf(&c->out, "%-32s erltrace -N NODE -qs ...\n", "What is wrong?");
+	output_printf(o, "%-32s erltrace -N NODE -qs ...\n", "What is wrong?");
 	for (size_t i = 0; i < sizeof(symptoms) / sizeof(symptoms[0]); i++)
-		output_printf(&c->out, "  %-30s %s\n", symptoms[i].symptom, symptoms[i].command);
-	output_printf(&c->out, "\n");
+		output_printf(o, "  %-30s %s\n", symptoms[i].symptom, symptoms[i].command);
+	output_printf(o, "\n");
 }
 
-int cli_library(struct cli *c)
+int cli_library(const struct cli_request *r, struct output *o)
 {
 	struct dirent **all;
 	char dir[PATH_MAX];
 	int n, status = CLI_OK;
 
-	for (int i = 0; i < c->req.nargs; i++) {
+	for (int i = 0; i < r->nargs; i++) {
 		if (i > 0)
-			output_printf(&c->out, "\n");
-		if (show_head(c, c->req.args[i]) != CLI_OK)
+			output_printf(o, "\n");
+		if (show_head(o, r->args[i]) != CLI_OK)
 			status = CLI_ERROR;
 	}
-	if (c->req.nargs > 0)
+	if (r->nargs > 0)
 		return status;
 	if (!paths_find(&paths_scripts, dir) || (n = scandir(dir, &all, is_script, alphasort)) < 0) {
 		cli_say("the library of scripts is not where erltrace was installed");
 		return CLI_ERROR;
 	}
-	list_symptoms(c);
+	list_symptoms(o);
 	for (int i = 0; i < n; i++) {
-		list_one(c, dir, all[i]->d_name);
+		list_one(o, dir, all[i]->d_name);
 		free(all[i]);
 	}
 	free(all);
-	output_printf(&c->out,
+	output_printf(o,
 		"\nerltrace -N NODE -qs NAME [arguments] runs one; --scripts NAME says which\n"
 		"arguments it takes and what it costs. ^C ends it.\n");
 	return CLI_OK;

@@ -12,13 +12,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "cli/cli.h"
+#include "cli/script/script.h"
+#include "cli/script/script_args.h"
 #include "client/worker.h"
 #include "execute.h"
 #include "node/cancel.h"
 #include "options.h"
-#include "request.h"
-#include "script_args.h"
 #include "shell.h"
 
 /* The run, and what it borrows. */

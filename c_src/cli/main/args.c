@@ -4,7 +4,7 @@
  * option and no option's argument is $1, $2 ...; every option holds for all scripts wherever it
  * stands; scripts are compiled in the order given. After "--" everything is a script argument.
  */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -14,9 +14,9 @@
 
 #include "args.h"
 #include "array.h"
-#include "request.h"
-#include "script_args.h"
-#include "script_library.h"
+#include "cli/script/script.h"
+#include "cli/script/script_args.h"
+#include "cli/script/script_library.h"
 
 enum {
 	OPT_HELP = 256,

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the scripts use, as the parser reports it, before they are compiled. */
-#ifndef CLI_SCRIPT_SCAN_H
-#define CLI_SCRIPT_SCAN_H
+/* What the scripts use, as the parser reports it before they are compiled: script/script_scan.c. */
+#ifndef CLI_USES_H
+#define CLI_USES_H
 
 #include <stdbool.h>
-
-struct cli;
-struct cli_script;
 
 struct stack_agg; /* output/output.h */
 
@@ -33,10 +30,5 @@ struct cli_uses {
 	char **commands, **paths; /* formats of system() and of freopen() */
 	int ncommands, npaths;
 };
-
-void cli_scan(struct cli *c); /* reads all scripts, and fills them and c->uses */
-void cli_uses_free(struct cli_uses *uses);
-/* A script as a node is sent it, descriptions whole. NULL: out of memory. The caller frees. */
-char *cli_script_whole(const struct cli_script *s);
 
 #endif

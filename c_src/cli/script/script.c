@@ -3,13 +3,14 @@
  * The scripts of the command line: clauses given by -n -P -m -f -i, files given by -s. Each is
  * compiled in its turn, and what it matched is told.
  */
-#include "cli.h"
+#include "script.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "array.h"
+#include "cli/cli.h"
 #include "list.h"
 #include "script_library.h"
 
@@ -86,13 +87,18 @@ int cli_script_length(const struct cli_script *s)
 	return s->flag == 's' ? (int)strlen(s->arg) : (int)s->body;
 }
 
-void cli_script_free(struct cli_script *s)
+/* The request has what there is to run. A script of the library is found by its name. */
+bool cli_add_script(struct cli_request *r, char flag, const char *arg)
 {
-	for (int i = 0; i < s->ndescs; i++)
-		free(s->descs[i].text);
-	free(s->descs);
-	free(s->text);
-	free(s->found);
+	char *found = flag == 's' && access(arg, F_OK) != 0 ? cli_library_find(arg) : NULL;
+
+	if (!ARRAY_ROOM(r->scripts, (size_t)r->nscripts)) {
+		free(found);
+		return false;
+	}
+	r->scripts[r->nscripts++] = (struct cli_script){
+		.flag = flag, .arg = found != NULL ? found : arg, .found = found};
+	return true;
 }
 
 /* ---- -v --------------------------------------------------------------------------------- */
@@ -108,7 +114,7 @@ static int on_matched(void *arg, const erltrace_probe_info_t *p)
 }
 
 struct described {
-	struct cli *c;
+	struct output *o;
 	const char *text; /* as written */
 };
 
@@ -118,11 +124,10 @@ static int on_described(void *arg, const erltrace_probe_info_t *p)
 	const struct described *d = arg;
 
 	if (strpbrk(d->text, "*?[") != NULL)
-		output_printf(&d->c->out, "%s\n", d->text);
+		output_printf(d->o, "%s\n", d->text);
 	else
-		output_printf(
-			&d->c->out, "%s:%s:%s:%s\n", p->provider, p->module, p->function, p->name);
-	cli_list_details(d->c, p);
+		output_printf(d->o, "%s:%s:%s:%s\n", p->provider, p->module, p->function, p->name);
+	cli_list_details(d->o, p);
 	return 1;
 }
 
@@ -133,11 +138,11 @@ static void tell_program(struct cli *c, const char *kind, int len, const struct 
 
 	et_attr_parse(s->info.stability, &uses);
 	output_printf(&c->out, "\nStability attributes for %s %.*s:\n", kind, len, s->arg);
-	cli_put_attr(c, "Minimum Probe Description", &s->least);
-	cli_put_attr(c, "Minimum Statement", &uses);
+	cli_put_attr(&c->out, "Minimum Probe Description", &s->least);
+	cli_put_attr(&c->out, "Minimum Statement", &uses);
 	output_printf(&c->out, "\n");
 	for (int i = 0; c->req.compile_only && i < s->ndescs; i++) {
-		struct described d = {c, s->descs[i].text};
+		struct described d = {&c->out, s->descs[i].text};
 
 		erltrace_probes(c->h, d.text, on_described, &d, NULL);
 	}

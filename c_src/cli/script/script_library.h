@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct cli;
+struct cli_request;
+struct output;
 
 char *cli_library_find(const char *name); /* its file; NULL: there is none. The caller frees. */
 /* Adds to the text of an error which script may have been meant. */
@@ -14,7 +15,7 @@ void cli_library_hint(const char *name, char *text, size_t size);
 /* The head of a script, line by line, without the comment's stars; NULL: it is over. */
 char *cli_head_start(FILE *f, char *buf, size_t size);
 char *cli_head_line(FILE *f, char *buf, size_t size);
-int cli_library(struct cli *c);		/* --scripts */
-int cli_no_probes(const struct cli *c); /* says so; CLI_ERROR */
+int cli_library(const struct cli_request *r, struct output *o); /* --scripts */
+int cli_no_probes(const struct cli_request *r); /* says so; CLI_ERROR */
 
 #endif

@@ -4,19 +4,21 @@
  * -c and -p (for $target), the scripts; then -e ends, -l lists, or the scripts run. Every way out
  * goes through cli_execute(), so that the output is flushed and the handle closed once.
  */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
-#include "entry_stop.h"
+#include "cli/entry_stop.h"
+#include "cli/nodes.h"
+#include "cli/placement.h"
+#include "cli/script/list.h"
+#include "cli/script/script.h"
+#include "cli/script/script_library.h"
+#include "cli/script/script_scan.h"
 #include "execute.h"
-#include "list.h"
-#include "nodes.h"
-#include "placement.h"
 #include "run.h"
-#include "script_library.h"
 
 static int settings(struct cli *c)
 {
@@ -100,7 +102,7 @@ static int with_handle(struct cli *c)
 	if (c->req.mode == MODE_LIST)
 		return cli_list(c);
 	if (c->req.nscripts == 0)
-		return cli_no_probes(c);
+		return cli_no_probes(&c->req);
 	status = cli_scripts(c);
 	if (status != CLI_OK || c->req.compile_only)
 		return status;
@@ -123,7 +125,7 @@ int cli_execute(struct cli *c)
 	if (c->req.mode == MODE_HELP) {
 		cli_help(c->out.f);
 	} else if (c->req.mode == MODE_SCRIPTS) {
-		status = cli_library(c);
+		status = cli_library(&c->req, &c->out);
 	} else if (c->req.mode == MODE_VERSION) {
 		output_printf(&c->out, "erltrace %s\n", erltrace_version());
 	} else {
