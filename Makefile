@@ -380,8 +380,8 @@ $(FUZZERS): $(SAN)/%: $(SAN)/%.o $(SAN)/liberltrace.a
 	$(call link,$(CLANG) $(SANITIZE) -fsanitize=fuzzer -pthread)
 
 $(BUILD)/test/web/auth_test $(SAN)/test/web/auth_test: TEST_LIB := $(WEB_LIB)
-$(BUILD)/test/c/metrics_test: $(METRICS_SRC:%.c=$(BUILD)/%.o)
-$(SAN)/test/c/metrics_test: $(METRICS_SRC:%.c=$(SAN)/%.o)
+$(BUILD)/test/c/metrics_test: $(METRICS_SRC:%.c=$(BUILD)/%.o) $(BUILD)/c_src/json_write.o
+$(SAN)/test/c/metrics_test: $(METRICS_SRC:%.c=$(SAN)/%.o) $(SAN)/c_src/json_write.o
 
 # The sanitizer has its own allocator: that of the test comes before it.
 $(SAN)/test/c/alloc_test: TEST_LIB := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc \

@@ -19,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "entry_stop.h"
 #include "output/message.h"
 #include "proc_file.h"
 

@@ -33,4 +33,8 @@ int cli_procs_failed(struct cli_procs *all); /* CLI_ERROR: a command could not b
 void cli_procs_end(struct cli_procs *all); /* ends what -c started and still runs */
 void cli_procs_kill(const struct cli_procs *all); /* the same, without waiting; async-signal-safe */
 
+/* entry_stop.c: commands of -c, executed, with their libraries loaded, stopped before anything else */
+int cli_procs_stop_at_entry(struct cli_procs *all);
+void cli_procs_continue(struct cli_procs *all);
+
 #endif

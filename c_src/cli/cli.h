@@ -3,7 +3,7 @@
  * The erltrace command: dtrace(1)'s options and behaviour on top of liberltrace.
  *
  *   request.c         what is to be run, and where
- *   uses.h            what the scripts use, by which
+ *   script_uses.h     what the scripts use, by which
  *   placement.c       it is decided where they run: inside nodes, in the kernel, in this process
  *   vm_usdt.c         Erlang VMs that have USDT probes
  *   child.c           -c and -p; entry_stop.c: a command stopped at its first instruction
@@ -42,7 +42,7 @@
 #include "output/output.h"
 #include "placement.h"
 #include "request.h"
-#include "uses.h"
+#include "script_uses.h"
 
 struct cli_bridge;
 

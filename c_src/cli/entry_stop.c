@@ -19,7 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "entry_stop.h"
 #include "output/message.h"
 
 #ifdef __x86_64__

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "json_write.h"
 #include "labels.h"
 #include "totals.h"
-#include "utf8.h"
 
 static uint64_t wall_ns(void)
 {
@@ -24,31 +24,10 @@ static uint64_t wall_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static void put_string(FILE *f, const char *text)
-{
-	static const char escapes[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-	size_t len = strlen(text), n;
-	const char *c, *e;
-
-	fputc('"', f);
-	for (size_t i = 0; i < len;) {
-		i += utf8_clean(text + i, len - i, &c, &n);
-		for (e = escapes; *e != '\0' && *e != *c;)
-			e += 2;
-		if (*e != '\0')
-			fprintf(f, "\\%c", e[1]);
-		else if ((unsigned char)*c < ' ')
-			fprintf(f, "\\u%04X", (unsigned)*c);
-		else
-			fwrite(c, 1, n, f);
-	}
-	fputc('"', f);
-}
-
 static void put_member(FILE *f, const char *name, const char *text)
 {
 	fprintf(f, "\"%s\":", name);
-	put_string(f, text);
+	jw_fstring(f, text);
 }
 
 static void put_real(FILE *f, double v)

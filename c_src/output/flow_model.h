@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that scripts follow, put together from the events of their flows (doc/probes.md), and
- * shown:
- *
- *   requests.c     the clauses that are added to scripts; who takes flows
- *   flow_events.c  events as nodes send them
- *   flow_model.c   events are added to flows; what is known when one has ended
- *   slowest.c      the slowest of many
- *   follow.c       --follow, and flow_tree.c: a flow as text
- *   flow_json.c    --flows: as a line of --json, for the page
- *   perfetto.c     --perfetto: many of them as a file for Perfetto
- *   otlp_spans.c   --otlp: as spans, posted to a collector of OpenTelemetry
+ * Requests that scripts follow, put together from the events of their flows (doc/probes.md).
  *
  * A flow is a list of hops: messages and spawns, and first its beginning. A hop leads to a visit:
  * from when the process takes the message to the last message or spawn that it sends before it
  * takes another. The cause of a hop is the hop by which its sender had come: so the hops from the
  * beginning to any other, and the visits between them, fill the time between the two. Those to the
  * end of the last visit are the critical path.
- *
  */
 #ifndef OUTPUT_FLOW_MODEL_H
 #define OUTPUT_FLOW_MODEL_H

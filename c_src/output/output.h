@@ -20,10 +20,10 @@
  *
  *   folded.c, speedscope.c, pprof.c
  *
- * And others requests that are followed (flow_model.h), which requests.c collects:
+ * And others requests that are followed (flow_model.h), which requests.c collects of events that
+ * flow_events.c reads:
  *
- *   follow.c, flow_json.c, perfetto.c, otlp_spans.c
- *
+ *   follow.c (with flow_tree.c), flow_json.c, perfetto.c, otlp_spans.c
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H

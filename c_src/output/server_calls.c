@@ -25,10 +25,14 @@ static bool enter(struct output *o)
 	return false;
 }
 
-static void leave(struct output *o)
-{
-	pthread_mutex_unlock(o->calls->lock);
-}
+/* One of the calls: call(arg, ...) */
+#define CALL(o, call, ...) \
+	do { \
+		if (enter(o)) { \
+			(o)->calls->call((o)->calls->arg, ##__VA_ARGS__); \
+			pthread_mutex_unlock((o)->calls->lock); \
+		} \
+	} while (0)
 
 /* To be freed; NULL: out of memory. */
 static char *clean(const char *text, size_t len)
@@ -52,10 +56,8 @@ static void printed(struct output *o, const erltrace_record_t *rec)
 {
 	char *text = clean(rec->text, rec->len);
 
-	if (text != NULL && enter(o)) {
-		o->calls->printed(o->calls->arg, text);
-		leave(o);
-	}
+	if (text != NULL)
+		CALL(o, printed, text);
 	free(text);
 }
 
@@ -63,10 +65,8 @@ void calls_alert(struct output *o, const char *name, size_t name_len, const char
 {
 	char *clean_name = clean(name, name_len), *clean_text = clean(text, len);
 
-	if (clean_name != NULL && clean_text != NULL && enter(o)) {
-		o->calls->alert(o->calls->arg, clean_name, clean_text);
-		leave(o);
-	}
+	if (clean_name != NULL && clean_text != NULL)
+		CALL(o, alert, clean_name, clean_text);
 	free(clean_name);
 	free(clean_text);
 }
@@ -77,20 +77,10 @@ static void alert(struct output *o, const erltrace_record_t *rec)
 		calls_alert(o, rec->values[0].bytes, rec->values[0].len, rec->text, rec->len);
 }
 
-static void exited(struct output *o)
-{
-	if (!enter(o))
-		return;
-	o->calls->exited(o->calls->arg);
-	leave(o);
-}
-
 static void values(struct output *o, const erltrace_record_t *rec)
 {
-	if (rec->nvalues == 0 || co_json_is_silent(rec->action) || !enter(o))
-		return;
-	o->calls->values(o->calls->arg, rec->values, rec->nvalues);
-	leave(o);
+	if (rec->nvalues > 0 && !co_json_is_silent(rec->action))
+		CALL(o, values, rec->values, rec->nvalues);
 }
 
 static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_record_t *rec)
@@ -101,7 +91,7 @@ static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_recor
 	else if (strcmp(rec->action, "alert") == 0)
 		alert(arg, rec);
 	else if (strcmp(rec->action, "exit") == 0)
-		exited(arg);
+		CALL((struct output *)arg, exited);
 	else if (strcmp(rec->action, "snapshot") != 0)
 		values(arg, rec);
 	return 0;
@@ -109,23 +99,13 @@ static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_recor
 
 static int on_drop(void *arg, const erltrace_drop_t *d)
 {
-	struct output *o = arg;
-
-	if (enter(o)) {
-		o->calls->drop(o->calls->arg, d);
-		leave(o);
-	}
+	CALL((struct output *)arg, drop, d);
 	return 0;
 }
 
 static int on_fault(void *arg, const erltrace_fault_t *f)
 {
-	struct output *o = arg;
-
-	if (enter(o)) {
-		o->calls->fault(o->calls->arg, f);
-		leave(o);
-	}
+	CALL((struct output *)arg, fault, f);
 	return 0;
 }
 
@@ -174,10 +154,7 @@ static int on_shapes(void *arg, const erltrace_shape_t *shapes, unsigned n)
 {
 	const struct changes *to = arg;
 
-	if (enter(to->o)) {
-		to->o->calls->shapes(to->o->calls->arg, to->node, shapes, n);
-		leave(to->o);
-	}
+	CALL(to->o, shapes, to->node, shapes, n);
 	return 0;
 }
 
@@ -186,10 +163,7 @@ static int on_tick(void *arg, const erltrace_tick_t *tick)
 	struct changes *to = arg;
 
 	to->any = true;
-	if (enter(to->o)) {
-		to->o->calls->tick(to->o->calls->arg, to->node, tick);
-		leave(to->o);
-	}
+	CALL(to->o, tick, to->node, tick);
 	return 0;
 }
 
@@ -197,10 +171,7 @@ static int on_change(void *arg, const erltrace_agg_t *a)
 {
 	struct changes *to = arg;
 
-	if (enter(to->o)) {
-		to->o->calls->change(to->o->calls->arg, to->node, a);
-		leave(to->o);
-	}
+	CALL(to->o, change, to->node, a);
 	return ++to->keys == KEYS_MOST;
 }
 
@@ -231,10 +202,9 @@ static void failed(struct output *o, const struct failure *f)
 	char *message = clean(text, strlen(text)), *line = clean(f->line, end);
 	erltrace_error_t e = *f->err;
 
-	if (message != NULL && line != NULL && enter(o)) {
+	if (message != NULL && line != NULL) {
 		snprintf(e.text, sizeof(e.text), "%s", message);
-		o->calls->error(o->calls->arg, &e, line, f->may_come);
-		leave(o);
+		CALL(o, error, &e, line, f->may_come);
 	}
 	free(message);
 	free(line);
@@ -252,18 +222,12 @@ static void unmatched(struct output *o, const char *node, struct client_unmatche
 		free(list[i].text);
 		list[i].text = text;
 	}
-	if (!enter(o))
-		return;
-	o->calls->unmatched(o->calls->arg, list, n);
-	leave(o);
+	CALL(o, unmatched, list, n);
 }
 
 static void snapshot(struct output *o, const char *why, const char *file, const char *error)
 {
-	if (!enter(o))
-		return;
-	o->calls->snapshot(o->calls->arg, why, file, error);
-	leave(o);
+	CALL(o, snapshot, why, file, error);
 }
 
 void calls_said(struct output *o, const char *lines, size_t len)
@@ -271,10 +235,8 @@ void calls_said(struct output *o, const char *lines, size_t len)
 	char *text = clean(lines, len), *rest = text, *line;
 
 	while (rest != NULL && (line = strsep(&rest, "\n")) != NULL)
-		if (line[0] != '\0' && enter(o)) {
-			o->calls->said(o->calls->arg, line);
-			leave(o);
-		}
+		if (line[0] != '\0')
+			CALL(o, said, line);
 	free(text);
 }
 

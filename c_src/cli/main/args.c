@@ -169,31 +169,13 @@ static int cannot(const char *flag, const char *why)
 	return CLI_USAGE;
 }
 
-static _Noreturn void no_memory(void)
+/* There is no way on without memory for what is asked. */
+static void need(bool added)
 {
+	if (added)
+		return;
 	cli_say("out of memory");
 	exit(CLI_ERROR);
-}
-
-/* One more element behind n; there is no way on without it. */
-#define GROW(v, n) ((void)(ARRAY_ROOM(v, (size_t)(n)) || (no_memory(), true)))
-
-static void add_setting(struct cli *c, char flag, const char *name, const char *value)
-{
-	if (!cli_add_setting(&c->req, flag, name, value))
-		no_memory();
-}
-
-static void add_script(struct cli *c, char flag, const char *arg)
-{
-	if (!cli_add_script(&c->req, flag, arg))
-		no_memory();
-}
-
-static void add_arg(struct cli *c, const char *arg)
-{
-	if (!cli_add_arg(&c->req, arg))
-		no_memory();
 }
 
 static int add_process(struct cli *c, char flag, const char *arg)
@@ -213,7 +195,7 @@ static int add_process(struct cli *c, char flag, const char *arg)
 		}
 		p.pid = (pid_t)pid;
 	}
-	GROW(c->procs.v, c->procs.n);
+	need(ARRAY_ROOM(c->procs.v, (size_t)c->procs.n));
 	c->procs.v[c->procs.n++] = p;
 	return -1;
 }
@@ -235,12 +217,11 @@ static int choose_output(struct cli *c, unsigned i, const char *arg)
 	int status = output_choose(&c->out, i, arg, &clause);
 	const char *kept = clause != NULL ? cli_keep(&c->req, clause) : NULL;
 
-	if (clause != NULL && kept == NULL)
-		no_memory();
+	need(clause == NULL || kept != NULL);
 	free(clause);
 	if (kept != NULL) {
-		add_script(c, 'n', kept);
-		add_setting(c, 'q', "quiet", NULL);
+		need(cli_add_script(&c->req, 'n', kept));
+		need(cli_add_setting(&c->req, 'q', "quiet", NULL));
 	}
 	return status;
 }
@@ -273,12 +254,12 @@ static bool is_setting(struct cli *c, int flag, const char *arg)
 	};
 
 	if (flag == 'x') {
-		add_setting(c, 'x', arg, NULL);
+		need(cli_add_setting(&c->req, 'x', arg, NULL));
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (table[i].flag == flag) {
-			add_setting(c, (char)flag, table[i].name, arg);
+			need(cli_add_setting(&c->req, (char)flag, table[i].name, arg));
 			return true;
 		}
 	return false;
@@ -287,7 +268,7 @@ static bool is_setting(struct cli *c, int flag, const char *arg)
 static int one_option(struct cli *c, int flag, const char *arg)
 {
 	if (flag == 'I' && is_header(arg)) {
-		GROW(c->req.headers, c->req.nheaders);
+		need(ARRAY_ROOM(c->req.headers, (size_t)c->req.nheaders));
 		c->req.headers[c->req.nheaders++] = arg;
 		return -1;
 	}
@@ -317,10 +298,9 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case 'm':
 	case 'n':
 	case 'P':
-	case 's': add_script(c, (char)flag, arg); return -1;
+	case 's': need(cli_add_script(&c->req, (char)flag, arg)); return -1;
 	case 'N':
-		if (!cli_add_node(&c->req, arg))
-			no_memory();
+		need(cli_add_node(&c->req, arg));
 		return -1;
 	case 'o': c->out.path = arg; return -1;
 	case 'S': c->req.show_code = true; return -1;
@@ -331,7 +311,7 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case OPT_HELP: return set_mode(c, MODE_HELP);
 	case OPT_SCRIPTS: return set_mode(c, MODE_SCRIPTS);
 	case OPT_CLUSTER: c->req.cluster = true; return -1;
-	case OPT_SNAPSHOTS: add_setting(c, 'x', "snapshotdir", arg); return -1;
+	case OPT_SNAPSHOTS: need(cli_add_setting(&c->req, 'x', "snapshotdir", arg)); return -1;
 	case OPT_COOKIE_FILE: c->req.cookie_file = arg; return -1;
 	default: return bad_usage(); /* getopt has said why */
 	}
@@ -372,9 +352,9 @@ int cli_args(struct cli *c, int argc, char **argv)
 		}
 		if (strcmp(argv[optind - 1], "--") == 0)
 			while (optind < argc)
-				add_arg(c, argv[optind++]);
+				need(cli_add_arg(&c->req, argv[optind++]));
 		else
-			add_arg(c, argv[optind++]), c->req.nplain = c->req.nargs;
+			need(cli_add_arg(&c->req, argv[optind++])), c->req.nplain = c->req.nargs;
 	}
 	argv[0] = own;
 	if (status == -1)

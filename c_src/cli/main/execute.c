@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "args.h"
-#include "cli/entry_stop.h"
 #include "cli/nodes.h"
 #include "cli/placement.h"
 #include "cli/script/list.h"
@@ -18,7 +17,6 @@
 #include "cli/script/script_library.h"
 #include "cli/script/script_scan.h"
 #include "execute.h"
-#include "run.h"
 
 static int settings(struct cli *c)
 {

@@ -13,7 +13,7 @@
 
 #include "cli/signals.h"
 #include "client/worker.h"
-#include "run.h"
+#include "execute.h"
 
 static bool is_left(const struct cli *c)
 {

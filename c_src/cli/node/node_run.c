@@ -15,7 +15,6 @@
 #include "cli/signals.h"
 #include "client/worker.h"
 #include "json_write.h"
-#include "node_system.h"
 #include "node/agent.h"
 #include "node/decode.h"
 #include "node/etf.h"

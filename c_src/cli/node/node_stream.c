@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/script/format_match.h"
-#include "node_system.h"
 #include "output/requests.h"
 
 static _Thread_local struct nodes *running; /* handlers of JSON have a state of their own */

@@ -60,6 +60,10 @@ double node_stream_age(const struct nodes *ns, const struct target *t); /* s: of
 void node_stream_look(struct nodes *ns); /* what is due by the clock */
 int node_stream_wait(const struct nodes *ns); /* ms: so long messages are waited for */
 
+/* node_run.c: what scripts in nodes have done on this side */
+void node_system(struct nodes *ns, const char *command, size_t len); /* system() */
+void node_reopen(struct nodes *ns, const char *path, size_t len);    /* freopen() */
+
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the scripts use (cli/uses.h), before they are compiled. */
+/* What the scripts use (cli/script_uses.h), before they are compiled. */
 #ifndef CLI_SCRIPT_SCAN_H
 #define CLI_SCRIPT_SCAN_H
 

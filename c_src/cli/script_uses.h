@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the scripts use, as the parser reports it before they are compiled: script/script_scan.c. */
-#ifndef CLI_USES_H
-#define CLI_USES_H
+#ifndef CLI_SCRIPT_USES_H
+#define CLI_SCRIPT_USES_H
 
 #include <stdbool.h>
 
