@@ -5,7 +5,7 @@
  * its child and then the whole group, and a shell may send a SIGHUP of its own. SIGUSR1 takes a
  * snapshot.
  */
-#include "cli.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,8 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "client/worker.h"
-#include "signals.h"
+#include "output/output.h"
 
 static volatile sig_atomic_t interrupts, snapshots;
 static const struct cli_procs *running; /* for the second signal */
@@ -37,57 +38,57 @@ static int64_t ms_since_first(void)
 	return now - first;
 }
 
+/* The engine has threads; it is the main one that sleeps and must wake. */
+static bool is_for_main(int sig)
+{
+	if ((pid_t)syscall(SYS_gettid) == main_tid)
+		return true;
+	syscall(SYS_tgkill, getpid(), main_tid, sig);
+	return false;
+}
+
+static void die(int sig)
+{
+	if (before_death != NULL)
+		before_death();
+	cli_procs_kill(running);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
 static void on_signal(int sig)
 {
 	int saved = errno;
 
-	/* The engine has threads; it is the main one that sleeps and must wake. */
-	if ((pid_t)syscall(SYS_gettid) != main_tid) {
-		syscall(SYS_tgkill, getpid(), main_tid, sig);
-	} else if (ms_since_first() >= AT_ONCE_MS) {
-		if (before_death != NULL)
-			before_death();
-		cli_procs_kill(running);
-		signal(sig, SIG_DFL);
-		raise(sig);
-	} else {
+	if (is_for_main(sig)) {
+		if (ms_since_first() >= AT_ONCE_MS)
+			die(sig);
 		interrupts = 1;
 	}
 	errno = saved;
 }
 
-static void on_child(int sig)
+/* SIGUSR1: a snapshot. SIGCHLD only wakes. */
+static void on_other(int sig)
 {
 	int saved = errno;
 
-	if ((pid_t)syscall(SYS_gettid) != main_tid)
-		syscall(SYS_tgkill, getpid(), main_tid, sig);
-	errno = saved;
-}
-
-/* SIGUSR1: a snapshot. */
-static void on_snapshot(int sig)
-{
-	int saved = errno;
-
-	if ((pid_t)syscall(SYS_gettid) != main_tid)
-		syscall(SYS_tgkill, getpid(), main_tid, sig);
-	else
+	if (is_for_main(sig) && sig == SIGUSR1)
 		snapshots = 1;
 	errno = saved;
 }
 
-bool cli_snapshot_asked(const struct cli *c)
+bool cli_snapshot_asked(const struct output *o)
 {
 	bool asked = snapshots != 0;
 
-	if (c->out.worker != NULL)
-		return worker_snapshot_asked(c->out.worker);
+	if (o->worker != NULL)
+		return worker_snapshot_asked(o->worker);
 	snapshots = 0;
 	return asked;
 }
 
-void cli_catch_signals(const struct cli *c)
+void cli_catch_signals(const struct cli_procs *procs, const struct output *o)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	/*
@@ -96,9 +97,9 @@ void cli_catch_signals(const struct cli *c)
 	 */
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
 
-	if (c->out.worker != NULL)
+	if (o->worker != NULL)
 		return; /* signals are for the loop */
-	running = &c->procs;
+	running = procs;
 	main_tid = (pid_t)syscall(SYS_gettid);
 	sigemptyset(&sa.sa_mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
@@ -106,9 +107,8 @@ void cli_catch_signals(const struct cli *c)
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &sa, NULL);
 	}
-	sa.sa_handler = on_snapshot;
+	sa.sa_handler = on_other;
 	sigaction(SIGUSR1, &sa, NULL);
-	sa.sa_handler = on_child;
 	sa.sa_flags = SA_RESTART | SA_NOCLDSTOP;
 	sigaction(SIGCHLD, &sa, NULL);
 }
@@ -118,12 +118,12 @@ void cli_before_death(void (*call)(void))
 	before_death = call;
 }
 
-bool cli_interrupted(const struct cli *c)
+bool cli_interrupted(const struct output *o)
 {
-	return c->out.worker != NULL ? worker_interrupted(c->out.worker) : interrupts > 0;
+	return o->worker != NULL ? worker_interrupted(o->worker) : interrupts > 0;
 }
 
-bool cli_ended(struct cli *c)
+bool cli_ended(struct cli_procs *procs, struct output *o)
 {
-	return cli_interrupted(c) || c->out.write_error != 0 || cli_procs_ended(&c->procs, &c->out);
+	return cli_interrupted(o) || o->write_error != 0 || cli_procs_ended(procs, o);
 }

@@ -5,12 +5,13 @@
 
 #include <stdbool.h>
 
-struct cli;
+struct cli_procs;
+struct output;
 
-void cli_catch_signals(const struct cli *c);
-bool cli_interrupted(const struct cli *c);    /* by a signal, or by the loop of a server */
-bool cli_snapshot_asked(const struct cli *c); /* likewise, since the last call */
+void cli_catch_signals(const struct cli_procs *procs, const struct output *o);
+bool cli_interrupted(const struct output *o);	 /* by a signal, or by the loop of a server */
+bool cli_snapshot_asked(const struct output *o); /* likewise, since the last call */
 void cli_before_death(void (*call)(void)); /* by a second signal: what is to be put right first */
-bool cli_ended(struct cli *c); /* is it time to stop? */
+bool cli_ended(struct cli_procs *procs, struct output *o); /* is it time to stop? */
 
 #endif

@@ -82,7 +82,7 @@ struct sink {
 	int (*choose)(struct output *o, struct chosen *s, char **clause);
 	void (*check)(struct output *o); /* all options are known */
 
-	/* Of the one that prints. Each may be NULL but the first. */
+	/* Of the one that prints; tick(), notice() and unmatched() may be NULL. */
 	int (*handlers)(struct output *o, erltrace_handlers_t *h);
 	/* What came since the last tick; *any: anything. > 0: there is more. */
 	int (*tick)(struct output *o, const char *node, erltrace_t *from, int stream, bool *any);

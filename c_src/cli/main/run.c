@@ -52,7 +52,7 @@ static int stop(struct cli *c)
 {
 	erltrace_error_t err = {0};
 
-	if (cli_interrupted(c) && !c->out.json)
+	if (cli_interrupted(&c->out) && !c->out.json)
 		output_write(&c->out, "\n", 1); /* away from the terminal's ^C */
 	return erltrace_stop(c->h, &err) < 0 ? -cli_fail(c, &err, "couldn't stop tracing") : 0;
 }
@@ -67,14 +67,14 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 
 	do {
 		look(c, &next_tick);
-		if (!stopped && cli_ended(c)) {
+		if (!stopped && cli_ended(&c->procs, &c->out)) {
 			stopped = true;
 			if (stop(c) < 0)
 				return -1;
 		}
 		if (is_left(c))
 			return -1;
-		if (cli_snapshot_asked(c) &&
+		if (cli_snapshot_asked(&c->out) &&
 			erltrace_take_snapshot(c->h, "signal", handlers, &err) < 0)
 			cli_say("no snapshot: %s", err.text);
 		r = erltrace_work(c->h, handlers, &err);
@@ -82,7 +82,7 @@ static int loop(struct cli *c, const erltrace_handlers_t *handlers)
 		error_limit_more(&c->out.errors, false);
 		if (r < 0)
 			return -cli_fail(c, &err, "processing aborted");
-		if (r == ERLTRACE_OK && !stopped && !cli_ended(c))
+		if (r == ERLTRACE_OK && !stopped && !cli_ended(&c->procs, &c->out))
 			erltrace_sleep(c->h);
 	} while (r != ERLTRACE_DONE);
 	error_limit_more(&c->out.errors, true);
@@ -182,7 +182,7 @@ int cli_run(struct cli *c)
 	if (output_handlers(&c->out, &handlers) != CLI_OK)
 		return CLI_ERROR;
 	output_flush(&c->out);
-	cli_catch_signals(c);
+	cli_catch_signals(&c->procs, &c->out);
 	for (int i = 0; i < NSIZES; i++)
 		erltrace_getopt(c->h, sizes[i].name, was[i], sizeof(was[i]), NULL);
 	if (erltrace_go(c->h, &err) < 0)

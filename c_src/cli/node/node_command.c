@@ -170,10 +170,10 @@ int node_of_command(struct nodes *ns)
 	if (nd_names(NULL, &known, &e) < 0)
 		memset(&known, 0, sizeof(known));
 	et_err_clear(&e);
-	cli_catch_signals(ns->c);
+	cli_catch_signals(&ns->c->procs, &ns->c->out);
 	cli_procs_go(&ns->c->procs);
 	while (status == CLI_OK && ns->n == 0 && ms < COME_UP_MS) {
-		if (cli_interrupted(ns->c) || cli_procs_ended(&ns->c->procs, &ns->c->out))
+		if (cli_interrupted(&ns->c->out) || cli_procs_ended(&ns->c->procs, &ns->c->out))
 			break;
 		nanosleep(&pause, NULL);
 		ms += COME_UP_POLL_MS;
@@ -185,7 +185,7 @@ int node_of_command(struct nodes *ns)
 	nd_names_free(&known);
 	if (ns->n > 0 || status != CLI_OK)
 		return status;
-	if (cli_procs_failed(&ns->c->procs) != CLI_OK || cli_interrupted(ns->c))
+	if (cli_procs_failed(&ns->c->procs) != CLI_OK || cli_interrupted(&ns->c->out))
 		return CLI_ERROR;
 	if (cli_procs_ended(&ns->c->procs, &ns->c->out) &&
 		why.text[0] != '\0') /* it had a name already */

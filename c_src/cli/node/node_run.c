@@ -370,7 +370,7 @@ static void tell_matches(struct nodes *ns)
 
 static void wait_until_compiled(struct nodes *ns)
 {
-	while (compiling(ns) && ns->status == CLI_OK && !cli_interrupted(ns->c))
+	while (compiling(ns) && ns->status == CLI_OK && !cli_interrupted(&ns->c->out))
 		client_receive(&ns->client, 1000);
 }
 
@@ -439,10 +439,10 @@ static void run(struct nodes *ns)
 	while (!client_all_done(&ns->client, NULL)) {
 		if (ns->c->out.worker != NULL)
 			worker_sleep(ns->c->out.worker, 0); /* what woke us is seen below */
-		if (!stopped && (ns->ending || cli_ended(ns->c))) {
+		if (!stopped && (ns->ending || cli_ended(&ns->c->procs, &ns->c->out))) {
 			stopped = true;
 			since = client_ms();
-			if (cli_interrupted(ns->c) && !ns->c->out.json)
+			if (cli_interrupted(&ns->c->out) && !ns->c->out.json)
 				output_write(
 					&ns->c->out, "\n", 1); /* away from the terminal's ^C */
 			client_tell_all(&ns->client, STOPPING, "stop");
@@ -451,7 +451,7 @@ static void run(struct nodes *ns)
 			waits = true;
 			tell_waiting(ns);
 		}
-		if (cli_snapshot_asked(ns->c))
+		if (cli_snapshot_asked(&ns->c->out))
 			tell_snapshot(ns);
 		node_keys(ns);
 		output_look(&ns->c->out, client_ms());
@@ -467,7 +467,7 @@ static void list(struct nodes *ns)
 {
 	ns->listing.c = ns->c;
 	cli_list_head(&ns->listing);
-	while (!client_all_done(&ns->client, NULL) && !cli_ended(ns->c))
+	while (!client_all_done(&ns->client, NULL) && !cli_ended(&ns->c->procs, &ns->c->out))
 		client_receive(&ns->client, 1000);
 	cli_list_end(&ns->listing);
 	if (ns->zero.tag[0] == '\0' || ns->listed)
@@ -480,7 +480,7 @@ int node_run(struct nodes *ns)
 {
 	ns->handlers = handlers;
 	ns->gone = went_away;
-	cli_catch_signals(ns->c);
+	cli_catch_signals(&ns->c->procs, &ns->c->out);
 	if (ns->c->req.mode == MODE_LIST && ns->status == CLI_OK) {
 		list(ns);
 	} else {
