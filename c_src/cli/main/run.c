@@ -14,18 +14,11 @@
 #include "cli/signals.h"
 #include "client/worker.h"
 #include "execute.h"
+#include "node/cancel.h"
 
 static bool is_left(const struct cli *c)
 {
 	return c->out.worker != NULL && worker_is_left(c->out.worker);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* > 0: there is more. */
@@ -39,7 +32,7 @@ static int tick(struct cli *c)
 /* What is due by the clock. */
 static void look(struct cli *c, int64_t *next_tick)
 {
-	int64_t now = now_ms();
+	int64_t now = nd_now_ms();
 
 	if (c->out.live_ms > 0 && now >= *next_tick) {
 		*next_tick = now + c->out.live_ms;
