@@ -158,6 +158,14 @@ for line in open('flows'):
 EOC
 )"
 
+# Each output takes the requests by itself: a file that keeps them leaves the ticks as they are.
+run 2 -N flow_a -N flow_b --json --live=5 --follow flow_pair:request --perfetto both.json
+untrace
+is '--live and --perfetto: objects come by ticks' '"flows":2,"shown":2' \
+	"$(grep -o '"flows":2,"shown":[0-9]*' o | tail -n 1)"
+is '--live and --perfetto: the objects' 2 "$(grep -c '"type":"flow"' o)"
+is '--live and --perfetto: the file' 2 "$(grep -c '"cat":"request".*"end":' both.json)"
+
 # No more is kept than the option allows; what is left out is told.
 run 1 -N flow_a -N flow_b -x flowevents=3 --json --follow flow_pair:request
 untrace

@@ -48,5 +48,9 @@ is 'json_ is the prefix of jansson: a function of ours would take the place of i
 	"$(grep -rnE '^[a-z][a-z_ ]*[ *]json_[a-z_]+\(' c_src --include='*.h')"
 is 'a file name occurs once' '' "$(find c_src src test -name '*.[ch]' -o -name '*.def' -o -name '*.erl' \
 	-o -path 'test/*.sh' | sed 's|.*/||' | sort | uniq -d)"
+options=$(sed -n 's/^	\.option = "\(.*\)",/\1/p' c_src/output/*.c | paste -sd'|')
+is 'the command line knows outputs by their list' '' "$(grep -nE "\"(--)?($options)\b" c_src/cli/main/*.c)"
+is 'a folder has at most 40 files' '' "$(find c_src src -type f | sed 's|/[^/]*$||' | sort | uniq -c |
+	awk '$1 > 40')"
 is 'lines of Erlang have at most 100 columns' '' "$(awk 'length > 100 { print FILENAME ":" FNR }' src/*.erl src/*/*.erl)"
 finish
