@@ -169,7 +169,8 @@ int output_choose(struct output *o, unsigned i, const char *value, char **clause
 int output_check(struct output *o, bool lists);
 /* "--a, --b or --c": outputs with any of these traits; traits 0: with a file. */
 const char *output_names(char *buf, size_t size, unsigned traits, const char *before_last);
-const char *output_first(const struct output *o, unsigned traits); /* the option of the first that is chosen */
+/* The option of the first that is chosen. */
+const char *output_first(const struct output *o, unsigned traits);
 const struct sink *output_printer(const struct output *o);
 void output_snapshot(struct output *o, const erltrace_snapshot_t *s);
 /*
@@ -181,8 +182,9 @@ int output_handlers(struct output *o, erltrace_handlers_t *h);
 /* As tick() above. stream: of a reader; OUTPUT_OWN: from is a handle of this process. */
 int output_tick(struct output *o, const char *node, erltrace_t *from, int stream, bool *any);
 enum { OUTPUT_OWN = -1 };
-void output_look(struct output *o, int64_t now_ms); /* what is due by the clock */
-void output_collect(struct output *o, erltrace_t *from, int64_t now_ms); /* likewise, of aggregations */
+/* What is due by the clock: of requests, of aggregations by stack. */
+void output_look(struct output *o, int64_t now_ms);
+void output_collect(struct output *o, erltrace_t *from, int64_t now_ms);
 void output_collect_last(struct output *o, erltrace_t *from);
 int output_finish(struct output *o, int status); /* returns the status */
 

@@ -26,12 +26,12 @@ static bool enter(struct output *o)
 }
 
 /* One of the calls: call(arg, ...) */
-#define CALL(o, call, ...) \
-	do { \
-		if (enter(o)) { \
-			(o)->calls->call((o)->calls->arg, ##__VA_ARGS__); \
-			pthread_mutex_unlock((o)->calls->lock); \
-		} \
+#define CALL(o, call, ...)                                                                         \
+	do {                                                                                       \
+		if (enter(o)) {                                                                    \
+			(o)->calls->call((o)->calls->arg, ##__VA_ARGS__);                          \
+			pthread_mutex_unlock((o)->calls->lock);                                    \
+		}                                                                                  \
 	} while (0)
 
 /* To be freed; NULL: out of memory. */

@@ -299,9 +299,7 @@ static int one_option(struct cli *c, int flag, const char *arg)
 	case 'n':
 	case 'P':
 	case 's': need(cli_add_script(&c->req, (char)flag, arg)); return -1;
-	case 'N':
-		need(cli_add_node(&c->req, arg));
-		return -1;
+	case 'N': need(cli_add_node(&c->req, arg)); return -1;
 	case 'o': c->out.path = arg; return -1;
 	case 'S': c->req.show_code = true; return -1;
 	case 'v': c->req.verbose++; return -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of things, when it is known what is asked for: a handle and its options, the processes of
- * -c and -p (for $target), the scripts; then -e ends, -l lists, or the scripts run. Every way out
- * goes through cli_execute(), so that the output is flushed and the handle closed once.
+ * The order of things, when it is known what is asked for: a handle and its options, the processes
+ * of -c and -p (for $target), the scripts; then -e ends, -l lists, or the scripts run. Every way
+ * out goes through cli_execute(), so that the output is flushed and the handle closed once.
  */
 #include "cli/cli.h"
 

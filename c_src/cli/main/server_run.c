@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A script that a server runs is what the command runs, but for three things: what it writes and
- * says is the worker's, the server interrupts it instead of a signal, and it has no processes of its
- * own (-c, -p).
+ * says is the worker's, the server interrupts it instead of a signal, and it has no processes of
+ * its own (-c, -p).
  */
 #include "server_run.h"
 
