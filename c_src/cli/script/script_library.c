@@ -202,7 +202,7 @@ static void list_one(struct output *o, const char *dir, const char *file)
 	put_words(o, about != NULL ? about + 4 : text, 12);
 }
 
-/* doc/guide.md has the same, with more of the command line. */
+/* doc/guide.md has the same symptoms, with more of the command line. */
 static const struct {
 	const char *symptom, *command;
 } symptoms[] = {
@@ -210,12 +210,12 @@ static const struct {
 	{"it is slow", "slow module=MODULE over=10ms for=10s"},
 	{"requests time out", "gencall over=100ms for=10s"},
 	{"everything waits", "waits for=5s"},
-	{"what is this process at?", "info process=NAME for=2s"},
+	{"what is this process doing?", "info process=NAME for=2s"},
 	{"CPU high", "cpu for=10s"},
 	{"memory grows", "memory for=10s"},
 	{"mailbox long", "mailbox length=1000 for=5s"},
 	{"a node is unreachable", "dist for=10s"},
-	{"crashes, after a deploy", "crashes for=60s"},
+	{"crashes, for example after a deploy", "crashes for=60s"},
 	{"a leak of processes", "births for=10s"},
 	{"a leak of ETS tables", "tables for=15s"},
 	{"a leak of sockets", "sockets for=15s"},
@@ -225,9 +225,9 @@ static const struct {
 
 static void list_symptoms(struct output *o)
 {
-	output_printf(o, "%-32s erltrace -N NODE -qs ...\n", "What is wrong?");
+	output_printf(o, "%-38s erltrace -N NODE -qs ...\n", "What is wrong?");
 	for (size_t i = 0; i < sizeof(symptoms) / sizeof(symptoms[0]); i++)
-		output_printf(o, "  %-30s %s\n", symptoms[i].symptom, symptoms[i].command);
+		output_printf(o, "  %-36s %s\n", symptoms[i].symptom, symptoms[i].command);
 	output_printf(o, "\n");
 }
 

@@ -47,8 +47,8 @@ $ erltrace -n tick-1s { 'exit(0);' }
 ? 1
 # symptom-index: a command for each symptom, first; the guide has the same, and each can be compiled
 $ erltrace --scripts | head -3
-> What is wrong?                   erltrace -N NODE -qs ...
->   I do not know yet              top for=10s
->   it is slow                     slow module=MODULE over=10ms for=10s
-$ r=$(dirname "$(dirname "$(command -v erltrace)")"); diff <(erltrace --scripts | sed -n '2,/^$/p' | sed '/^$/d; s/^.\{33\}//') <(sed -n 's/^| .* | `erltrace -N NODE -qs \(.*\)` |$/\1/p' "$r/doc/guide.md")
-$ erltrace --scripts | sed -n '2,/^$/p' | sed '/^$/d; s/^.\{33\}//' | while read -r line; do erltrace -e -Zqs $line || echo "$line"; done
+> What is wrong?                         erltrace -N NODE -qs ...
+>   I do not know yet                    top for=10s
+>   it is slow                           slow module=MODULE over=10ms for=10s
+$ r=$(dirname "$(dirname "$(command -v erltrace)")"); diff <(erltrace --scripts | sed -n '2,/^$/p' | sed '/^$/d; s/^  //; s/  \+/: /') <(sed -n 's/^| \(.*\) | `erltrace -N NODE -qs \(.*\)` |$/\1: \2/p' "$r/doc/guide.md")
+$ erltrace --scripts | sed -n '2,/^$/p' | sed '/^$/d; s/^  .*  \+//' | while read -r line; do erltrace -e -Zqs $line || echo "$line"; done
