@@ -188,7 +188,7 @@ BEAM_TEST_SRC := $(sort $(wildcard test/beam/*.c))
 CORE := $(if $(filter x86_64,$(shell uname -m)),$(BUILD)/erltrace_core.so)
 # Events from files are for the command and the library outside of nodes.
 NIF_SRC := $(filter-out %/provider/providers.c c_src/replay/% c_src/api/replaying.c c_src/api/recorder.c \
-	c_src/json_read.c,$(LIB_SRC)) $(BEAM_SRC) c_src/metrics/metric_name.c
+	c_src/json_read.c,$(LIB_SRC)) $(BEAM_SRC) $(filter-out %/otlp_json.c,$(METRICS_SRC))
 NIF_OBJ := $(NIF_SRC:%.c=$(BUILD)/%.o)
 NIFSAN_OBJ := $(NIF_SRC:%.c=$(NIFSAN)/%.o)
 

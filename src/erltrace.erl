@@ -45,7 +45,7 @@
 -export([walk/1, consume/1, aggregations/1, output/1, snapshot/2]).
 -export([subscribe/1, subscribe/2, ack/1, unsubscribe/2]).
 -export([probes/0, probes/1, options/0, format_error/1, format_error/2]).
--export([scripts/0, reload/0, metrics/0]).
+-export([scripts/0, reload/0, metrics/0, metrics/1]).
 -export([web/0, web/1, web_stop/1]).
 -export_type([handle/0, reason/0, text/0, function_name/0, key/0, value/0, bucket/0, percentile/0,
               probe/0, item/0, aggregation/0, state/0, subscription/0, tick/0, probe_info/0]).
@@ -361,7 +361,16 @@ reload() ->
 metrics() ->
     case ets:whereis(erltrace_metrics) of
         undefined -> [];
-        _ -> erltrace_metrics:families()
+        _ -> erltrace_metrics:exposition(terms)
+    end.
+
+%% @doc The same as text, as `erltrace serve' has it: in Prometheus' format 0.0.4, or OpenMetrics
+%% 1.0. For a page of your own, where the application `prometheus' does not run.
+-spec metrics(text | openmetrics) -> binary().
+metrics(Form) when Form =:= text; Form =:= openmetrics ->
+    case ets:whereis(erltrace_metrics) of
+        undefined -> <<>>;
+        _ -> erltrace_metrics:exposition(Form)
     end.
 
 %% ---- the live page --------------------------------------------------------------------------

@@ -87,6 +87,7 @@ priv_dir() ->
     end.
 
 -type nif() :: reference().
+-type totals() :: reference().
 -type failure() :: {error, closed | enomem | {binary(), integer(), integer(), binary()}}.
 
 %% ---- jobs -----------------------------------------------------------------------------------
@@ -215,15 +216,35 @@ recorder(_) -> erlang:nif_error(not_loaded).
 -spec walk(nif(), boolean()) -> {ok, [tuple()]} | failure().
 walk(Nif, Stop) -> run(walk, [Nif, Stop]).
 
-%% What the aggregations of a script that runs are called as metrics; from here on ticks/2 has all.
--spec metrics(nif(), Script :: iodata()) ->
-          [{Aggregation :: binary(), erltrace_metrics:shape() | undefined}] | failure().
-metrics(Nif, Script) -> run(metrics, [Nif, Script]).
+%% Totals of scripts (c_src/beam/nif/feed.c).
+-spec totals(MaxSeries :: non_neg_integer()) -> {ok, totals()} | failure().
+totals(_) -> erlang:nif_error(not_loaded).
 
-%% As work/2, and what came since the last call, undivided.
--spec ticks(nif(), records | text | alerts) ->
+-spec totals_limit(totals(), MaxSeries :: non_neg_integer()) -> ok.
+totals_limit(Totals, MaxSeries) -> run(totals_limit, [Totals, MaxSeries]).
+
+-spec totals_forget(totals(), Script :: binary()) -> ok.
+totals_forget(Totals, Script) -> run(totals_forget, [Totals, Script]).
+
+-spec totals_about(totals()) -> [
+    {Script :: binary(), Aggregation :: binary(), WhyNotShown :: binary() | undefined,
+        ToOther :: non_neg_integer()}
+].
+totals_about(Totals) -> run(totals_about, [Totals]).
+
+%% From go on what the handle gathers is added to these; before it, which metrics that makes.
+-spec feed(nif(), totals(), Script :: binary()) ->
+    [{Aggregation :: binary(), erltrace_metrics:shape() | Why :: binary()}] | failure().
+feed(Nif, Totals, Script) -> run(feed, [Nif, Totals, Script]).
+
+-spec exposition(totals(), [erltrace_metrics:own_family()], terms | text | openmetrics) ->
+    [erltrace_metrics:family()] | binary().
+exposition(Totals, Own, Form) -> run(exposition, [Totals, Own, Form]).
+
+%% As work/2, and what came since the last call is added to the totals; Parts: it is wanted too.
+-spec ticks(nif(), records | text | alerts, node(), Parts :: boolean()) ->
     {ok | done, [tuple()], [erltrace_metrics:part()]} | failure().
-ticks(Nif, Form) -> unless_at_rest(ticks, Nif, [Nif, Form]).
+ticks(Nif, Form, Node, Parts) -> unless_at_rest(ticks, Nif, [Nif, Form, Node, Parts]).
 
 %% ns of processor time: of the script, with the VM's part of its events; of the whole node. How
 %% many probes have fired.

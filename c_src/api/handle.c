@@ -492,6 +492,15 @@ int erltrace_tick(erltrace_t *h, const char *node,
 	return rc;
 }
 
+int api_shapes(const erltrace_t *h,
+	int (*cb)(void *arg, const erltrace_shape_t *shapes, unsigned n), void *arg)
+{
+	const struct prog *prog = api_program(h);
+	int rc = prog != NULL ? co_shapes(prog, cb, arg) : cb(arg, NULL, 0);
+
+	return rc < 0 ? -1 : rc;
+}
+
 int api_changes_begin(erltrace_t *h)
 {
 	return h->co != NULL ? co_changes_begin(h->co) : -1;

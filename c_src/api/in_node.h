@@ -66,6 +66,9 @@ int api_forward(erltrace_t *h, const char *node, const struct sw_round *round,
 
 /* Nobody reads what actions print (co_mute() in consume/consume.h). */
 void api_mute(erltrace_t *h);
+/* The aggregations of all scripts compiled so far. What cb returns; -1: no memory. */
+int api_shapes(const erltrace_t *h,
+	int (*cb)(void *arg, const erltrace_shape_t *shapes, unsigned n), void *arg);
 /* erltrace_changes() has what came from now on. -1: no memory, or go has not been called. */
 int api_changes_begin(erltrace_t *h);
 

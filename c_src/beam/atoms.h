@@ -23,7 +23,7 @@
 	X(seq_trace) X(erltrace_flow) X(flow_tokens) X(spawn_request) X(spawn_reply) X(EXIT)    \
 	X(loop_hibernate) X(gen_statem) X(send_to_non_existing_process)                            \
 	X(send_after) X(start_timer) X(cancel_timer) X(clock_service) X(abs) X(job)          \
-	X(work) X(ticks) X(clean)
+	X(work) X(ticks) X(clean) X(openmetrics)
 extern ERL_NIF_TERM atom_dots; /* '...' */
 extern ERL_NIF_TERM atom_gen_cast; /* '$gen_cast' */
 #define X(a) extern ERL_NIF_TERM atom_##a;

@@ -6,6 +6,7 @@
 #include "consumer.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "aggs.h"
@@ -24,29 +25,35 @@ static void set_params(
 	s->percents = percents;
 }
 
-static int hand_shapes(struct co *co, const erltrace_change_handlers_t *to)
+/* What is handed on of one aggregation, in one piece of memory with those of the others. */
+struct shape {
+	double percents[AGGFN_PERCENTS];
+	erltrace_metric_t metric;
+};
+
+int co_shapes(const struct prog *prog, co_shapes_cb *cb, void *arg)
 {
-	unsigned n = co->prog->naggs;
-	double(*percents)[AGGFN_PERCENTS] = co_tmp(co, n * sizeof(*percents));
-	erltrace_shape_t *shapes = co_tmp(co, n * sizeof(*shapes));
-	erltrace_metric_t *metrics = co_tmp(co, n * sizeof(*metrics));
+	unsigned n = prog->naggs;
+	erltrace_shape_t *shapes = calloc(n + 1, sizeof(*shapes));
+	struct shape *parts = calloc(n + 1, sizeof(*parts));
 	int rv = -ENOMEM;
 
-	for (unsigned i = 0; percents != NULL && shapes != NULL && metrics != NULL && i < n; i++) {
-		const struct prog_agg *a = co->prog->aggs[i];
+	for (unsigned i = 0; shapes != NULL && parts != NULL && i < n; i++) {
+		const struct prog_agg *a = prog->aggs[i];
 
 		shapes[i] = (erltrace_shape_t){
 			.name = a->name, .function = ag_function(a), .nkeys = a->nkeys};
-		set_params(&shapes[i], a, percents[i]);
+		set_params(&shapes[i], a, parts[i].percents);
 		if (a->metric == NULL)
 			continue;
-		metrics[i] = (erltrace_metric_t){a->metric->name, a->metric->help, a->metric->unit,
-			a->metric->labels, a->metric->nlabels};
-		shapes[i].metric = &metrics[i];
+		parts[i].metric = (erltrace_metric_t){a->metric->name, a->metric->help,
+			a->metric->unit, a->metric->labels, a->metric->nlabels};
+		shapes[i].metric = &parts[i].metric;
 	}
-	if (percents != NULL && shapes != NULL && metrics != NULL)
-		rv = to->shapes(to->arg, shapes, n);
-	co_tmp_free(co);
+	if (shapes != NULL && parts != NULL)
+		rv = cb(arg, shapes, n);
+	free(parts);
+	free(shapes);
 	return rv;
 }
 
@@ -93,7 +100,7 @@ int co_changes(struct co *co, unsigned stream, unsigned nstreams, const erltrace
 	if (ag_live(co, nstreams) == NULL || stream >= co->nlive)
 		return -ENOMEM;
 	if (!ag_is_begun(co->live[stream]) && to->shapes != NULL)
-		rv = hand_shapes(co, to);
+		rv = co_shapes(co->prog, to->shapes, to->arg);
 	if (rv == 0 && to->tick != NULL)
 		rv = hand_tick(tick, to);
 	if (rv != 0 || to->change == NULL)

@@ -58,6 +58,9 @@ int co_stacks(struct co *co, erltrace_agg_cb *cb, void *arg); /* erltrace_stacks
 int co_changes(struct co *co, unsigned stream, unsigned nstreams, const erltrace_tick_t *tick,
 	const erltrace_change_handlers_t *to);
 int co_changes_begin(struct co *co);
+/* The aggregations of a program; what cb returns, or -ENOMEM. */
+typedef int co_shapes_cb(void *arg, const erltrace_shape_t *shapes, unsigned n);
+int co_shapes(const struct prog *prog, co_shapes_cb *cb, void *arg);
 /*
  * For a stream (stream/writer.c): each key that was merged is given and forgotten, until fn returns
  * anything but 0, which is returned.

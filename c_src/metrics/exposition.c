@@ -43,6 +43,11 @@ void put_float(FILE *f, double v)
 	fputs(text, f);
 }
 
+void expo_quantile(char text[32], double percent)
+{
+	snprintf(text, 32, "%.9g", percent / 100);
+}
+
 void expo_family(const struct expo *x, const char *name, const char *type, const char *help)
 {
 	const char *total = strcmp(type, "counter") == 0 && !x->openmetrics ? "_total" : "";
@@ -65,27 +70,27 @@ void expo_end(const struct expo *x)
 		fputs("# EOF\n", x->f);
 }
 
-/* A value of a metric in its unit: exact, as it is divided by a power of ten. true: a whole one. */
-static bool put_value(const struct expo *x, const struct metric *m, int64_t v)
+/* In its unit, exactly. true: a whole number. */
+static bool put_value(const struct expo *x, const struct metric *m, metric_sum v)
 {
-	uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, unit = metric_unit(m), rest;
-	char text[24];
-	int len;
+	char text[METRIC_TEXT];
+	bool whole = metric_text(m, v, text);
 
-	fprintf(x->f, "%s%" PRIu64, v < 0 ? "-" : "", size / unit);
-	rest = size % unit;
-	if (rest == 0)
-		return true;
-	len = snprintf(text, sizeof(text), ".%0*" PRIu64, (int)m->decimals, rest);
-	while (text[len - 1] == '0')
-		len--;
-	fwrite(text, 1, (size_t)len, x->f);
-	return false;
+	fputs(text, x->f);
+	return whole;
 }
 
-static const char *type_of(const struct metric *m)
+const char *expo_type(const struct metric *m)
 {
 	return m->goes_down ? "gauge" : metric_type(metric_function(m->kind));
+}
+
+const char *expo_help(const struct metric *m, char *buf)
+{
+	if (m->help != NULL)
+		return m->help;
+	metric_help(buf, m->script, m->aggregation, metric_function(m->kind));
+	return buf;
 }
 
 /* NAME SUFFIX {labels: without what ends them; how many there are */
@@ -125,8 +130,7 @@ static void histogram(const struct expo *x, const struct metric *m, const struct
 	bool whole;
 
 	for (size_t i = 0; i < m->nbounds; i++) {
-		while (at < s->nbuckets && s->buckets[at].le <= m->bounds[i])
-			below += s->buckets[at++].count;
+		below += series_below(s, &at, m->bounds[i]);
 		head_with(x, m, "_bucket", s, "le");
 		whole = put_value(x, m, m->bounds[i]);
 		fprintf(x->f, "%s\"} %" PRIu64 "\n", x->openmetrics && whole ? ".0" : "", below);
@@ -140,11 +144,13 @@ static void histogram(const struct expo *x, const struct metric *m, const struct
 /* The last minute: NaN where nothing came in it, as Prometheus' own clients do. */
 static void quantiles(const struct expo *x, const struct metric *m, const struct series *s)
 {
+	char quantile[32];
 	int64_t v;
 
 	for (size_t i = 0; i < m->npercents; i++) {
 		head_with(x, m, "", s, "quantile");
-		fprintf(x->f, "%.9g\"} ", m->percents[i] / 100);
+		expo_quantile(quantile, m->percents[i]);
+		fprintf(x->f, "%s\"} ", quantile);
 		if (series_quantile(s, m->percents[i], &v))
 			put_value(x, m, v);
 		else
@@ -162,13 +168,13 @@ static void series(const struct expo *x, const struct metric *m, const struct se
 	case METRIC_QUANTILES: quantiles(x, m, s); return;
 	case METRIC_AVG:
 		head(x, m, "_sum", s);
-		put_float(x->f, s->sum / (double)metric_unit(m));
+		put_value(x, m, s->value);
 		fputc('\n', x->f);
 		head(x, m, "_count", s);
 		fprintf(x->f, "%" PRIu64 "\n", s->count);
 		return;
 	default:
-		head(x, m, strcmp(type_of(m), "counter") == 0 ? "_total" : "", s);
+		head(x, m, strcmp(expo_type(m), "counter") == 0 ? "_total" : "", s);
 		put_value(x, m, s->value);
 		fputc('\n', x->f);
 	}
@@ -180,8 +186,7 @@ static void metric(const struct expo *x, const struct metric *m)
 
 	if (m->nseries == 0 || !m->shown)
 		return;
-	metric_help(help, m->script, m->aggregation, metric_function(m->kind));
-	expo_family(x, m->name, type_of(m), m->help != NULL ? m->help : help);
+	expo_family(x, m->name, expo_type(m), expo_help(m, help));
 	if (m->unit != NULL && x->openmetrics)
 		fprintf(x->f, "# UNIT %s %s\n", m->name, m->unit);
 	for (size_t i = 0; i < m->nchains; i++)

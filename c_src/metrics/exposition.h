@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct metric;
 struct totals;
 
 #define EXPOSITION_TEXT	       "text/plain; version=0.0.4; charset=utf-8"
@@ -26,6 +27,11 @@ void expo_label(const struct expo *x, const char *name, const char *value);
 /* All metrics that are shown. */
 void expo_totals(const struct expo *x, const struct totals *t);
 void expo_end(const struct expo *x);
+/* A family's type and help; buf: of METRIC_HELP bytes (metric_name.h). */
+const char *expo_type(const struct metric *m);
+const char *expo_help(const struct metric *m, char *buf);
+
+void expo_quantile(char text[32], double percent); /* 99.9: "0.999" */
 
 /* A number that reads back as it was, with as few digits as that takes: 0.004, not
  * 0.0040000000000000001. */

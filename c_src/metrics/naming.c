@@ -58,6 +58,27 @@ void naming_free(struct naming *n)
 	naming_free_labels(n->labels, n->nlabels);
 }
 
+/* ---- names of our own ------------------------------------------------------------------- */
+
+const struct own_metric own_metrics[] = {{"erltrace_script_up", "gauge"},
+	{"erltrace_script_restarts", "counter"}, {"erltrace_script_unmatched", "gauge"},
+	{"erltrace_script_left_out", "gauge"}, {"erltrace_metric_left_out", "gauge"},
+	{"erltrace_errors", "counter"}, {"erltrace_events", "counter"},
+	{"erltrace_drops", "counter"}, {"erltrace_cost_ratio", "gauge"},
+	{"erltrace_labels_dropped", "counter"}, {"erltrace_alert", "gauge"},
+	{"erltrace_alert_calls", "counter"}, {"erltrace_alerts_dropped", "counter"},
+	/* of the server */
+	{"erltrace_lost_results", "counter"}, {"erltrace_lines_left_out", "counter"},
+	{"erltrace_snapshots_failed", "counter"}, {"erltrace_folder_up", "gauge"},
+	{"erltrace_build_info", "gauge"}, {"erltrace_scrapes", "counter"},
+	{"erltrace_scrape_duration_seconds", "gauge"},
+	{"erltrace_connections_displaced", "counter"}, {"erltrace_posts", "counter"},
+	{"erltrace_posts_failed", "counter"}, {"erltrace_state_writes_failed", "counter"},
+	/* of the application */
+	{"erltrace_script_armed_ratio", "gauge"}, {"erltrace_script_armed_seconds", "counter"},
+	{"erltrace_script_paused_seconds", "counter"}, {"erltrace_script_pauses", "counter"},
+	{"erltrace_script_spent_seconds", "counter"}, {NULL, NULL}};
+
 /* ---- conflicts -------------------------------------------------------------------------- */
 
 static const char *const *suffixes(enum metric_kind kind)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "exposition.h"
 #include "json_write.h"
 #include "labels.h"
 #include "totals.h"
@@ -71,18 +72,19 @@ static void begin_point(
 		m->began, wall_ns());
 }
 
-static double scaled(const struct metric *m, int64_t value)
+static double scaled(const struct metric *m, metric_sum value)
 {
 	return (double)value / (double)metric_unit(m);
 }
 
-static void put_value(FILE *f, const struct metric *m, int64_t value)
+/* Integers have 64 bits there. */
+static void put_value(FILE *f, const struct metric *m, metric_sum value)
 {
-	if (m->decimals > 0) {
+	if (m->decimals > 0 || value != (int64_t)value) {
 		fputs(",\"asDouble\":", f);
 		put_real(f, scaled(m, value));
 	} else {
-		fprintf(f, ",\"asInt\":\"%" PRId64 "\"", value);
+		fprintf(f, ",\"asInt\":\"%" PRId64 "\"", (int64_t)value);
 	}
 }
 
@@ -99,7 +101,7 @@ static void put_average(FILE *f, const struct metric *m, const struct series *s)
 {
 	begin_point(f, m, s, NULL);
 	fprintf(f, ",\"count\":\"%" PRIu64 "\",\"sum\":", s->count);
-	put_real(f, s->sum / (double)metric_unit(m));
+	put_real(f, scaled(m, s->value));
 	fputc('}', f);
 }
 
@@ -115,10 +117,8 @@ static void put_histogram(FILE *f, const struct metric *m, const struct series *
 	}
 	fputs("],\"bucketCounts\":[", f);
 	for (size_t i = 0; i <= m->nbounds; i++) {
-		uint64_t n = 0;
+		uint64_t n = series_below(s, &at, i < m->nbounds ? m->bounds[i] : INT64_MAX);
 
-		while (at < s->nbuckets && (i == m->nbounds || s->buckets[at].le <= m->bounds[i]))
-			n += s->buckets[at++].count;
 		fprintf(f, "%s\"%" PRIu64 "\"", i > 0 ? "," : "", n);
 	}
 	fputs("]}", f);
@@ -134,7 +134,7 @@ static void put_quantiles(FILE *f, const struct metric *m, const struct series *
 	for (size_t i = 0; i < m->npercents; i++) {
 		if (!series_quantile(s, m->percents[i], &value))
 			continue;
-		snprintf(quantile, sizeof(quantile), "%.9g", m->percents[i] / 100);
+		expo_quantile(quantile, m->percents[i]);
 		fputs(first ? "" : ",", f);
 		begin_point(f, m, s, quantile);
 		put_value(f, m, value);

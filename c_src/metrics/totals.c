@@ -6,6 +6,7 @@
  */
 #include "totals.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -233,6 +234,26 @@ uint64_t metric_unit(const struct metric *m)
 	return unit;
 }
 
+bool metric_text(const struct metric *m, metric_sum value, char text[METRIC_TEXT])
+{
+	unsigned __int128 rest = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
+	char digits[METRIC_TEXT], *p = digits + sizeof(digits);
+	bool whole = true;
+
+	*--p = '\0';
+	for (unsigned n = 0; n <= m->decimals || rest > 0; n++, rest /= 10) {
+		char digit = (char)('0' + (int)(rest % 10));
+
+		if (n == m->decimals && !whole)
+			*--p = '.';
+		whole &= n >= m->decimals || digit == '0';
+		if (n >= m->decimals || !whole)
+			*--p = digit;
+	}
+	snprintf(text, METRIC_TEXT, "%s%s", value < 0 ? "-" : "", p);
+	return whole;
+}
+
 void totals_free(struct totals *t)
 {
 	while (t->metrics != NULL) {
@@ -293,7 +314,10 @@ struct series *metric_series(struct metric *m, const char *labels, size_t len)
 	}
 	memcpy(s->labels, labels, len);
 	s->labels_len = len;
-	s->value = m->kind == METRIC_MIN ? INT64_MAX : m->kind == METRIC_MAX ? INT64_MIN : 0;
+	if (m->kind == METRIC_MIN)
+		s->value = UINT64_MAX;
+	else if (m->kind == METRIC_MAX)
+		s->value = INT64_MIN;
 	at = chain_of(m, labels, len);
 	s->next = *at;
 	*at = s;
@@ -356,6 +380,15 @@ bool series_bucket(struct series *s, int64_t le, uint64_t count)
 	}
 	s->buckets[i].count += count;
 	return true;
+}
+
+uint64_t series_below(const struct series *s, size_t *at, int64_t le)
+{
+	uint64_t n = 0;
+
+	while (*at < s->nbuckets && s->buckets[*at].le <= le)
+		n += s->buckets[(*at)++].count;
+	return n;
 }
 
 /* A bucket holds the integers from lo to hi - 1. */
@@ -478,26 +511,25 @@ bool series_quantile(const struct series *s, double percent, int64_t *value)
 
 /* ---- one change -------------------------------------------------------------------------- */
 
-/* Beyond 63 bits it is the nearest that there is. */
-static int64_t value_of(const erltrace_agg_t *change)
+static metric_sum value_of(const erltrace_agg_t *change)
 {
-	return change->is_signed || change->value >= 0 ? change->value : INT64_MAX;
+	return change->is_signed ? change->value : (metric_sum)(uint64_t)change->value;
 }
 
 int metric_add(struct totals *t, struct metric *m, const char *node, const erltrace_agg_t *change)
 {
 	struct series *s = series_of(t, m, node, change);
-	int64_t v = value_of(change);
+	metric_sum v = value_of(change);
 
 	if (s == NULL)
 		return -1;
 	switch (m->kind) {
 	case METRIC_SUM: m->goes_down |= v < 0; /* fall through */
-	case METRIC_COUNT: s->value = (int64_t)((uint64_t)s->value + (uint64_t)v); break;
+	case METRIC_COUNT: s->value += v; break;
 	case METRIC_MIN: s->value = v < s->value ? v : s->value; break;
 	case METRIC_MAX: s->value = v > s->value ? v : s->value; break;
-	case METRIC_AVG: /* exact up to 2^53 */
-		s->sum += (double)change->sum;
+	case METRIC_AVG:
+		s->value += change->sum;
 		s->count += change->count;
 		break;
 	case METRIC_BUCKETS: return add_buckets(m, s, change);

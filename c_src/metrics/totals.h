@@ -24,6 +24,11 @@
 
 #include "erltrace.h"
 
+/* No sum of 64-bit values reaches its end: a counter does not go back because it is full. */
+typedef __int128 metric_sum;
+
+enum { METRIC_TEXT = 64 };
+
 enum metric_kind {
 	METRIC_COUNT,
 	METRIC_SUM,
@@ -58,8 +63,7 @@ struct series {
 	struct series *next; /* in its chain */
 	char *labels;	     /* values: labels.h; its key */
 	size_t labels_len;
-	int64_t value;
-	double sum; /* avg */
+	metric_sum value;    /* of avg: the sum */
 	uint64_t count;
 	struct bucket *buckets; /* ascending */
 	size_t nbuckets;
@@ -94,6 +98,9 @@ struct own_metric {
 	const char *name, *type;
 };
 
+/* Those of `erltrace serve` and of the application in a release: scripts are called alike in both. */
+extern const struct own_metric own_metrics[];
+
 struct totals {
 	struct metric *metrics;	      /* in the order in which they came */
 	size_t max_series;	      /* of a metric, besides `other` */
@@ -116,6 +123,10 @@ struct metric *totals_find(const struct totals *t, const char *script, const cha
 int metric_add(struct totals *t, struct metric *m, const char *node, const erltrace_agg_t *change);
 const char *metric_function(enum metric_kind kind); /* one that has such metrics */
 uint64_t metric_unit(const struct metric *m);	    /* by which its values are divided */
+/* A value in the metric's unit, in decimal, exactly. true: it is a whole number. */
+bool metric_text(const struct metric *m, metric_sum value, char text[METRIC_TEXT]);
+/* How many of a series are at most `le`; *at: its next bucket, 0 before the first, lowest bound. */
+uint64_t series_below(const struct series *s, size_t *at, int64_t le);
 /* The value below which `percent` of those of the last minute are; false: there were none. */
 bool series_quantile(const struct series *s, double percent, int64_t *value);
 void totals_forget(struct totals *t, const char *script); /* it has been removed */

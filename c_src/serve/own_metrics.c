@@ -12,20 +12,6 @@
 #include "job.h"
 #include "metrics/exposition.h"
 
-const struct own_metric own_metrics[] = {{"erltrace_script_up", "gauge"},
-	{"erltrace_script_restarts", "counter"}, {"erltrace_errors", "counter"},
-	{"erltrace_lost_results", "counter"}, {"erltrace_drops", "counter"},
-	{"erltrace_events", "counter"}, {"erltrace_cost_ratio", "gauge"},
-	{"erltrace_labels_dropped", "counter"}, {"erltrace_build_info", "gauge"},
-	{"erltrace_scrapes", "counter"}, {"erltrace_scrape_duration_seconds", "gauge"},
-	{"erltrace_alert", "gauge"}, {"erltrace_alert_calls", "counter"},
-	{"erltrace_alerts_dropped", "counter"}, {"erltrace_posts", "counter"},
-	{"erltrace_posts_failed", "counter"}, {"erltrace_metric_left_out", "gauge"},
-	{"erltrace_script_left_out", "gauge"}, {"erltrace_folder_up", "gauge"},
-	{"erltrace_connections_displaced", "counter"}, {"erltrace_lines_left_out", "counter"},
-	{"erltrace_snapshots_failed", "counter"}, {"erltrace_state_writes_failed", "counter"},
-	{NULL, NULL}};
-
 /* NAME{script="",by=""[,kind=""]} VALUE */
 static void sample(const struct expo *x, const char *name, const char *script, const char *by,
 	const char *value_of_by, const char *kind, double value)

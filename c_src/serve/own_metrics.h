@@ -6,11 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "metrics/totals.h"
-
 struct serve;
-
-extern const struct own_metric own_metrics[]; /* which scripts cannot have */
 
 /* As text for Prometheus, to be freed. NULL: out of memory. */
 char *own_metrics_text(const struct serve *v, bool openmetrics, size_t *len);

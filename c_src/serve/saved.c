@@ -43,6 +43,18 @@ static json_t *labels_out(const struct series *s)
 	return list;
 }
 
+/* JSON's integers have 64 bits here. */
+static json_t *value_out(metric_sum value)
+{
+	static const struct metric plain;
+	char text[METRIC_TEXT];
+
+	if (value == (json_int_t)value)
+		return json_integer((json_int_t)value);
+	metric_text(&plain, value, text);
+	return json_string(text);
+}
+
 static json_t *series_out(const struct metric *m)
 {
 	json_t *list = json_array();
@@ -50,8 +62,8 @@ static json_t *series_out(const struct metric *m)
 	for (size_t i = 0; i < m->nchains; i++)
 		for (const struct series *s = m->chains[i]; s != NULL; s = s->next)
 			json_array_append_new(
-				list, json_pack("{s:o,s:I,s:f,s:I,s:o}", "labels", labels_out(s),
-					      "value", (json_int_t)s->value, "sum", s->sum, "count",
+				list, json_pack("{s:o,s:o,s:I,s:o}", "labels", labels_out(s),
+					      "value", value_out(s->value), "count",
 					      (json_int_t)s->count, "buckets", buckets_out(s)));
 	return list;
 }
@@ -193,6 +205,20 @@ static char *restore_labels(const json_t *values, size_t nkeys, size_t *len)
 	return NULL;
 }
 
+/* As value_out() has it; "sum": of avg, as a real number, in older files. */
+static metric_sum restore_value(const json_t *saved)
+{
+	const json_t *value = json_object_get(saved, "value"), *sum = json_object_get(saved, "sum");
+	const char *text = json_string_value(value);
+	metric_sum v = 0;
+
+	if (text == NULL)
+		return json_integer_value(value) + (metric_sum)json_number_value(sum);
+	for (const char *p = text + (*text == '-'); *p >= '0' && *p <= '9'; p++)
+		v = 10 * v + (*p - '0');
+	return *text == '-' ? -v : v;
+}
+
 static int restore_series(struct metric *m, const json_t *saved)
 {
 	size_t i, len;
@@ -203,8 +229,7 @@ static int restore_series(struct metric *m, const json_t *saved)
 	free(labels);
 	if (s == NULL)
 		return -1;
-	s->value = json_integer_value(json_object_get(saved, "value"));
-	s->sum = json_number_value(json_object_get(saved, "sum"));
+	s->value = restore_value(saved);
 	s->count = (uint64_t)json_integer_value(json_object_get(saved, "count"));
 	json_array_foreach(json_object_get(saved, "buckets"), i, b)
 	{

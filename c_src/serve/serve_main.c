@@ -19,7 +19,6 @@
 #include "cli/main/server_run.h"
 #include "client/worker.h"
 #include "job.h"
-#include "own_metrics.h"
 #include "saved.h"
 #include "serve_main.h"
 #include "web/arguments.h"

@@ -1,29 +1,21 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
-%% @doc Totals of the scripts that are always on (erltrace_script): what their ticks bring is added
-%% up, so that a counter does not go back when a script is paused or starts again. A metric is one
-%% aggregation of one script; a series is one combination of keys. Names, help and units are those
-%% of `erltrace serve' (c_src/metrics/metric_name.c).
+%% @doc What there is to know of the scripts that are always on (erltrace_script), and their totals:
+%% what their ticks bring, added up, so that a counter does not go back when a script is paused or
+%% starts again. The totals are those of `erltrace serve' (c_src/metrics/), in the library. Handles
+%% feed them by themselves (erltrace_nif:feed/3), so nothing is lost with a process that is killed.
 %%
-%% The number of series of a metric is bounded: when it is reached, further keys are added to a
-%% series whose keys are all `other', and counted.
-%%
-%% The table is owned by erltrace_sup, and so outlives this process. Whoever asks for the metrics
-%% reads it, and waits for nobody. The handle of a script adds its ticks itself (save/2), all of a
-%% tick by one insert: nothing is lost with a message to a process that is killed, and nothing is
-%% added twice. Series and #grown{} have one writer, the handle; the next one of the script begins
-%% when it has ended (writers/2). This process knows which metrics there are, and tells others what
-%% ticks bring besides. The rows:
+%% The table is owned by erltrace_sup, and so it and the totals outlive this process. Whoever asks
+%% for the metrics reads them, and waits for nobody. This process knows which aggregations have
+%% metrics, and tells others what ticks bring besides. The rows:
 %%
 %%   {{count | gauge, Script, What}, Value}         about the script
 %%   {{times, Script}, Armed, Paused, Until, Is}    ms; up to when they are known; is it armed since
 %%                                                  then?
 %%   {{own, Script, What}, Value}                   likewise, for erltrace alone
 %%   {{told, Script, What}, {When, Others}}         what was logged
-%%   {{setting, What}, Value}
-%%   {{metric, Script, Aggregation}, #metric{}}
-%%   {{grown, Script, Aggregation}, #grown{}}
-%%   {{series, {Script, Aggregation}, Labels}, Value}
+%%   {{setting, What}, Value}                       `totals' among them
+%%   {{shape, Script, Aggregation}, Shape | Why}    why it has no metric
 -module(erltrace_metrics).
 -behaviour(gen_server).
 -export([
@@ -37,6 +29,8 @@
     settings/1,
     set/2,
     setting/2,
+    totals/0,
+    telemetry_runs/0,
     count/3,
     gauge/3,
     passed/2,
@@ -47,29 +41,23 @@
     failed/1, failed/2,
     about/1,
     scripts/0,
-    families/0
+    exposition/1
 ]).
 -export([execute/3, text/1, line/1]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
--export_type([shape/0, part/0, family/0]).
+-export_type([shape/0, part/0, family/0, own_family/0]).
 
 -define(TABLE, ?MODULE).
 -define(MAX_LABELS, 1000). % series of a metric, besides `other'
 -define(LONGEST_END, 10000). % ms: a writer that takes longer to end is killed
 -define(MOST_TOLD, 100).   % warnings of a script
 -define(QUIET, 60000).     % ms: of one level one message of a script is logged
--define(PART, 10).         % seconds: percentile() is of the last minute, in parts ...
--define(PARTS, 6).         % ... that go one by one
 
 -type shape() :: #{function := atom(),
                    type := counter | gauge | summary | histogram,
-                   name := binary(),
-                   help := binary(),
+                   name := binary(), % without _total
                    decimals := 0..9,
-                   keys := non_neg_integer(), % how many
-                   labels := [binary()],
-                   percents := [float()],     % of percentile()
-                   samples := [binary()]}.    % the names of all that it has
+                   labels := [binary()]}.
 -type part() :: {Aggregation :: binary(), Keys :: [term()], Value :: term()}.
 -type labels() :: binary(). % as they are printed, without braces
 -type sample() :: {labels(), number()}
@@ -80,13 +68,10 @@
                    undefined}.
 -type family() :: {Name :: binary(), counter | gauge | summary | histogram, Help :: binary(),
                    [sample()]}.
+%% Of erltrace itself: the name without _total, labels as they are.
+-type own_family() :: {Name :: string(), counter | gauge, Help :: string(),
+                       [{[{Label :: string(), binary()}], number()}]}.
 
--record(metric, {shape :: shape(),
-                 hidden = false :: false | binary()}).     % another one has its name: which
--record(grown, {series = 0 :: non_neg_integer(),
-                bounds = [] :: ordsets:ordset(integer()), % of the buckets of all series
-                goes_down = false :: boolean(),           % a sum that had negative values: a gauge
-                to_other = 0 :: non_neg_integer()}).
 -record(st, {subs = #{} :: #{reference() => {Script :: binary(), pid()}}}).
 
 %% @doc By the process that is to own it.
@@ -101,7 +86,7 @@ start_link() ->
 
 %% @doc Ticks with this reference are a script's, whose process is told when it has ended.
 -spec attach(reference(), pid(), Script :: binary(), [
-    {Aggregation :: binary(), shape() | undefined}
+    {Aggregation :: binary(), shape() | Why :: binary()}
 ]) ->
     ok.
 attach(Ref, Pid, Script, Shapes) ->
@@ -129,7 +114,12 @@ set(What, Value) ->
 
 -spec setting(What :: atom() | {started, atom()}, Default :: term()) -> term().
 setting(What, Default) ->
-    row({setting, What}, Default, #{}).
+    row({setting, What}, Default).
+
+%% @doc For the handles of scripts, which feed them.
+-spec totals() -> reference().
+totals() ->
+    gen_server:call(?MODULE, totals, infinity).
 
 %% ---- about scripts ---------------------------------------------------------------------------
 
@@ -197,7 +187,7 @@ keep(Script, What, Value) ->
 
 -spec kept(Script :: binary(), What :: atom()) -> term() | undefined.
 kept(Script, What) ->
-    row({own, Script, What}, undefined, #{}).
+    row({own, Script, What}, undefined).
 
 %% @doc A script does not run, or none does, and why.
 -spec failed(Script :: binary(), Why :: binary()) -> ok.
@@ -240,32 +230,25 @@ init([]) ->
 
 -spec handle_call(term(), gen_server:from(), #st{}) -> {reply, term(), #st{}}.
 handle_call({attach, Ref, Pid, Script, Shapes}, _, #st{subs = Subs} = St) ->
-    remove(Script, [
-        A
-     || [A] <- ets:match(?TABLE, {{metric, Script, '$1'}, '_'}), not lists:keymember(A, 1, Shapes)
-    ]),
-    remove(Script, [
-        A
-     || [A] <- ets:match(?TABLE, {{gauge, Script, {left_out, '$1'}}, '_'}),
-        not lists:keymember(A, 1, Shapes)
-    ]),
-    lists:foreach(
-        fun({Aggregation, Shape}) -> set_metric(Script, Aggregation, Shape) end, Shapes
-    ),
-    show_hidden(),
+    ets:match_delete(?TABLE, {{shape, Script, '_'}, '_'}),
+    true = ets:insert(?TABLE, [{{shape, Script, A}, Shape} || {A, Shape} <- Shapes]),
+    tell_left_out(),
     {reply, ok, St#st{subs = Subs#{Ref => {Script, Pid}}}};
 handle_call({forget, Script}, _, St) ->
     [
         ets:match_delete(?TABLE, {{Kind, Script, '_'}, '_'})
-     || Kind <- [count, gauge, own, told, metric, grown]
+     || Kind <- [count, gauge, own, told, shape]
     ],
-    ets:match_delete(?TABLE, {{series, {Script, '_'}, '_'}, '_'}),
     ets:delete(?TABLE, {times, Script}),
-    show_hidden(),
+    with_totals(fun(Totals) -> erltrace_nif:totals_forget(Totals, Script) end, ok),
+    tell_left_out(),
     {reply, ok, St};
 handle_call({settings, Settings}, _, St) ->
     set(max_labels, maps:get(max_labels, Settings, ?MAX_LABELS)),
+    with_totals(fun limit/1, ok),
     {reply, ok, St};
+handle_call(totals, _, St) ->
+    {reply, known_totals(), St};
 handle_call(_, _, St) ->
     {reply, {error, unknown}, St}.
 
@@ -299,113 +282,62 @@ next(done, Ref, Pid, #{status := Status}, #st{subs = Subs} = St) ->
 format_status(#{state := #st{subs = Subs}} = Status) ->
     Status#{
         state := #{
-            scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => max_labels()
+            scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => setting(max_labels, ?MAX_LABELS)
         }
     }.
 
-%% ---- metrics ---------------------------------------------------------------------------------
+%% ---- totals ----------------------------------------------------------------------------------
 
-%% What the script was before it changed does not add up with what it is now. One whose name another
-%% has is kept too, hidden until that one goes.
-set_metric(Script, Aggregation, undefined) ->
-    no_metric(Script, Aggregation, <<"this aggregating function has no metric">>);
-set_metric(Script, Aggregation, #{samples := Samples} = Shape) ->
-    Id = {Script, Aggregation},
-    case [S || S <- Samples, lists:member(S, own_samples())] of
-        [] ->
-            M = case find(Id) of
-                    #metric{shape = Old} = Known ->
-                        case same(Old, Shape) of
-                            true -> Known#metric{shape = Shape};
-                            false -> clear(Id), #metric{shape = Shape}
-                        end;
-                    undefined -> #metric{shape = Shape}
-                end,
-            set_hidden(Id, M);
-        [Name | _] ->
-            no_metric(Script, Aggregation, <<"erltrace itself has a metric ", Name/binary>>)
+%% They begin anew if the library that had them was replaced by one that cannot take them over.
+known_totals() ->
+    with_totals(
+        fun(Totals) ->
+            limit(Totals),
+            Totals
+        end,
+        new
+    ).
+
+limit(Totals) ->
+    erltrace_nif:totals_limit(Totals, setting(max_labels, ?MAX_LABELS)).
+
+with_totals(Fun, Otherwise) ->
+    case setting(totals, none) of
+        none -> otherwise(Otherwise);
+        Totals ->
+            try Fun(Totals)
+            catch error:badarg -> otherwise(Otherwise)
+            end
     end.
 
-no_metric(Script, Aggregation, Why) ->
-    clear({Script, Aggregation}),
-    ets:delete(?TABLE, {metric, Script, Aggregation}),
-    left_out(Script, Aggregation, Why).
+otherwise(new) ->
+    {ok, Totals} = erltrace_nif:totals(setting(max_labels, ?MAX_LABELS)),
+    set(totals, Totals),
+    Totals;
+otherwise(Value) ->
+    Value.
 
-set_hidden({Script, Aggregation} = Id, #metric{shape = Shape} = M) ->
-    case conflict(Id, Shape) of
-        false ->
-            ets:delete(?TABLE, {gauge, Script, {left_out, Aggregation}}),
-            put_metric(Id, M#metric{hidden = false});
-        {true, Why} ->
-            put_metric(Id, M#metric{hidden = Why}),
-            left_out(Script, Aggregation, Why)
-    end.
+%% Aggregations without a metric: because of their functions, or because another one has the name.
+tell_left_out() ->
+    Now = [{{gauge, S, {left_out, A}}, Why} || {S, A, Why, _} <- about_totals(), Why =/= undefined] ++
+        [{{gauge, S, {left_out, A}}, Why}
+         || {{shape, S, A}, Why} <- ets:match_object(?TABLE, {{shape, '_', '_'}, '_'}),
+            is_binary(Why)],
+    Before = ets:match_object(?TABLE, {{gauge, '_', {left_out, '_'}}, '_'}),
+    [ets:delete(?TABLE, Key) || {Key, _} <- Before, not lists:keymember(Key, 1, Now)],
+    true = ets:insert(?TABLE, Now),
+    lists:foreach(fun log_left_out/1, Now -- Before).
 
-%% One may have gone that had the name of others: the first of them has it now.
-show_hidden() ->
-    [
-        set_hidden({Script, Aggregation}, M)
-     || {{metric, Script, Aggregation}, #metric{hidden = Why} = M} <- ets:match_object(?TABLE, {
-            {metric, '_', '_'}, '_'
-        }),
-        Why =/= false
-    ],
-    ok.
-
-remove(Script, Aggregations) ->
-    [begin
-         clear({Script, A}),
-         ets:delete(?TABLE, {metric, Script, A}),
-         ets:delete(?TABLE, {gauge, Script, {left_out, A}})
-     end || A <- Aggregations].
-
-left_out(Script, Aggregation, Why) ->
-    Key = {gauge, Script, {left_out, Aggregation}},
-    _ =
-        ets:lookup(?TABLE, Key) =:= [{Key, Why}] orelse
-            logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [
-                line(Script), bare(Aggregation), Why
-            ]),
-    gauge(Script, {left_out, Aggregation}, Why).
+log_left_out({{gauge, Script, {left_out, Aggregation}}, Why}) ->
+    logger:warning("erltrace: ~ts.d: @~ts is left out: ~ts", [
+        line(Script), bare(Aggregation), Why
+    ]).
 
 bare(<<"_">>) -> <<>>;
 bare(Name) -> Name.
 
-%% Do their values add up?
-same(Old, New) ->
-    Alike = [function, type, decimals, keys, labels],
-    maps:with(Alike, Old) =:= maps:with(Alike, New).
-
-clear({Script, Aggregation} = Id) ->
-    ets:delete(?TABLE, {grown, Script, Aggregation}),
-    ets:match_delete(?TABLE, {{series, Id, '_'}, '_'}).
-
-%% No two may have a sample of one name: Prometheus would take neither.
-conflict(Id, #{name := Own, samples := Samples}) ->
-    Others = [{Name, Script, Aggregation} ||
-                 {{metric, Script, Aggregation},
-                  #metric{shape = #{name := Name, samples := Other}, hidden = false}} <-
-                     ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
-                 {Script, Aggregation} =/= Id, Samples -- Other =/= Samples],
-    case Others of
-        [] ->
-            false;
-        [{Own, Script, Aggregation} | _] ->
-            {true, <<"@", (bare(Aggregation))/binary, " in ", Script/binary,
-                     ".d has the same name, ", Own/binary>>};
-        [{Name, Script, Aggregation} | _] ->
-            {true, <<Own/binary, " has samples of the same names as ", Name/binary, ", of @",
-                     (bare(Aggregation))/binary, " in ", Script/binary, ".d">>}
-    end.
-
-find({Script, Aggregation}) ->
-    case ets:lookup(?TABLE, {metric, Script, Aggregation}) of
-        [{_, Metric}] -> Metric;
-        [] -> undefined
-    end.
-
-put_metric({Script, Aggregation}, Metric) ->
-    ets:insert(?TABLE, {{metric, Script, Aggregation}, Metric}).
+about_totals() ->
+    with_totals(fun erltrace_nif:totals_about/1, []).
 
 %% ---- ticks -----------------------------------------------------------------------------------
 
@@ -413,7 +345,7 @@ put_metric({Script, Aggregation}, Metric) ->
 %% them have ended: if their supervisor was killed they may still be at it.
 -spec writers(Script :: binary(), [pid()]) -> ok.
 writers(Script, Pids) ->
-    lists:foreach(fun wait_for_end/1, row({own, Script, writers}, [], #{}) -- Pids),
+    lists:foreach(fun wait_for_end/1, row({own, Script, writers}, []) -- Pids),
     keep(Script, writers, Pids).
 
 wait_for_end(Pid) ->
@@ -424,8 +356,8 @@ wait_for_end(Pid) ->
             receive {'DOWN', Mon, process, _, _} -> ok end
     end.
 
-%% @doc By the handle of a script: add what a tick brings to the totals. They are gone only if the
-%% application is.
+%% @doc By the handle of a script: count what a tick brings besides its aggregations. The table is
+%% gone only if the application is.
 -spec save(Script :: binary(), Tick :: map()) -> ok.
 save(Script, Tick) ->
     case ets:whereis(?TABLE) of
@@ -433,10 +365,7 @@ save(Script, Tick) ->
         _ -> add_tick(Script, Tick)
     end.
 
-add_tick(Script, #{aggregations := Parts, drops := Drops, faults := Faults} = Tick) ->
-    Max = max_labels(),
-    Rows = lists:foldl(fun(Part, Rows) -> add_part(Script, Part, Max, Rows) end, #{}, Parts),
-    true = ets:insert(?TABLE, maps:to_list(Rows)),
+add_tick(Script, #{drops := Drops, faults := Faults} = Tick) ->
     lists:foreach(fun({Kind, N, _}) -> count(Script, {drops, Kind}, N) end, Drops),
     count(Script, alerts, length(alerts(Tick))),
     count(Script, errors, length(Faults)).
@@ -446,9 +375,6 @@ alerts(Tick) ->
         {text(Name), text(Text)}
      || {alert, _, {Name, Text}} <- maps:get(records, Tick, []), is_binary(Name), Name =/= <<>>
     ].
-
-max_labels() ->
-    setting(max_labels, ?MAX_LABELS).
 
 pass_on(Script, Tick) ->
     erltrace_alerts:fire(Script, alerts(Tick)),
@@ -462,7 +388,7 @@ tell_faults(_, []) ->
 tell_faults(Script, [Text | More]) ->
     Key = {told, Script, error},
     Now = now_ms(),
-    case row(Key, none, #{}) of
+    case row(Key, none) of
         {At, Others} when Now - At < ?QUIET ->
             told(Key, {At, Others + 1 + length(More)});
         Last ->
@@ -504,118 +430,13 @@ told(Key, Value) ->
     true = ets:insert(?TABLE, {Key, Value}),
     ok.
 
-%% Rows: those that this tick changes.
-add_part(Script, {Aggregation, Keys, Value}, Max, Rows) ->
-    Id = {Script, Aggregation},
-    case find(Id) of
-        undefined -> Rows;
-        #metric{shape = Shape} -> add(Id, Keys, Value, Shape, Max, Rows)
-    end.
-
-add({Script, Aggregation} = Id, Keys, Value, #{function := Function, labels := Names}, Max, Rows) ->
-    Growth = {grown, Script, Aggregation},
-    #grown{series = N, to_other = Others} = Grown = row(Growth, #grown{}, Rows),
-    Key = {series, Id, labels(Names, Keys)},
-    {Key1, Old, Grown1} =
-        case row(Key, none, Rows) of
-            none when N >= Max, Keys =/= [] ->
-                Other = {series, Id, labels(Names, [<<"other">> || _ <- Keys])},
-                {Other, row(Other, none, Rows), Grown#grown{to_other = Others + 1}};
-            none -> {Key, none, Grown#grown{series = N + 1}};
-            Known -> {Key, Known, Grown}
-        end,
-    Rows#{Key1 => sum(Function, Old, Value), Growth => bounds(Function, Value, Grown1)}.
-
-row(Key, _, Rows) when is_map_key(Key, Rows) -> map_get(Key, Rows);
-row(Key, Default, _) ->
+row(Key, Default) ->
     case ets:lookup(?TABLE, Key) of
         [{_, Value}] -> Value;
         [] -> Default
     end.
 
-sum(F, Old, New) when F =:= count; F =:= sum -> number(Old) + New;
-sum(min, none, New) -> New;
-sum(min, Old, New) -> min(Old, New);
-sum(max, none, New) -> New;
-sum(max, Old, New) -> max(Old, New);
-sum(avg, none, New) -> New;
-sum(avg, {Sum, N}, {Sum1, N1}) -> {Sum + Sum1, N + N1};
-sum(percentile, Old, Buckets) -> ranks(Old, Buckets);
-sum(_, none, Buckets) -> sum(quantize, {0, #{}}, Buckets);
-sum(_, Old, Buckets) ->
-    lists:foldl(fun({{_, Max}, N}, {Count, Les}) ->
-                        {Count + N, maps:update_with(le(Max), fun(M) -> M + N end, N, Les)}
-                end, Old, Buckets).
-
-number(none) -> 0;
-number(N) -> N.
-
-%% A bucket holds the integers from Min to Max.
-le(Max) when Max =:= (1 bsl 63) - 1 -> infinity;
-le(Max) -> Max.
-
-%% The bounds of a metric are those of all its series: else sums over series would be wrong.
-bounds(sum, Value, G) when Value < 0 -> G#grown{goes_down = true};
-bounds(F, Buckets, #grown{bounds = Bounds} = G) when
-    F =:= quantize; F =:= lquantize; F =:= llquantize
-->
-    New =
-        [Min - 1 || {{Min, _}, _} <- Buckets, Min > -(1 bsl 63)] ++
-            [Max || {{_, Max}, _} <- Buckets, le(Max) =/= infinity],
-    G#grown{bounds = ordsets:union(Bounds, ordsets:from_list(New))};
-bounds(_, _, G) -> G.
-
-%% ---- quantiles of the last minute ------------------------------------------------------------
-
-ranks(none, Buckets) ->
-    ranks({0, []}, Buckets);
-ranks({Count, Parts}, Buckets) ->
-    Now = part_now(),
-    {Ranks, Old} =
-        case Parts of
-            [{Now, R} | Rest] -> {R, Rest};
-            _ -> {#{}, Parts}
-        end,
-    New = lists:foldl(
-        fun({Bucket, N}, R) -> maps:update_with(middle(Bucket), fun(M) -> M + N end, N, R) end,
-        Ranks,
-        Buckets
-    ),
-    {Count + lists:sum([N || {_, N} <- Buckets]), [{Now, New} | recent(Now, Old)]}.
-
-part_now() -> erlang:monotonic_time(second) div ?PART.
-
-recent(Now, Parts) -> [P || {Number, _} = P <- Parts, Number > Now - ?PARTS].
-
-%% What percentile() itself prints.
-middle({Min, Max}) -> Min + (Max - Min) div 2.
-
-quantile(Percent, Ranks, Count) ->
-    rank(ceil(Percent / 100 * Count), Ranks, 0).
-
-rank(_, [{V, _}], _) -> V;
-rank(Rank, [{V, N} | _], Below) when Below + N >= Rank -> V;
-rank(Rank, [{_, N} | Rest], Below) -> rank(Rank, Rest, Below + N).
-
-%% ---- labels ----------------------------------------------------------------------------------
-
-%% An integer in decimal, a string as it is, a stack as its frames with semicolons between.
-labels(Names, Keys) ->
-    iolist_to_binary(
-        lists:join($,, [label(<<"node">>, atom_to_binary(node())) | keys(Names, Keys, 0)])
-    ).
-
-keys(_, [], _) -> [];
-keys([Name | Names], [Key | Keys], I) -> [label(Name, Key) | keys(Names, Keys, I + 1)];
-keys([], [Key | Keys], I) -> [label(["key", integer_to_list(I)], Key) | keys([], Keys, I + 1)].
-
-label(Name, Value) -> [Name, "=\"", label_text(Value), $"].
-
-label_text(N) when is_integer(N) -> integer_to_list(N);
-label_text(F) when is_float(F) -> io_lib:format("~p", [F]);
-label_text(undefined) -> "";
-label_text(Frames) when is_list(Frames) -> lists:join($;, [label_text(F) || F <- Frames]);
-label_text(Bytes) -> << <<(char(C))/binary>> || C <- utf8(Bytes) >>.
+%% ---- texts -----------------------------------------------------------------------------------
 
 %% @doc Bytes as text: what is not UTF-8 is replaced.
 -spec text(binary()) -> binary().
@@ -634,80 +455,25 @@ utf8(Bytes) ->
         {_, Good, <<_, Rest/binary>>} -> Good ++ [16#fffd | utf8(Rest)]
     end.
 
-char($\n) -> <<"\\n">>;
-char($\\) -> <<"\\\\">>;
-char($") -> <<"\\\"">>;
-char(0) -> <<16#fffd/utf8>>;
-char(C) -> <<C/utf8>>.
-
 %% ---- all of them -----------------------------------------------------------------------------
 
-%% @doc Every metric, in the order of their scripts, and what there is to say about these.
--spec families() -> [family()].
-families() ->
-    Metrics = ets:match_object(?TABLE, {{metric, '_', '_'}, '_'}),
-    [Family || {{metric, Script, Aggregation}, #metric{hidden = false} = M} <- Metrics,
-               {_, _, _, [_ | _]} = Family <- [family(Script, Aggregation, M)]] ++
-        about_scripts() ++ [labels_dropped(Metrics) | about_alerts()].
+%% @doc Every metric, and what there is to say about the scripts: as terms, or as text.
+-spec exposition(terms) -> [family()];
+                (text | openmetrics) -> binary().
+exposition(Form) ->
+    case code:ensure_loaded(erltrace_nif) of
+        {module, _} -> exposition(Form, own_families());
+        {error, _} when Form =:= terms -> [];
+        {error, _} -> <<>>
+    end.
 
-family(Script, Aggregation, #metric{shape = Shape}) ->
-    #{function := Function, type := Type0, name := Name, help := Help, decimals := Decimals} =
-        Shape,
-    Series = ets:match(?TABLE, {{series, {Script, Aggregation}, '$1'}, '$2'}),
-    % all of these, or more
-    #grown{goes_down = GoesDown} = Grown = row({grown, Script, Aggregation}, #grown{}, #{}),
-    Type =
-        case GoesDown of
-            true -> gauge;
-            false -> Type0
-        end,
-    {full_name(Type, Name), Type, Help, [
-        sample(Function, Labels, Value, {fun(V) -> in_unit(V, Decimals) end, Shape, Grown})
-     || [Labels, Value] <- Series
-    ]}.
-
-full_name(counter, Name) -> <<Name/binary, "_total">>;
-full_name(_, Name) -> Name.
-
-sample(avg, Labels, {Sum, Count}, {Unit, _, _}) -> {Labels, Count, Unit(Sum)};
-sample(percentile, Labels, {Count, Parts}, {Unit, #{percents := Percents}, _}) ->
-    All = lists:foldl(
-        fun({_, R}, Sum) ->
-            maps:fold(
-                fun(V, N, S) -> maps:update_with(V, fun(O) -> O + N end, N, S) end,
-                Sum,
-                R
-            )
-        end,
-        #{},
-        recent(part_now(), Parts)
-    ),
-    Ranks = lists:sort(maps:to_list(All)),
-    Recent = lists:sum(maps:values(All)),
-    {Labels, Count, undefined, [
-        {
-            P / 100,
-            case Ranks of
-                [] -> undefined;
-                _ -> Unit(quantile(P, Ranks, Recent))
-            end
-        }
-     || P <- Percents
-    ]};
-sample(_, Labels, {Count, Les}, {Unit, _, #grown{bounds = Bounds}}) ->
-    {Below, _} = lists:mapfoldl(fun(Le, Sum) ->
-                                        Sum1 = Sum + maps:get(Le, Les, 0),
-                                        {{Unit(Le), Sum1}, Sum1}
-                                end, 0, Bounds),
-    {Labels, Below ++ [{infinity, Count}], Count, undefined};
-sample(_, Labels, Value, {Unit, _, _}) -> {Labels, Unit(Value)}.
-
-in_unit(V, 0) -> V;
-in_unit(V, Decimals) ->
-    Unit = list_to_integer([$1 | lists:duplicate(Decimals, $0)]),
-    case V rem Unit of
-        0 -> V div Unit;
-        _ -> V / Unit
+exposition(Form, Own) ->
+    case with_totals(fun(Totals) -> erltrace_nif:exposition(Totals, Own, Form) end, none) of
+        none ->
+            {ok, Empty} = erltrace_nif:totals(0),
+            erltrace_nif:exposition(Empty, Own, Form);
+        Metrics ->
+            Metrics
     end.
 
 %% Name, type, help, and the value of a script.
@@ -764,75 +530,52 @@ armed_ratio(_) -> 0.
 ratio(_, 0) -> 1;
 ratio(A, B) -> A / (A + B).
 
-%% All that erltrace itself may have a sample of, here or in `erltrace serve'.
-own_samples() ->
-    Names = [{Type, iolist_to_binary(Name)} || {Name, Type, _, _} <- own()] ++
-        [{gauge, <<"erltrace_alert">>}, {counter, <<"erltrace_alerts_dropped">>},
-         {counter, <<"erltrace_drops">>}, {counter, <<"erltrace_labels_dropped">>}],
-    lists:append([case Type of
-                      counter -> [Name, <<Name/binary, "_total">>, <<Name/binary, "_created">>];
-                      gauge -> [Name]
-                  end || {Type, Name} <- Names]).
-
-about_scripts() ->
+%% No script may have their names: c_src/metrics/naming.c lists them.
+-spec own_families() -> [own_family()].
+own_families() ->
     All = [{Script, about(Script)} || Script <- scripts()],
     [
-        {full_name(Type, iolist_to_binary(Name)), Type, iolist_to_binary(Help), [
-            {script_labels(Script, []), Value(About)}
-         || {Script, About} <- All
-        ]}
+        {Name, Type, Help, [{of_script(Script, []), Value(About)} || {Script, About} <- All]}
      || {Name, Type, Help, Value} <- own()
     ] ++
         [
-            {<<"erltrace_drops_total">>, counter, <<"What was lost because a buffer was full.">>,
-                [
-                    {script_labels(Script, [{"kind", Kind}]), N}
-                 || {Script, About} <- All,
-                    {{drops, Kind}, N} <- maps:to_list(About)
-                ]}
+            {"erltrace_drops", counter, "What was lost because a buffer was full.", [
+                {of_script(Script, [{"kind", Kind}]), N}
+             || {Script, About} <- All,
+                {{drops, Kind}, N} <- maps:to_list(About)
+            ]},
+            {"erltrace_labels_dropped", counter,
+                "Updates of keys beyond max_labels, which were added to the labels other.", [
+                    {of_script(Script, [{"aggregation", Aggregation}]), ToOther}
+                 || {Script, Aggregation, _, ToOther} <- about_totals()
+                ]},
+            {"erltrace_alert", gauge, "1: the alert goes on.", [
+                {of_script(Script, [{"alertname", Name}]), 1}
+             || {Script, Name, _} <- erltrace_alerts:all()
+            ]},
+            {"erltrace_alerts_dropped", counter, "Alerts that were left out: too many.", [
+                {[of_node()], erltrace_alerts:dropped()}
+            ]}
         ].
 
-about_alerts() ->
-    [
-        {<<"erltrace_alert">>, gauge, <<"1: the alert goes on.">>, [
-            {script_labels(Script, [{"alertname", Name}]), 1}
-         || {Script, Name, _} <- erltrace_alerts:all()
-        ]},
-        {<<"erltrace_alerts_dropped_total">>, counter, <<"Alerts that were left out: too many.">>,
-            [
-                {
-                    iolist_to_binary(label("node", atom_to_binary(node()))),
-                    erltrace_alerts:dropped()
-                }
-            ]}
-    ].
+of_script(Script, More) ->
+    [of_node(), {"script", Script} | More].
 
-labels_dropped(Metrics) ->
-    {<<"erltrace_labels_dropped_total">>, counter,
-        <<"Updates of keys beyond max_labels, which were added to the labels other.">>, [
-            {
-                script_labels(Script, [{"aggregation", Aggregation}]),
-                (row({grown, Script, Aggregation}, #grown{}, #{}))#grown.to_other
-            }
-         || {{metric, Script, Aggregation}, _} <- Metrics
-        ]}.
-
-script_labels(Script, More) ->
-    iolist_to_binary(
-        lists:join($,, [
-            label(N, V)
-         || {N, V} <- [{"node", atom_to_binary(node())}, {"script", Script} | More]
-        ])
-    ).
+of_node() ->
+    {"node", atom_to_binary(node())}.
 
 %% ---- telemetry -------------------------------------------------------------------------------
 
-%% Its application runs, or nobody listens.
+%% @doc Its application runs, or nobody listens: only then ticks have their parts as terms.
+-spec telemetry_runs() -> boolean().
+telemetry_runs() ->
+    whereis(telemetry_handler_table) =/= undefined.
+
 telemetry(Script, #{aggregations := Parts}) ->
-    case whereis(telemetry_handler_table) of
-        undefined ->
+    case telemetry_runs() of
+        false ->
             ok;
-        _ ->
+        true ->
             execute([erltrace, tick], #{parts => length(Parts)}, #{
                 script => Script, about => about(Script)
             }),
@@ -840,12 +583,12 @@ telemetry(Script, #{aggregations := Parts}) ->
     end.
 
 telemetry_part(Script, {Aggregation, Keys, Value}) ->
-    case find({Script, Aggregation}) of
-        undefined -> ok;
-        #metric{shape = #{function := Function} = Shape} ->
-            About = maps:with([function, name, type, decimals, labels], Shape),
+    case row({shape, Script, Aggregation}, none) of
+        #{function := Function} = Shape ->
             execute([erltrace, metric], measured(Function, Value),
-                    About#{script => Script, aggregation => Aggregation, keys => Keys})
+                    Shape#{script => Script, aggregation => Aggregation, keys => Keys});
+        _ ->
+            ok
     end.
 
 measured(avg, {Sum, Count}) -> #{sum => Sum, count => Count};
@@ -856,9 +599,9 @@ measured(_, Value) -> #{value => Value}.
 %% @doc An event of telemetry, where that runs. A handler that fails is telemetry's to deal with.
 -spec execute([atom()], map(), map()) -> ok.
 execute(Event, Measurements, Metadata) ->
-    case whereis(telemetry_handler_table) of
-        undefined -> ok;
-        _ ->
+    case telemetry_runs() of
+        false -> ok;
+        true ->
             try apply(telemetry, execute, [Event, Measurements, Metadata]) of
                 _ -> ok
             catch _:_ -> ok % it has ended meanwhile

@@ -40,7 +40,7 @@ deregister_cleanup(_) ->
 collect_mf(_, Callback) ->
     Families =
         try
-            erltrace_metrics:families()
+            erltrace_metrics:exposition(terms)
             % the application does not run, or is just ending
         catch
             error:badarg -> []

@@ -8,7 +8,7 @@
 %%
 %% Each time it is armed it runs anew, with a handle of its own, so that nothing of before a pause
 %% is taken together with what comes after it: a time that began before the pause is not measured.
-%% What it has gathered the handle adds to the totals (erltrace_metrics), the last of it when it is
+%% What it has gathered its handle adds to the totals (erltrace_metrics), the last of it when it is
 %% paused. How long it was armed is a metric.
 -module(erltrace_script).
 -behaviour(gen_statem).
@@ -221,7 +221,7 @@ compile(
     All = defaults(Spec) ++ Options ++ [{"zdefs", ""} || Ran],
     [done(erltrace_handle:call(H, {setopt, Option, Value})) || {Option, Value} <- All],
     done(erltrace_handle:call(H, {compile, Source, Args, [{file, File}, later]})),
-    case erltrace_handle:call(H, {metrics, Name}) of
+    case erltrace_handle:call(H, {feed, erltrace_metrics:totals(), Name}) of
         Shapes when is_list(Shapes) -> Shapes;
         Error -> throw(Error)
     end.

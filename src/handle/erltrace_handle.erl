@@ -193,8 +193,8 @@ request(status, State, Data) ->
     {erltrace_nif:status(Data#data.nif), State, Data};
 request(counts, State, Data) ->
     {{ok, about(Data)}, State, Data};
-request({metrics, Script}, State, Data) ->
-    {erltrace_nif:metrics(Data#data.nif, Script), State, Data};
+request({feed, Totals, Script}, State, Data) ->
+    {erltrace_nif:feed(Data#data.nif, Totals, Script), State, Data};
 request(nif, State, Data) -> % for erltrace_nif:spent/1, which waits for nobody
     {Data#data.nif, State, Data};
 request({subscribe, _, _}, State, #data{sub = Sub} = Data) when Sub =/= undefined ->
@@ -344,7 +344,6 @@ go(#data{nif = Nif, number = Number, owner = {Owner, _}, known = Known, sup = Su
     _ = erltrace_nif:samples(Nif) =:= true andalso erltrace_sampling:available(),
     case erltrace_compile:reply(erltrace_nif:go(Nif)) of
         ok ->
-            begin_ticks(Data),
             case erltrace_arming:arm(Nif, Number, Owner, Known, Sup) of
                 {ok, Arming} ->
                     watch(Data),
@@ -566,16 +565,9 @@ send(State, #data{nif = Nif, sub = Sub} = Data) ->
     end.
 
 read(Nif, Form, ticks) ->
-    erltrace_nif:ticks(Nif, Form);
+    erltrace_nif:ticks(Nif, Form, node(), erltrace_metrics:telemetry_runs());
 read(Nif, Form, Which) ->
     case {erltrace_nif:work(Nif, Form), erltrace_nif:walk(Nif, Which =:= new)} of
         {{Status, Items}, {ok, Aggs}} when is_list(Items) -> {Status, Items, Aggs};
         _ -> error
     end.
-
-%% Ticks have what comes from here on.
-begin_ticks(#data{sub = undefined}) ->
-    ok;
-begin_ticks(#data{nif = Nif, sub = Sub}) ->
-    _ = erltrace_sub:aggregations(Sub) =:= ticks andalso erltrace_nif:metrics(Nif, ""),
-    ok.

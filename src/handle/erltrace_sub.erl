@@ -79,8 +79,8 @@ ref(#sub{ref = Ref}) -> Ref.
 -spec form(sub()) -> records | text | alerts.
 form(#sub{output = Form}) -> Form.
 
-%% @doc `new': aggregations are cleared when they are sent; `ticks': they are sent undivided,
-%% whatever the script itself clears (erltrace_metrics).
+%% @doc `new': aggregations are cleared when they are sent; `ticks': the library adds them to the
+%% totals that the handle feeds, whatever the script itself clears (erltrace_metrics).
 -spec aggregations(sub()) -> new | all | ticks.
 aggregations(#sub{aggregations = Aggs}) -> Aggs.
 

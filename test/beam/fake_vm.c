@@ -497,34 +497,49 @@ size_t enif_binary_to_term(ErlNifEnv *env, const unsigned char *data, size_t siz
 
 struct resource {
 	_Atomic long refs;
+	ErlNifResourceType *type;
 	_Alignas(16) char obj[];
 };
-static ErlNifResourceDtor *dtor;
+struct enif_resource_type_t {
+	ErlNifResourceDtor *dtor;
+};
 
 ErlNifResourceType *enif_open_resource_type(ErlNifEnv *env, const char *module, const char *name,
 	ErlNifResourceDtor *d, ErlNifResourceFlags flags, ErlNifResourceFlags *tried)
 {
+	static ErlNifResourceType types[4];
+	static unsigned n;
+
 	(void)env, (void)module, (void)name, (void)flags, (void)tried;
-	dtor = d;
-	return (ErlNifResourceType *)(void *)&dtor;
+	types[n].dtor = d;
+	return &types[n++];
 }
 
 void *enif_alloc_resource(ErlNifResourceType *type, size_t size)
 {
 	struct resource *r = calloc(1, sizeof(*r) + size);
 
-	(void)type;
+	r->type = type;
 	r->refs = 1;
 	return r->obj;
 }
 
+static struct resource *resource_of(void *obj)
+{
+	return (struct resource *)(void *)((char *)obj - offsetof(struct resource, obj));
+}
+
+void enif_keep_resource(void *obj)
+{
+	resource_of(obj)->refs++;
+}
+
 void enif_release_resource(void *obj)
 {
-	struct resource *r =
-		(struct resource *)(void *)((char *)obj - offsetof(struct resource, obj));
+	struct resource *r = resource_of(obj);
 
 	if (--r->refs == 0) {
-		dtor(NULL, obj);
+		r->type->dtor(NULL, obj);
 		free(r);
 	}
 }
@@ -532,11 +547,9 @@ void enif_release_resource(void *obj)
 /* The term's reference is given back by the test, with enif_release_resource. */
 ERL_NIF_TERM enif_make_resource(ErlNifEnv *env, void *obj)
 {
-	struct resource *r =
-		(struct resource *)(void *)((char *)obj - offsetof(struct resource, obj));
 	ERL_NIF_TERM *w = words(env, 2);
 
-	r->refs++;
+	enif_keep_resource(obj);
 	w[0] = HEAD(MAGIC, 1);
 	w[1] = (ERL_NIF_TERM)(uintptr_t)obj;
 	return box(w);
@@ -544,10 +557,11 @@ ERL_NIF_TERM enif_make_resource(ErlNifEnv *env, void *obj)
 
 int enif_get_resource(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifResourceType *type, void **obj)
 {
-	(void)env, (void)type;
-	if (is(t, MAGIC))
-		*obj = (void *)(uintptr_t)at(t)[1];
-	return is(t, MAGIC);
+	(void)env;
+	if (!is(t, MAGIC))
+		return 0;
+	*obj = (void *)(uintptr_t)at(t)[1];
+	return resource_of(*obj)->type == type;
 }
 
 /* ---- the rest -------------------------------------------------------------------------- */

@@ -172,6 +172,27 @@ static void test_units(void)
 	totals_forget(&totals, "s");
 }
 
+/* A counter does not go back: 1,000 requests that wait have 2^63 ns together after 106 days. */
+static void test_sums_do_not_overflow(void)
+{
+	const erltrace_metric_t said = {.name = "waited", .unit = "ns"};
+	const erltrace_agg_t most = {.value = INT64_MAX, .is_signed = 1, .sum = INT64_MIN, .count = 1},
+			     unsigned_most = {.value = -1};
+	struct metric *m = metric_of("s", "t", "sum", 0, &said),
+		      *a = metric_of("s", "a", "avg", 0, NULL),
+		      *least = metric_of("s", "l", "min", 0, NULL);
+
+	for (int i = 0; i < 4; i++)
+		CHECK(metric_add(&totals, m, "", &most) == 0 &&
+			metric_add(&totals, a, "", &most) == 0);
+	CHECK(metric_add(&totals, m, "", &unsigned_most) == 0);
+	CHECK(metric_add(&totals, least, "", &unsigned_most) == 0);
+	HAS("waited_seconds_total 55340232221.128654843\n", false);
+	HAS("erltrace_s_a_sum -36893488147419103232\n", false);
+	HAS("erltrace_s_l 18446744073709551615\n", false);
+	totals_forget(&totals, "s");
+}
+
 static void test_buckets(void)
 {
 	const erltrace_bucket_t buckets[] = {{INT64_MIN, 0, 1}, {4, 8, 2}, {100, INT64_MAX, 3}};
@@ -206,7 +227,7 @@ static void test_quantiles_and_averages(void)
 	    "erltrace_s_p_count 3\n",
 		false);
 	HAS("erltrace_s_a_sum -7\nerltrace_s_a_count 2\n", false);
-	HAS("erltrace_s_x 9223372036854775807\n", false);
+	HAS("erltrace_s_x 18446744073709551615\n", false);
 	totals_forget(&totals, "s");
 }
 
@@ -232,6 +253,22 @@ static void test_conflicts(void)
 	CHECK(metric_of("two", "d", "stddev", 0, NULL) == NULL);
 	totals_keep(&totals, "two", NULL, 0);
 	CHECK(totals.metrics == NULL);
+}
+
+/* Names of the server and of the application in a release: of both, wherever a script runs. */
+static void test_own_names(void)
+{
+	static const char *const names[] = {"erltrace_script_up", "erltrace_scrapes_total",
+		"erltrace_script_armed_ratio", "erltrace_script_spent_seconds"};
+	erltrace_metric_t said = {.name = NULL};
+
+	totals.own = own_metrics;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		said.name = names[i];
+		CHECK(!metric_of("s", "x", "count", 0, &said)->shown, "%s", names[i]);
+	}
+	totals_forget(&totals, "s");
+	totals.own = own;
 }
 
 /* What the script was does not add up with what it is now. */
@@ -283,9 +320,11 @@ int main(void)
 	test_keys_are_apart();
 	test_too_many_series();
 	test_units();
+	test_sums_do_not_overflow();
 	test_buckets();
 	test_quantiles_and_averages();
 	test_conflicts();
+	test_own_names();
 	test_changed();
 	test_otlp();
 	totals_free(&totals);

@@ -412,7 +412,7 @@ names_test() ->
         Labels = <<Node/binary, ",op=\"get\"">>,
         ?assertEqual([{Labels, [{0.000000999, 0}, {0.000001999, 1}, {infinity, 1}], 1, undefined}],
                      samples(<<"store_latency_seconds">>)),
-        ?assertEqual([{Node, 1, undefined, [{0.5, 0.000017}, {0.9990000000000001, 0.000017}]}],
+        ?assertEqual([{Node, 1, undefined, [{0.5, 0.000017}, {0.999, 0.000017}]}],
                      [{L, C, S, [{Q, V} || {Q, V} <- Qs]} || {L, C, S, Qs} <- samples(<<"erltrace_named_p_seconds">>)]),
         ?assertEqual([{Node, -1}], samples(<<"erltrace_named_down">>)),
         ?assertEqual([{<<Node/binary, ",key0=\"a\\\\b\\\"c\\nd\"">>, 1}], samples(<<"erltrace_named_total">>)),

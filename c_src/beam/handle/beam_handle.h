@@ -29,6 +29,7 @@
 #include "watchdog.h"
 
 struct beam_event;
+struct beam_feed;
 struct beam_ports;
 struct beam_states;
 struct beam_tables;
@@ -106,6 +107,7 @@ struct beam_handle {
 	struct beam_wants *wants; /* NULL: closed */
 	bool harmless;		  /* destructive actions are forbidden in this node */
 	bool counted;		  /* in beam_nuser */
+	struct beam_feed *feed;	  /* totals that what it gathers is added to; or NULL */
 	char *warnings;		  /* lines not told yet; or NULL */
 	struct {
 		char file[256], source[256];

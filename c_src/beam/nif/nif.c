@@ -10,7 +10,8 @@
  *   jobs.c             those that take long, on threads of the library
  *   results.c          what was gathered, and errors, as terms
  *   probe_list.c       probes as terms
- *   metrics.c          what aggregations are called as metrics
+ *   feed.c             totals of deployed scripts, and what feeds them
+ *   exposition_nif.c   the totals as terms and as text
  *   code_nif.c         what is asked of the table of loaded code
  *   find_nif.c         the facts of the VM that are found out (vm/find.h)
  *   store.c            terms that outlive every process
@@ -50,6 +51,7 @@
 #include "prog/prog.h"
 #include "arming.h"
 #include "erlang_provider.h"
+#include "feed.h"
 #include "jobs.h"
 #include "store.h"
 
@@ -96,6 +98,7 @@ static void free_parts(struct beam_handle *b)
 	beam_wants_free(b);
 	beam_state_free(b);
 	sampler_wall_free(b);
+	feed_free(b);
 	et_str_free(b->node_text);
 	free(b->host);
 	free(b->clauses);
@@ -619,6 +622,8 @@ ERL_NIF_TERM nif_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	} else if (erltrace_go(b->h, &e) < 0) {
 		ret = beam_error(env, &e);
 	} else {
+		if (b->feed != NULL)
+			api_changes_begin(b->h);
 		beam_watchdog_go(b);
 	}
 	enif_mutex_unlock(b->lock);
@@ -736,7 +741,7 @@ static int load(ErlNifEnv *env, void **priv, ERL_NIF_TERM info)
 	beam_ustack_init();
 	beam_atom_text_init();
 	beam_handle_type = open_type(env);
-	if (beam_handle_type == NULL)
+	if (beam_handle_type == NULL || !totals_open_type(env))
 		return -1;
 	atomic_fetch_add(&nloaded, 1);
 	return 0;

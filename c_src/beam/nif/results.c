@@ -14,6 +14,7 @@
 #include "json/json.h"
 #include "prog/prog.h"
 #include "stream/writer.h"
+#include "feed.h"
 
 /* ---- terms ----------------------------------------------------------------------------- */
 
@@ -486,9 +487,9 @@ static ERL_NIF_TERM label_term(ErlNifEnv *env, const erltrace_value_t *v)
 	return t;
 }
 
-static int on_change(void *arg, const erltrace_agg_t *a)
+/* A part of a tick, for telemetry: {Aggregation, Keys, Value}. */
+static void push_part(struct results *r, const erltrace_agg_t *a)
 {
-	struct results *r = arg;
 	ErlNifEnv *env = r->env;
 	ERL_NIF_TERM keys = enif_make_list(env, 0), value;
 
@@ -510,36 +511,78 @@ static int on_change(void *arg, const erltrace_agg_t *a)
 		r->name_term = text(env, a->name);
 	}
 	push(r, enif_make_tuple3(env, r->name_term, keys, value));
+}
+
+struct tick {
+	struct beam_handle *b;
+	struct results parts;
+	bool wanted; /* the parts */
+	char node[256];
+};
+
+static int on_change(void *arg, const erltrace_agg_t *a)
+{
+	struct tick *t = arg;
+
+	feed_add(t->b, t->node, a);
+	if (t->wanted)
+		push_part(&t->parts, a);
 	return 0;
 }
 
+/* Changes since the last tick are added to the totals; how many were lost, or -1. */
+static int64_t take_tick(struct beam_handle *b, struct tick *t)
+{
+	const erltrace_change_handlers_t to = {.size = sizeof(to), .arg = t, .change = on_change};
+	uint64_t from = clock_thread(), lost;
+	int rc;
+
+	feed_lock(b);
+	rc = erltrace_changes(b->h, &to, NULL);
+	lost = feed_unlock(b);
+	atomic_fetch_add(&b->cost.reading, clock_thread() - from);
+	return rc < 0 ? -1 : (int64_t)lost;
+}
+
+static ERL_NIF_TERM lost_term(ErlNifEnv *env, int64_t lost)
+{
+	char said[96];
+
+	snprintf(said, sizeof(said), "%lld results were not added up: out of memory",
+		(long long)lost);
+	return enif_make_tuple4(env, atom_drop, text(env, "totals"), enif_make_int64(env, lost),
+		text(env, said));
+}
+
 /*
- * ticks(Handle, Form) -> {ok | done, [Item], [{Aggregation, Keys, Value}]}: as work(), and what
- * came since the last call, undivided, which adds up; begun by metrics(). Value: an integer, {Sum,
- * Count} of avg(), buckets of distributions and percentile().
- *
+ * ticks(Handle, Form, Node, Parts) -> {ok | done, [Item], [{Aggregation, Keys, Value}]}: as work(),
+ * and what came since the last call is added to the totals that the handle feeds, with this node's
+ * label. Parts: it is wanted as terms too, undivided: an integer, {Sum, Count} of avg(), buckets of
+ * distributions and percentile().
  */
 ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	struct results r = {.env = env, .list = enif_make_list(env, 0)};
-	const erltrace_change_handlers_t to = {
-		.size = sizeof(to), .arg = &r, .change = on_change};
+	struct tick tick = {.parts = {.env = env, .list = enif_make_list(env, 0)},
+		.wanted = argv[3] == atom_true};
 	ERL_NIF_TERM worked = beam_get(env, argv[0]) != NULL ? nif_work(env, argc, argv) : atom_closed;
-	uint64_t from = clock_thread();
+	ERL_NIF_TERM items;
 	const ERL_NIF_TERM *t;
-	int rc, n;
+	int64_t lost;
+	int n;
 
 	if (!enif_get_tuple(env, worked, &n, &t))
 		return beam_badarg(env);
 	if (t[0] == atom_error)
 		return worked;
+	enif_get_atom(env, argv[2], tick.node, sizeof(tick.node), ERL_NIF_LATIN1);
 	WITH_HANDLE(b)
-	rc = erltrace_changes(b->h, &to, NULL);
-	atomic_fetch_add(&b->cost.reading, clock_thread() - from);
+	tick.b = b;
+	lost = take_tick(b, &tick);
 	enif_mutex_unlock(b->lock);
-	if (rc < 0)
+	if (lost < 0)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
-	return enif_make_tuple3(env, t[0], t[1], r.list);
+	items = lost > 0 ? enif_make_list_cell(env, lost_term(env, lost), t[1]) : t[1];
+	return enif_make_tuple3(env, t[0], items, tick.parts.list);
 }
 
 /* ---- about scripts --------------------------------------------------------------------- */
