@@ -241,6 +241,21 @@ feed(Nif, Totals, Script) -> run(feed, [Nif, Totals, Script]).
     [erltrace_metrics:family()] | binary().
 exposition(Totals, Own, Form) -> run(exposition, [Totals, Own, Form]).
 
+%% Those that begin; were the first ones of this minute left out?
+-spec alerts_call(totals(), Script :: binary(), [{Name, Text}], PerMinute :: pos_integer()) ->
+    {[{Name, Text}], LeftOut :: boolean()} when Name :: binary(), Text :: binary().
+alerts_call(Totals, Script, Calls, PerMinute) ->
+    run(alerts_call, [Totals, Script, Calls, PerMinute]).
+
+%% Those that are over, or of a script that was removed; how many were left out in the last minute.
+-spec alerts_over(totals(), (Hold :: pos_integer()) | (Script :: binary())) ->
+    {[{Script :: binary(), Name :: binary(), Text :: binary()}], LeftOut :: non_neg_integer(),
+        Rests :: boolean()}.
+alerts_over(Totals, Which) -> run(alerts_over, [Totals, Which]).
+
+-spec alerts(totals()) -> {[{Script :: binary(), Name :: binary()}], Dropped :: non_neg_integer()}.
+alerts(Totals) -> run(alerts, [Totals]).
+
 %% As work/2, and what came since the last call is added to the totals; Parts: it is wanted too.
 -spec ticks(nif(), records | text | alerts, node(), Parts :: boolean()) ->
     {ok | done, [tuple()], [erltrace_metrics:part()]} | failure().

@@ -7,6 +7,7 @@
  *   labels.c       nodes and keys as labels
  *   exposition.c   the totals as Prometheus' text and as OpenMetrics
  *   otlp_json.c    the totals as OTLP has them
+ *   alert_set.c    calls of alert(): which begin, go on and are over
  *
  * It is fed with the library's public structs. Who feeds it has the lock, if there is need of one,
  * and the network.

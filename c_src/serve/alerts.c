@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Alerts. A script calls alert() each time that something is wrong; people want to hear once that
- * it begins and once that it is over. So an alert goes on while it is called again within `hold`
- * seconds. It is known by its name, the script and the node.
+ * Alerts (metrics/alert_set.h), and who is told of them.
  *
  * What has changed is posted at most once a second, all of it in one body. To Alertmanager what
  * goes on is told again every half minute, with an end in the future, so that it is over there too
@@ -22,7 +20,6 @@
 #include <time.h>
 
 #include "job.h"
-#include "utf8.h"
 
 static int64_t wall_ms(void)
 {
@@ -34,135 +31,71 @@ static int64_t wall_ms(void)
 
 /* ---- what begins and ends --------------------------------------------------------------- */
 
-static void alert_free(struct alert *a)
+static void told_free(struct alert *a)
 {
-	free(a->name);
-	free(a->script);
-	free(a->node);
-	free(a->text);
-	free(a->recorded);
-	free(a->snapshot);
-	free(a);
+	struct told_alert *t = (struct told_alert *)a;
+
+	free(t->recorded);
+	free(t->snapshot);
 }
 
-static struct alert *find(
-	const struct alerts *all, const char *name, const char *script, const char *node)
+void alerts_init(struct alerts *all)
 {
-	struct alert *a = all->list;
-
-	while (a != NULL && (strcmp(a->name, name) != 0 || strcmp(a->script, script) != 0 ||
-				    strcmp(a->node, node) != 0))
-		a = a->next;
-	return a;
+	all->hold = ALERTS_HOLD;
+	all->set.most = ALERTS_NEW_MAX;
+	all->set.size = sizeof(struct told_alert);
+	all->set.free = told_free;
 }
 
-/* Another one may begin: there is a bound on all, on those of a minute, and on what one script has
- * of it. */
-static bool may_begin(struct alerts *all, struct job *j, int64_t now)
+/* Of those of a minute one script on one node has a part. */
+static bool has_spare(struct job *j, int64_t now)
 {
-	if (now - all->minute >= 60000) {
-		all->minute = now;
-		all->begun = 0;
-		all->full = false;
-	}
 	if (now - j->alerts_minute >= 60000) {
 		j->alerts_minute = now;
 		j->alerts_begun = 0;
 	}
-	if (all->n < ALERTS_MAX && all->begun < ALERTS_NEW_MAX &&
-		j->alerts_begun < ALERTS_JOB_MAX) {
-		all->begun++;
-		j->alerts_begun++;
-		return true;
-	}
-	all->dropped++;
-	if (!all->full)
-		serve_say("too many alerts (%s, %s): others are left out for a minute", j->script,
-			j->target);
-	all->full = true;
-	return false;
+	return j->alerts_begun < ALERTS_JOB_MAX;
 }
 
-static struct alert *alert_new(
-	struct alerts *all, const char *name, const char *script, const char *node)
-{
-	struct alert *a = calloc(1, sizeof(*a));
-
-	if (a == NULL)
-		return NULL;
-	a->name = strdup(name);
-	a->script = strdup(script);
-	a->node = strdup(node);
-	if (a->name == NULL || a->script == NULL || a->node == NULL) {
-		alert_free(a);
-		return NULL;
-	}
-	a->next = all->list;
-	all->list = a;
-	all->n++;
-	return a;
-}
-
-static void set_text(char **to, const char *text)
-{
-	size_t len = utf8_cut(text, ALERTS_TEXT_MAX);
-	char *copy;
-
-	if (*to != NULL && strncmp(*to, text, len) == 0 && (*to)[len] == '\0')
-		return;
-	copy = strndup(text, len);
-	if (copy == NULL)
-		return;
-	free(*to);
-	*to = copy;
-}
-
-static void changed(struct alerts *all, struct alert *a)
+static void changed(struct alerts *all, struct told_alert *t)
 {
 	all->changed = true;
-	a->untold = (all->has_manager ? ALERTS_TO_MANAGER : 0) |
+	t->untold = (all->has_manager ? ALERTS_TO_MANAGER : 0) |
 		    (all->has_webhook ? ALERTS_TO_WEBHOOK : 0);
 }
 
-static void begin(struct alert *a, const struct job *j, const char *text)
+static void begin(struct told_alert *t, struct job *j)
 {
-	a->began = wall_ms();
-	a->over = 0;
-	set_text(&a->text, text);
-	free(a->recorded);
-	a->recorded = job_recorded(j);
-	free(a->snapshot);
-	a->snapshot = NULL;
-	serve_say("alert %s (%s, %s): %s", a->name, a->script, a->node,
-		a->text != NULL ? a->text : "");
+	j->alerts_begun++;
+	t->began = wall_ms();
+	t->over = 0;
+	free(t->recorded);
+	t->recorded = job_recorded(j);
+	free(t->snapshot);
+	t->snapshot = NULL;
+	serve_say("alert %s (%s, %s): %s", t->a.name, t->a.script, t->a.node,
+		t->a.text != NULL ? t->a.text : "");
 }
 
-void alerts_fire(struct serve *v, struct job *j, const char *called, const char *text)
+void alerts_fire(struct serve *v, struct job *j, const char *name, const char *text)
 {
 	const char *node = j->node != NULL ? j->node : j->target;
-	char name[ALERTS_NAME_MAX + 1];
+	struct alert_set *set = &v->alerts.set;
 	int64_t now = serve_ms();
 	struct alert *a;
 
-	if (called[0] == '\0')
-		return;
-	snprintf(name, sizeof(name), "%.*s", (int)utf8_cut(called, ALERTS_NAME_MAX), called);
-	v->alerts.total++;
-	a = find(&v->alerts, name, j->script, node);
-	if (a != NULL && a->over == 0) { /* it goes on */
-		a->last = now;
-		set_text(&a->text, text);
-		return;
+	switch (alerts_call(set, j->script, node, name, text, now, has_spare(j, now), &a)) {
+	case ALERT_BEGINS:
+		begin((struct told_alert *)a, j);
+		changed(&v->alerts, (struct told_alert *)a);
+		break;
+	case ALERT_LEFT_OUT:
+		if (set->left_out == 1)
+			serve_say("too many alerts (%s, %s): others are left out for a minute",
+				j->script, j->target);
+		break;
+	default: break;
 	}
-	if (!may_begin(&v->alerts, j, now))
-		return;
-	if (a == NULL)
-		a = alert_new(&v->alerts, name, j->script, node);
-	if (a == NULL)
-		return;
-	a->last = now;
-	begin(a, j, text);
-	changed(&v->alerts, a);
 }
 
 /* It is written just after the alert, and so is in what is posted; else Alertmanager is told again.
@@ -170,35 +103,33 @@ void alerts_fire(struct serve *v, struct job *j, const char *called, const char 
 void alerts_snapshot(struct serve *v, const struct job *j, const char *why, const char *file)
 {
 	const char *node = j->node != NULL ? j->node : j->target;
-	char name[ALERTS_NAME_MAX + 1];
-	struct alert *a;
+	struct told_alert *t;
 
 	if (strncmp(why, "alert ", 6) != 0)
 		return;
-	snprintf(name, sizeof(name), "%.*s", (int)utf8_cut(why + 6, ALERTS_NAME_MAX), why + 6);
-	a = find(&v->alerts, name, j->script, node);
-	if (a == NULL || a->over != 0 || a->snapshot != NULL)
+	t = (struct told_alert *)alerts_find(&v->alerts.set, why + 6, j->script, node);
+	if (t == NULL || !t->a.on || t->snapshot != NULL)
 		return;
-	a->snapshot = strdup(file);
-	a->untold |= v->alerts.has_manager ? ALERTS_TO_MANAGER : 0;
+	t->snapshot = strdup(file);
+	t->untold |= v->alerts.has_manager ? ALERTS_TO_MANAGER : 0;
 }
 
-/* Those that are over, and forget what others know to be over. */
-static void end_some(struct alerts *all, int64_t now, bool all_of_them)
+/* Those that are over, and forget what others know to be over. hold: ms */
+static void end_some(struct alerts *all, int64_t now, int64_t hold)
 {
-	for (struct alert **at = &all->list, *a; (a = *at) != NULL;) {
-		if (a->over > 0 && a->untold == 0 && a->sent == 0) {
-			*at = a->next;
-			all->n--;
-			alert_free(a);
+	for (struct alert **at = &all->set.list; *at != NULL;) {
+		struct told_alert *t = (struct told_alert *)*at;
+
+		if (!t->a.on && t->untold == 0 && t->sent == 0) {
+			alerts_remove(&all->set, at);
 			continue;
 		}
-		if (a->over == 0 && (all_of_them || now - a->last >= (int64_t)all->hold * 1000)) {
-			a->over = wall_ms();
-			changed(all, a);
-			serve_say("alert %s (%s, %s): is over", a->name, a->script, a->node);
+		if (alert_ends(&t->a, now, hold)) {
+			t->over = wall_ms();
+			changed(all, t);
+			serve_say("alert %s (%s, %s): is over", t->a.name, t->a.script, t->a.node);
 		}
-		at = &a->next;
+		at = &t->a.next;
 	}
 }
 
@@ -215,16 +146,16 @@ static json_t *time_of(int64_t ms)
 	return json_sprintf("%s.%03dZ", day, (int)(ms % 1000));
 }
 
-static json_t *alert_json(const struct alert *a, int64_t until)
+static json_t *alert_json(const struct told_alert *t, int64_t until)
 {
 	json_t *o = json_pack("{s:{s:s,s:s,s:s},s:{s:s,s:s},s:o,s:o}", "labels", "alertname",
-		a->name, "script", a->script, "node", a->node, "annotations", "summary",
-		a->text != NULL ? a->text : "", "recorded", a->recorded != NULL ? a->recorded : "",
-		"startsAt", time_of(a->began), "endsAt", time_of(a->over > 0 ? a->over : until));
+		t->a.name, "script", t->a.script, "node", t->a.node, "annotations", "summary",
+		t->a.text != NULL ? t->a.text : "", "recorded", t->recorded != NULL ? t->recorded : "",
+		"startsAt", time_of(t->began), "endsAt", time_of(t->over > 0 ? t->over : until));
 
-	if (a->snapshot != NULL)
+	if (t->snapshot != NULL)
 		json_object_set_new(
-			json_object_get(o, "annotations"), "snapshot", json_string(a->snapshot));
+			json_object_get(o, "annotations"), "snapshot", json_string(t->snapshot));
 	return o;
 }
 
@@ -234,8 +165,8 @@ static json_t *for_manager(const struct alerts *all)
 	int64_t now = wall_ms();
 	json_t *list = json_array();
 
-	for (const struct alert *a = all->list; a != NULL; a = a->next)
-		json_array_append_new(list, alert_json(a, now + 4 * ALERTS_AGAIN_MS));
+	EACH_ALERT(t, all)
+		json_array_append_new(list, alert_json(t, now + 4 * ALERTS_AGAIN_MS));
 	return list;
 }
 
@@ -245,13 +176,13 @@ static json_t *for_webhook(const struct alerts *all)
 	int64_t now = wall_ms();
 	json_t *list = json_array();
 
-	for (const struct alert *a = all->list; a != NULL; a = a->next)
-		if (a->untold & ALERTS_TO_WEBHOOK) {
-			json_t *o = alert_json(a, now);
+	EACH_ALERT(t, all)
+		if (t->untold & ALERTS_TO_WEBHOOK) {
+			json_t *o = alert_json(t, now);
 
 			json_object_set_new(
-				o, "status", json_string(a->over > 0 ? "resolved" : "firing"));
-			if (a->over == 0)
+				o, "status", json_string(t->over > 0 ? "resolved" : "firing"));
+			if (t->over == 0)
 				json_object_del(o, "endsAt");
 			json_array_append_new(list, o);
 		}
@@ -271,31 +202,31 @@ static bool post(struct post *to, json_t *body)
 
 static bool some_untold(const struct alerts *all, unsigned to)
 {
-	for (const struct alert *a = all->list; a != NULL; a = a->next)
-		if (a->untold & to)
+	EACH_ALERT(t, all)
+		if (t->untold & to)
 			return true;
 	return false;
 }
 
 static void all_sent(struct alerts *all, unsigned to)
 {
-	for (struct alert *a = all->list; a != NULL; a = a->next) {
-		a->sent |= a->untold & to;
-		a->untold &= ~to;
+	EACH_ALERT(t, all) {
+		t->sent |= t->untold & to;
+		t->untold &= ~to;
 	}
 }
 
 static void all_told(struct alerts *all, unsigned to)
 {
-	for (struct alert *a = all->list; a != NULL; a = a->next) {
-		all->changed |= (a->sent & to) != 0;
-		a->sent &= ~to;
+	EACH_ALERT(t, all) {
+		all->changed |= (t->sent & to) != 0;
+		t->sent &= ~to;
 	}
 }
 
 static void tell_manager(struct alerts *all, int64_t now)
 {
-	bool again = all->n > 0 && now - all->told_at >= ALERTS_AGAIN_MS;
+	bool again = all->set.n > 0 && now - all->told_at >= ALERTS_AGAIN_MS;
 	bool news = (some_untold(all, ALERTS_TO_MANAGER) || again) && now >= all->manager_next;
 
 	if ((post_free_now(&all->manager) ? news : post_is_due(&all->manager)) &&
@@ -334,7 +265,7 @@ void alerts_look(struct serve *v)
 	int64_t now = serve_ms();
 
 	if (!v->ending)
-		end_some(&v->alerts, now, false);
+		end_some(&v->alerts, now, (int64_t)v->alerts.hold * 1000);
 	tell(&v->alerts, now);
 	if (v->alerts.changed) /* if this server is killed the next one tells what others do not
 				  know */
@@ -346,7 +277,7 @@ void alerts_look(struct serve *v)
 
 void alerts_end(struct serve *v)
 {
-	end_some(&v->alerts, serve_ms(), true);
+	end_some(&v->alerts, serve_ms(), 0);
 	v->alerts.manager_next = v->alerts.webhook_next = 0;
 	tell(&v->alerts, serve_ms());
 }
@@ -365,18 +296,18 @@ json_t *alerts_out(const struct alerts *all)
 	bool manager = all->has_manager && !post_free_now(&all->manager);
 	bool webhook = all->has_webhook && !post_free_now(&all->webhook);
 
-	for (const struct alert *a = all->list; a != NULL; a = a->next) {
-		unsigned sent = (manager ? a->sent & ALERTS_TO_MANAGER : 0) |
-				(webhook ? a->sent & ALERTS_TO_WEBHOOK : 0);
+	EACH_ALERT(t, all) {
+		unsigned sent = (manager ? t->sent & ALERTS_TO_MANAGER : 0) |
+				(webhook ? t->sent & ALERTS_TO_WEBHOOK : 0);
 
-		if (a->over == 0 || (a->untold | sent) != 0)
+		if (t->over == 0 || (t->untold | sent) != 0)
 			json_array_append_new(list,
 				json_pack("{s:s,s:s,s:s,s:s?,s:s?,s:s?,s:I,s:I,s:I,s:I}", "name",
-					a->name, "script", a->script, "node", a->node, "text",
-					a->text, "recorded", a->recorded, "snapshot", a->snapshot,
-					"began", (json_int_t)a->began, "over", (json_int_t)a->over,
-					"ago", (json_int_t)(now - a->last), "untold",
-					(json_int_t)(a->untold | sent)));
+					t->a.name, "script", t->a.script, "node", t->a.node, "text",
+					t->a.text, "recorded", t->recorded, "snapshot", t->snapshot,
+					"began", (json_int_t)t->began, "over", (json_int_t)t->over,
+					"ago", (json_int_t)(now - t->a.last), "untold",
+					(json_int_t)(t->untold | sent)));
 	}
 	return list;
 }
@@ -397,7 +328,7 @@ void alerts_restore(struct alerts *all, const json_t *saved)
 
 	json_array_foreach(saved, i, o)
 	{
-		struct alert *a;
+		struct told_alert *t;
 
 		name = json_string_value(json_object_get(o, "name"));
 		script = json_string_value(json_object_get(o, "script"));
@@ -405,27 +336,23 @@ void alerts_restore(struct alerts *all, const json_t *saved)
 		text = json_string_value(json_object_get(o, "text"));
 		recorded = json_string_value(json_object_get(o, "recorded"));
 		snapshot = json_string_value(json_object_get(o, "snapshot"));
-		if (name == NULL || script == NULL || node == NULL || all->n >= ALERTS_MAX ||
-			(a = alert_new(all, name, script, node)) == NULL)
+		if (name == NULL || script == NULL || node == NULL || all->set.n >= ALERTS_MAX ||
+			(t = (struct told_alert *)alerts_new(&all->set, name, script, node)) == NULL)
 			continue;
-		set_text(&a->text, text != NULL ? text : "");
-		a->recorded = recorded != NULL ? strdup(recorded) : NULL;
-		a->snapshot = snapshot != NULL ? strdup(snapshot) : NULL;
-		a->began = number_of(o, "began");
-		a->over = number_of(o, "over");
-		a->last = serve_ms() - number_of(o, "ago");
-		a->untold = (unsigned)number_of(o, "untold") & others;
+		alert_set_text(&t->a, text != NULL ? text : "");
+		t->recorded = recorded != NULL ? strdup(recorded) : NULL;
+		t->snapshot = snapshot != NULL ? strdup(snapshot) : NULL;
+		t->began = number_of(o, "began");
+		t->over = number_of(o, "over");
+		t->a.on = t->over == 0;
+		t->a.last = serve_ms() - number_of(o, "ago");
+		t->untold = (unsigned)number_of(o, "untold") & others;
 	}
 }
 
 void alerts_free(struct serve *v)
 {
-	while (v->alerts.list != NULL) {
-		struct alert *a = v->alerts.list;
-
-		v->alerts.list = a->next;
-		alert_free(a);
-	}
+	alerts_remove_all(&v->alerts.set);
 	post_close(&v->alerts.manager);
 	post_close(&v->alerts.webhook);
 }

@@ -8,50 +8,44 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "metrics/alert_set.h"
 #include "post/post.h"
 
 struct serve;
 struct job;
 
 enum {
-	ALERTS_MAX = 1000,     /* that are kept at a time */
-	ALERTS_NEW_MAX = 60,   /* that begin, a minute, */
-	ALERTS_JOB_MAX = 20,   /* of them those of one script on one node */
-	ALERTS_NAME_MAX = 256, /* bytes: what is longer is cut */
-	ALERTS_TEXT_MAX = 4096,
+	ALERTS_JOB_MAX = 20,   /* that begin, a minute, of one script on one node */
 	ALERTS_POST_MS = 1000,	 /* between two posts, at least */
 	ALERTS_AGAIN_MS = 30000, /* what goes on is told again */
-	ALERTS_HOLD = 60,	 /* seconds after the last call until it is over */
 };
 
 enum { ALERTS_TO_MANAGER = 1, ALERTS_TO_WEBHOOK = 2 };
 
-struct alert {
-	struct alert *next;
-	char *name, *script, *node;
-	char *text, *recorded; /* of the last call; what the script printed before */
-	char *snapshot;	       /* the file with what a recorder had; or NULL */
-	int64_t began, over;   /* ms of the epoch; over 0: it goes on */
-	int64_t last;	       /* call of it: ms, monotonic */
-	unsigned untold;       /* who has not been sent its last change: ALERTS_TO_MANAGER, ... */
-	unsigned sent;	       /* to whom its last change is under way */
+struct told_alert {
+	struct alert a;
+	char *recorded;	     /* what the script printed before */
+	char *snapshot;	     /* the file with what a recorder had; or NULL */
+	int64_t began, over; /* ms of the epoch; over 0: it goes on */
+	unsigned untold;     /* who has not been sent its last change: ALERTS_TO_MANAGER, ... */
+	unsigned sent;	     /* to whom its last change is under way */
 };
 
+#define EACH_ALERT(t, all)                                                                         \
+	for (struct told_alert *t = (struct told_alert *)(all)->set.list; (t) != NULL;             \
+		(t) = (struct told_alert *)(t)->a.next)
+
 struct alerts {
-	struct alert *list;
-	size_t n;
-	int hold; /* seconds */
+	struct alert_set set; /* struct told_alert */
+	int hold;	      /* seconds */
 	struct post manager, webhook;
 	bool has_manager, has_webhook;
 	int64_t manager_next, webhook_next; /* no post before: ms, monotonic, as those below */
 	int64_t told_at;		    /* the manager, of what goes on */
-	int64_t minute;
-	unsigned begun; /* in this minute */
-	uint64_t total, dropped;
-	bool full;    /* which has been told */
 	bool changed; /* since it was saved: what is on, or what others know */
 };
 
+void alerts_init(struct alerts *all);
 void alerts_fire(struct serve *v, struct job *j, const char *called, const char *text);
 void alerts_snapshot(struct serve *v, const struct job *j, const char *why, const char *file);
 void alerts_look(struct serve *v); /* end those that are over; tell what has changed */

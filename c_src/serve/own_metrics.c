@@ -194,20 +194,20 @@ static void posts(const struct expo *x, const struct serve *v, const char *name,
 static void alerts(const struct expo *x, const struct serve *v)
 {
 	expo_family(x, "erltrace_alert", "gauge", "1: the alert goes on.");
-	for (const struct alert *a = v->alerts.list; a != NULL; a = a->next) {
+	for (const struct alert *a = v->alerts.set.list; a != NULL; a = a->next) {
 		fputs("erltrace_alert{", x->f);
 		expo_label(x, "script", a->script);
 		fputc(',', x->f);
 		expo_label(x, "node", a->node);
 		fputc(',', x->f);
 		expo_label(x, "alertname", a->name);
-		fprintf(x->f, "} %d\n", a->over == 0);
+		fprintf(x->f, "} %d\n", a->on);
 	}
 	expo_family(x, "erltrace_alert_calls", "counter", "Calls of alert() by scripts.");
-	fprintf(x->f, "erltrace_alert_calls_total %" PRIu64 "\n", v->alerts.total);
+	fprintf(x->f, "erltrace_alert_calls_total %" PRIu64 "\n", v->alerts.set.calls);
 	expo_family(
 		x, "erltrace_alerts_dropped", "counter", "Alerts that were left out: too many.");
-	fprintf(x->f, "erltrace_alerts_dropped_total %" PRIu64 "\n", v->alerts.dropped);
+	fprintf(x->f, "erltrace_alerts_dropped_total %" PRIu64 "\n", v->alerts.set.dropped);
 	expo_family(x, "erltrace_posts", "counter", "Posts to other servers that were delivered.");
 	posts(x, v, "erltrace_posts", false);
 	expo_family(

@@ -270,12 +270,12 @@ int serve_main(int argc, char **argv)
 			.own = own_metrics,
 			.owner = "the server itself",
 			.on_shown = on_shown},
-		.alerts = {.hold = ALERTS_HOLD},
 		.otlp = {.every = OTLP_EVERY},
 		.state = {.lock = -1},
 		.events = -1};
 	int status;
 
+	alerts_init(&v.alerts);
 	v.posts = (struct post_loop){.ended = &v.ended, .say = serve_say};
 	status = options(&v, argc, argv);
 	bool six;

@@ -43,7 +43,7 @@
     scripts/0,
     exposition/1
 ]).
--export([execute/3, text/1, line/1]). % for erltrace_alerts, erltrace_script
+-export([execute/3, text/1, line/1, with_totals/2]). % for erltrace_alerts, erltrace_script
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, format_status/1]).
 -export_type([shape/0, part/0, family/0, own_family/0]).
 
@@ -301,6 +301,8 @@ known_totals() ->
 limit(Totals) ->
     erltrace_nif:totals_limit(Totals, setting(max_labels, ?MAX_LABELS)).
 
+%% @doc Otherwise: there are none yet, or they are not of this library.
+-spec with_totals(fun((reference()) -> T), Otherwise :: T | new) -> T.
 with_totals(Fun, Otherwise) ->
     case setting(totals, none) of
         none -> otherwise(Otherwise);
@@ -534,6 +536,7 @@ ratio(A, B) -> A / (A + B).
 -spec own_families() -> [own_family()].
 own_families() ->
     All = [{Script, about(Script)} || Script <- scripts()],
+    {Alerts, Dropped} = erltrace_alerts:all(),
     [
         {Name, Type, Help, [{of_script(Script, []), Value(About)} || {Script, About} <- All]}
      || {Name, Type, Help, Value} <- own()
@@ -551,10 +554,10 @@ own_families() ->
                 ]},
             {"erltrace_alert", gauge, "1: the alert goes on.", [
                 {of_script(Script, [{"alertname", Name}]), 1}
-             || {Script, Name, _} <- erltrace_alerts:all()
+             || {Script, Name} <- Alerts
             ]},
             {"erltrace_alerts_dropped", counter, "Alerts that were left out: too many.", [
-                {[of_node()], erltrace_alerts:dropped()}
+                {[of_node()], Dropped}
             ]}
         ].
 

@@ -2,11 +2,13 @@
 /*
  * Totals of structs as they come from the library: labels of every kind, limits, buckets,
  * quantiles, names that conflict; then the same as Prometheus' text, as OpenMetrics and as OTLP.
+ * Alerts: which begin, go on, are over or left out.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "checks.h"
+#include "metrics/alert_set.h"
 #include "metrics/exposition.h"
 #include "metrics/labels.h"
 #include "metrics/otlp_json.h"
@@ -313,6 +315,93 @@ static void test_otlp(void)
 	totals_forget(&totals, "s");
 }
 
+/* ---- alerts ----------------------------------------------------------------------------- */
+
+static enum alert_is called(struct alert_set *all, const char *name, const char *text, int64_t now)
+{
+	struct alert *a;
+
+	return alerts_call(all, "s", "n", name, text, now, true, &a);
+}
+
+static void test_alert_goes_on_while_it_is_called(void)
+{
+	struct alert_set all = {.most = 10};
+	struct alert *a;
+
+	CHECK(called(&all, "", "x", 60000) == ALERT_NONE && all.calls == 0);
+	CHECK(called(&all, "slow", "1", 60000) == ALERT_BEGINS);
+	CHECK(called(&all, "slow", "2", 61000) == ALERT_GOES_ON);
+	a = alerts_find(&all, "slow", "s", "n");
+	CHECK(a != NULL && strcmp(a->text, "2") == 0 && a->on);
+	CHECK(alerts_find(&all, "slow", "s", "m") == NULL);
+	CHECK(!alert_ends(a, 61999, 1000) && alert_ends(a, 62000, 1000) && !a->on);
+	CHECK(!alert_ends(a, 99000, 1000)); /* once */
+	CHECK(called(&all, "slow", "3", 62001) == ALERT_BEGINS && all.n == 1);
+	CHECK(all.calls == 3 && all.begun == 2);
+	alerts_remove_all(&all);
+	CHECK(all.n == 0 && all.list == NULL);
+}
+
+static void test_alerts_of_a_minute(void)
+{
+	struct alert_set all = {.most = 2};
+	struct alert *a;
+
+	CHECK(called(&all, "a", "", 60000) == ALERT_BEGINS);
+	CHECK(alerts_call(&all, "s", "n", "b", "", 60001, false, &a) == ALERT_LEFT_OUT);
+	CHECK(called(&all, "b", "", 60002) == ALERT_BEGINS);
+	CHECK(called(&all, "c", "", 60003) == ALERT_LEFT_OUT);
+	CHECK(called(&all, "b", "", 60004) == ALERT_GOES_ON); /* which is none that begins */
+	CHECK(alerts_minute(&all, 119999) == 0 && all.left_out == 2);
+	CHECK(alerts_minute(&all, 120000) == 2 && all.left_out == 0);
+	CHECK(called(&all, "c", "", 120001) == ALERT_BEGINS && all.dropped == 2);
+	alerts_remove_all(&all);
+}
+
+static unsigned freed;
+
+static void on_free(struct alert *a)
+{
+	freed += ((unsigned char *)a)[sizeof(*a)] == 7;
+}
+
+/* Names and texts are cut between two characters; the owner's part of an alert is its own. */
+static void test_alert_parts(void)
+{
+	struct alert_set all = {.most = 10, .size = sizeof(struct alert) + 1, .free = on_free};
+	char name[ALERTS_NAME_MAX + 10], text[ALERTS_TEXT_MAX + 10];
+	struct alert *a;
+
+	memset(name, 'n', sizeof(name) - 1);
+	memset(text, 't', sizeof(text) - 1);
+	name[sizeof(name) - 1] = text[sizeof(text) - 1] = '\0';
+	memcpy(name + ALERTS_NAME_MAX - 1, "\xc3\xa4", 2);
+	CHECK(called(&all, name, text, 60000) == ALERT_BEGINS);
+	a = alerts_find(&all, name, "s", "n");
+	CHECK(a != NULL && strlen(a->name) == ALERTS_NAME_MAX - 1 &&
+		strlen(a->text) == ALERTS_TEXT_MAX);
+	((unsigned char *)a)[sizeof(*a)] = 7;
+	name[ALERTS_NAME_MAX + 5] = 'x'; /* beyond what is kept */
+	CHECK(called(&all, name, "", 60000) == ALERT_GOES_ON && all.n == 1);
+	alerts_remove_all(&all);
+	CHECK(freed == 1);
+}
+
+static void test_too_many_alerts(void)
+{
+	struct alert_set all = {.most = ALERTS_MAX + 10};
+	char name[16];
+
+	for (int i = 0; i < ALERTS_MAX + 5; i++) {
+		snprintf(name, sizeof(name), "a%d", i);
+		CHECK(called(&all, name, "", 60000) ==
+			(i < ALERTS_MAX ? ALERT_BEGINS : ALERT_LEFT_OUT));
+	}
+	CHECK(all.n == ALERTS_MAX && all.dropped == 5);
+	alerts_remove_all(&all);
+}
+
 int main(void)
 {
 	test_labels();
@@ -327,6 +416,10 @@ int main(void)
 	test_own_names();
 	test_changed();
 	test_otlp();
+	test_alert_goes_on_while_it_is_called();
+	test_alerts_of_a_minute();
+	test_alert_parts();
+	test_too_many_alerts();
 	totals_free(&totals);
 	return finish();
 }

@@ -186,6 +186,26 @@ killed_after_calls(Name) ->
         shows(<<"erltrace_a_calls_total">>, 1000)
     end).
 
+%% An alert goes on, whoever is killed: it is told once that it begins, and once that it is over.
+alert_outlives_the_process_that_tells_it_test_() ->
+    {timeout, 120, [{atom_to_list(Name), fun() -> alert_outlives(Name) end} || Name <- [erltrace_alerts, erltrace_metrics]]}.
+
+alert_outlives(Name) ->
+    Script = "erlang*:::user_trace-n12 { alert(\"slow\", \"%d\", arg2); }",
+    logged(fun() -> with([{"a.d", Script}], [{alerts, [{hold, 5}]}], fun(_) ->
+        armed(<<"a">>),
+        fire(1),
+        shows(<<"erltrace_alert">>, 1),
+        Old = whereis(Name),
+        exit(Old, kill),
+        wait(fun() -> New = whereis(Name), is_pid(New) andalso New =/= Old end),
+        ?assertEqual(1, value(<<"erltrace_alert">>)),
+        Lines = log_lines([<<"alert slow is over">>]),
+        ?assertMatch([_], lines_of(<<"alert slow: 1">>, Lines)),
+        ?assertMatch([_], lines_of(<<"alert slow is over">>, Lines)),
+        ?assertEqual(0, value(<<"erltrace_alert">>))
+    end) end).
+
 %% Nor is a tick lost that was sent to one that is killed before it has read it.
 killed_before_it_reads_test() ->
     with([{"a.d", ?COUNT}], [], fun(_) ->

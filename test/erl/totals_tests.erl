@@ -132,6 +132,28 @@ garbage_test() ->
     ?assertEqual({error, closed}, erltrace_nif:feed(Nif, T, <<"a">>)),
     ?assertEqual({error, closed}, tick(Nif)).
 
+%% The same for alerts.
+alerts_test() ->
+    T = new(),
+    ?assertEqual({[{<<"b">>, <<"x">>}, {<<"a">>, <<"y">>}], false},
+                 erltrace_nif:alerts_call(T, <<"s">>, [{<<"b">>, <<"x">>}, {<<"a">>, <<"y">>}, {<<"b">>, <<"z">>}, z], 2)),
+    ?assertEqual({[], true}, erltrace_nif:alerts_call(T, <<"r">>, [{<<"b">>, <<"x">>}, {<<>>, <<"x">>}, {x, <<>>} | z], 2)),
+    ?assertEqual({[], false}, erltrace_nif:alerts_call(T, <<"r">>, [{<<"b">>, <<"x">>}], 2)),
+    {On, 2} = erltrace_nif:alerts(T),
+    ?assertEqual([{<<"s">>, <<"a">>}, {<<"s">>, <<"b">>}], lists:sort(On)),
+    ?assertEqual({[], 0, false}, erltrace_nif:alerts_over(T, <<"r">>)),
+    ?assertEqual({[], 0, false}, erltrace_nif:alerts_over(T, 60)),
+    {Over, 0, false} = erltrace_nif:alerts_over(T, <<"s">>),
+    ?assertEqual([{<<"s">>, <<"a">>, <<"y">>}, {<<"s">>, <<"b">>, <<"z">>}], lists:sort(Over)),
+    ?assertEqual({[], 2}, erltrace_nif:alerts(T)),
+    [?assertError(badarg, F()) || F <- [
+        fun() -> erltrace_nif:alerts_call(x, <<"s">>, [], 2) end,
+        fun() -> erltrace_nif:alerts_call(T, x, [], 2) end,
+        fun() -> erltrace_nif:alerts_call(T, <<"s">>, [], -2) end,
+        fun() -> erltrace_nif:alerts_over(T, x) end,
+        fun() -> erltrace_nif:alerts(x) end
+    ]].
+
 %% Labels are escaped here alone, and as for scripts.
 own_families_test() ->
     Labels = [{"node", <<"n@h">>}, {"script", <<"a\"b\\c\nd", 255>>}],

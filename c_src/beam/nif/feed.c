@@ -35,6 +35,7 @@ static void totals_dtor(ErlNifEnv *env, void *obj)
 
 	(void)env;
 	totals_free(&b->t);
+	alerts_remove_all(&b->alerts);
 	if (b->lock != NULL)
 		enif_mutex_destroy(b->lock);
 }
@@ -43,8 +44,9 @@ bool totals_open_type(ErlNifEnv *env)
 {
 	char name[96];
 
-	snprintf(name, sizeof(name), "erltrace_totals_%d_%zu_%zu_%zu", TOTALS_LAYOUT,
-		sizeof(struct beam_totals), sizeof(struct metric), sizeof(struct series));
+	snprintf(name, sizeof(name), "erltrace_totals_%d_%zu_%zu_%zu_%zu", TOTALS_LAYOUT,
+		sizeof(struct beam_totals), sizeof(struct metric), sizeof(struct series),
+		sizeof(struct alert));
 	totals_type = enif_open_resource_type(
 		env, NULL, name, totals_dtor, ERL_NIF_RT_CREATE | ERL_NIF_RT_TAKEOVER, NULL);
 	return totals_type != NULL;
@@ -94,12 +96,16 @@ ERL_NIF_TERM nif_totals_limit(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 /* totals_forget(Totals, Script) -> ok: it has been removed */
 ERL_NIF_TERM nif_totals_forget(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	char *script;
+	struct beam_totals *b = totals_get(env, argv[0]);
+	char *script = beam_get_text(env, argv[1], NULL);
 
-	WITH_TOTALS(b)
-	script = beam_get_text(env, argv[1], NULL);
-	if (script != NULL)
-		totals_forget(&b->t, script);
+	(void)argc;
+	if (b == NULL || script == NULL) {
+		free(script);
+		return beam_badarg(env);
+	}
+	enif_mutex_lock(b->lock);
+	totals_forget(&b->t, script);
 	enif_mutex_unlock(b->lock);
 	free(script);
 	return atom_ok;

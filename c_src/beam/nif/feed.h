@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "erltrace.h"
+#include "metrics/alert_set.h"
 #include "metrics/totals.h"
 
 struct beam_handle;
@@ -16,6 +17,7 @@ struct beam_handle;
 struct beam_totals {
 	ErlNifMutex *lock; /* all of it */
 	struct totals t;
+	struct alert_set alerts;
 };
 
 #pragma GCC visibility push(hidden)

@@ -12,6 +12,7 @@
  *   probe_list.c       probes as terms
  *   feed.c             totals of deployed scripts, and what feeds them
  *   exposition_nif.c   the totals as terms and as text
+ *   alerts_nif.c       alerts of deployed scripts
  *   code_nif.c         what is asked of the table of loaded code
  *   find_nif.c         the facts of the VM that are found out (vm/find.h)
  *   store.c            terms that outlive every process
