@@ -257,7 +257,7 @@ alerts_over(Totals, Which) -> run(alerts_over, [Totals, Which]).
 alerts(Totals) -> run(alerts, [Totals]).
 
 %% As work/2, and what came since the last call is added to the totals; Parts: it is wanted too.
--spec ticks(nif(), records | text | alerts, node(), Parts :: boolean()) ->
+-spec ticks(nif(), records | text | alerts, Node :: binary(), Parts :: boolean()) ->
     {ok | done, [tuple()], [erltrace_metrics:part()]} | failure().
 ticks(Nif, Form, Node, Parts) -> unless_at_rest(ticks, Nif, [Nif, Form, Node, Parts]).
 

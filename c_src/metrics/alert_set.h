@@ -31,11 +31,11 @@ struct alert {
 struct alert_set {
 	struct alert *list;
 	size_t n;
-	size_t size;			/* of an owner's struct that begins with struct alert; or 0 */
-	void (*free)(struct alert *a);	/* what that has besides; or NULL */
-	unsigned most;			/* that begin in a minute */
-	int64_t minute;			/* when it began: ms */
-	unsigned begun, left_out;	/* in it */
+	size_t size; /* of an owner's struct that begins with struct alert; or 0 */
+	void (*free)(struct alert *a); /* what that has besides; or NULL */
+	unsigned most;		       /* that begin in a minute */
+	int64_t minute;		       /* when it began: ms */
+	unsigned begun, left_out;      /* in it */
 	uint64_t calls, dropped;
 };
 

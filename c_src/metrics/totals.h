@@ -64,7 +64,7 @@ struct series {
 	struct series *next; /* in its chain */
 	char *labels;	     /* values: labels.h; its key */
 	size_t labels_len;
-	metric_sum value;    /* of avg: the sum */
+	metric_sum value; /* of avg: the sum */
 	uint64_t count;
 	struct bucket *buckets; /* ascending */
 	size_t nbuckets;
@@ -99,7 +99,8 @@ struct own_metric {
 	const char *name, *type;
 };
 
-/* Those of `erltrace serve` and of the application in a release: scripts are called alike in both. */
+/* Those of `erltrace serve` and of the application in a release: scripts are called alike in both.
+ */
 extern const struct own_metric own_metrics[];
 
 struct totals {

@@ -150,8 +150,9 @@ static json_t *alert_json(const struct told_alert *t, int64_t until)
 {
 	json_t *o = json_pack("{s:{s:s,s:s,s:s},s:{s:s,s:s},s:o,s:o}", "labels", "alertname",
 		t->a.name, "script", t->a.script, "node", t->a.node, "annotations", "summary",
-		t->a.text != NULL ? t->a.text : "", "recorded", t->recorded != NULL ? t->recorded : "",
-		"startsAt", time_of(t->began), "endsAt", time_of(t->over > 0 ? t->over : until));
+		t->a.text != NULL ? t->a.text : "", "recorded",
+		t->recorded != NULL ? t->recorded : "", "startsAt", time_of(t->began), "endsAt",
+		time_of(t->over > 0 ? t->over : until));
 
 	if (t->snapshot != NULL)
 		json_object_set_new(
@@ -166,7 +167,7 @@ static json_t *for_manager(const struct alerts *all)
 	json_t *list = json_array();
 
 	EACH_ALERT(t, all)
-		json_array_append_new(list, alert_json(t, now + 4 * ALERTS_AGAIN_MS));
+	json_array_append_new(list, alert_json(t, now + 4 * ALERTS_AGAIN_MS));
 	return list;
 }
 
@@ -177,15 +178,14 @@ static json_t *for_webhook(const struct alerts *all)
 	json_t *list = json_array();
 
 	EACH_ALERT(t, all)
-		if (t->untold & ALERTS_TO_WEBHOOK) {
-			json_t *o = alert_json(t, now);
+	if (t->untold & ALERTS_TO_WEBHOOK) {
+		json_t *o = alert_json(t, now);
 
-			json_object_set_new(
-				o, "status", json_string(t->over > 0 ? "resolved" : "firing"));
-			if (t->over == 0)
-				json_object_del(o, "endsAt");
-			json_array_append_new(list, o);
-		}
+		json_object_set_new(o, "status", json_string(t->over > 0 ? "resolved" : "firing"));
+		if (t->over == 0)
+			json_object_del(o, "endsAt");
+		json_array_append_new(list, o);
+	}
 	return json_pack("{s:o}", "alerts", list);
 }
 
@@ -203,14 +203,15 @@ static bool post(struct post *to, json_t *body)
 static bool some_untold(const struct alerts *all, unsigned to)
 {
 	EACH_ALERT(t, all)
-		if (t->untold & to)
-			return true;
+	if (t->untold & to)
+		return true;
 	return false;
 }
 
 static void all_sent(struct alerts *all, unsigned to)
 {
-	EACH_ALERT(t, all) {
+	EACH_ALERT(t, all)
+	{
 		t->sent |= t->untold & to;
 		t->untold &= ~to;
 	}
@@ -218,7 +219,8 @@ static void all_sent(struct alerts *all, unsigned to)
 
 static void all_told(struct alerts *all, unsigned to)
 {
-	EACH_ALERT(t, all) {
+	EACH_ALERT(t, all)
+	{
 		all->changed |= (t->sent & to) != 0;
 		t->sent &= ~to;
 	}
@@ -296,7 +298,8 @@ json_t *alerts_out(const struct alerts *all)
 	bool manager = all->has_manager && !post_free_now(&all->manager);
 	bool webhook = all->has_webhook && !post_free_now(&all->webhook);
 
-	EACH_ALERT(t, all) {
+	EACH_ALERT(t, all)
+	{
 		unsigned sent = (manager ? t->sent & ALERTS_TO_MANAGER : 0) |
 				(webhook ? t->sent & ALERTS_TO_WEBHOOK : 0);
 
@@ -337,7 +340,8 @@ void alerts_restore(struct alerts *all, const json_t *saved)
 		recorded = json_string_value(json_object_get(o, "recorded"));
 		snapshot = json_string_value(json_object_get(o, "snapshot"));
 		if (name == NULL || script == NULL || node == NULL || all->set.n >= ALERTS_MAX ||
-			(t = (struct told_alert *)alerts_new(&all->set, name, script, node)) == NULL)
+			(t = (struct told_alert *)alerts_new(&all->set, name, script, node)) ==
+				NULL)
 			continue;
 		alert_set_text(&t->a, text != NULL ? text : "");
 		t->recorded = recorded != NULL ? strdup(recorded) : NULL;

@@ -15,7 +15,7 @@ struct serve;
 struct job;
 
 enum {
-	ALERTS_JOB_MAX = 20,   /* that begin, a minute, of one script on one node */
+	ALERTS_JOB_MAX = 20,	 /* that begin, a minute, of one script on one node */
 	ALERTS_POST_MS = 1000,	 /* between two posts, at least */
 	ALERTS_AGAIN_MS = 30000, /* what goes on is told again */
 };

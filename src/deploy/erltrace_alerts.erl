@@ -110,7 +110,9 @@ over(Which) ->
         fun(Totals) -> erltrace_nif:alerts_over(Totals, Which) end, {[], 0, true}
     ),
     LeftOut > 0 andalso
-        logger:warning("erltrace: ~b alerts of scripts were left out in the last minute", [LeftOut]),
+        logger:warning(
+            "erltrace: ~b alerts of scripts were left out in the last minute", [LeftOut]
+        ),
     lists:foreach(fun ends/1, Over),
     Rests.
 

@@ -282,7 +282,7 @@ next(done, Ref, Pid, #{status := Status}, #st{subs = Subs} = St) ->
 format_status(#{state := #st{subs = Subs}} = Status) ->
     Status#{
         state := #{
-            scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => setting(max_labels, ?MAX_LABELS)
+            scripts => [Script || {Script, _} <- maps:values(Subs)], max_labels => max_labels()
         }
     }.
 
@@ -299,7 +299,10 @@ known_totals() ->
     ).
 
 limit(Totals) ->
-    erltrace_nif:totals_limit(Totals, setting(max_labels, ?MAX_LABELS)).
+    erltrace_nif:totals_limit(Totals, max_labels()).
+
+max_labels() ->
+    setting(max_labels, ?MAX_LABELS).
 
 %% @doc Otherwise: there are none yet, or they are not of this library.
 -spec with_totals(fun((reference()) -> T), Otherwise :: T | new) -> T.
@@ -313,7 +316,7 @@ with_totals(Fun, Otherwise) ->
     end.
 
 otherwise(new) ->
-    {ok, Totals} = erltrace_nif:totals(setting(max_labels, ?MAX_LABELS)),
+    {ok, Totals} = erltrace_nif:totals(max_labels()),
     set(totals, Totals),
     Totals;
 otherwise(Value) ->
@@ -321,10 +324,10 @@ otherwise(Value) ->
 
 %% Aggregations without a metric: because of their functions, or because another one has the name.
 tell_left_out() ->
-    Now = [{{gauge, S, {left_out, A}}, Why} || {S, A, Why, _} <- about_totals(), Why =/= undefined] ++
-        [{{gauge, S, {left_out, A}}, Why}
-         || {{shape, S, A}, Why} <- ets:match_object(?TABLE, {{shape, '_', '_'}, '_'}),
-            is_binary(Why)],
+    NotShown = [{S, A, Why} || {S, A, Why, _} <- about_totals(), Why =/= undefined],
+    NoMetric = [{S, A, Why} || [S, A, Why] <- ets:match(?TABLE, {{shape, '$1', '$2'}, '$3'}),
+                               is_binary(Why)],
+    Now = [{{gauge, S, {left_out, A}}, Why} || {S, A, Why} <- NotShown ++ NoMetric],
     Before = ets:match_object(?TABLE, {{gauge, '_', {left_out, '_'}}, '_'}),
     [ets:delete(?TABLE, Key) || {Key, _} <- Before, not lists:keymember(Key, 1, Now)],
     true = ets:insert(?TABLE, Now),

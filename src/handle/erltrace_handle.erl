@@ -565,7 +565,8 @@ send(State, #data{nif = Nif, sub = Sub} = Data) ->
     end.
 
 read(Nif, Form, ticks) ->
-    erltrace_nif:ticks(Nif, Form, node(), erltrace_metrics:telemetry_runs());
+    Parts = erltrace_metrics:telemetry_runs(),
+    erltrace_nif:ticks(Nif, Form, atom_to_binary(node()), Parts);
 read(Nif, Form, Which) ->
     case {erltrace_nif:work(Nif, Form), erltrace_nif:walk(Nif, Which =:= new)} of
         {{Status, Items}, {ok, Aggs}} when is_list(Items) -> {Status, Items, Aggs};

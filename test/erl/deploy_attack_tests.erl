@@ -242,9 +242,14 @@ process(handle) ->
     Pid;
 process(Name) -> whereis(Name).
 
+%% The one before it may still be ending.
 child(Sup) ->
-    [{_, Pid, _, _}] = supervisor:which_children(Sup),
-    Pid.
+    wait(fun() ->
+        case supervisor:which_children(Sup) of
+            [{_, Pid, _, _}] when is_pid(Pid) -> Pid;
+            _ -> false
+        end
+    end).
 
 %% One that has ended and waits is not armed either, and one that never was has counted nothing.
 not_armed_ratio_test() ->

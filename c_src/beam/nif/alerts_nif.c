@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Alerts of deployed scripts (metrics/alert_set.h), which are kept beside their totals.
- * src/deploy/erltrace_alerts.erl tells them. They have no node: all are this one's.
+ * erltrace_alerts.erl tells them. They have no node: all are this one's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,9 +75,9 @@ ERL_NIF_TERM nif_alerts_call(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 }
 
 /*
- * alerts_over(Totals, Hold | Script) -> {[{Script, Name, Text}], LeftOut, Rests}: those that were not
- * called for so many seconds, or are of this script, which has been removed; how many were left out
- * in a minute that has just passed; is there nothing to look for any more?
+ * alerts_over(Totals, Hold | Script) -> {[{Script, Name, Text}], LeftOut, Rests}: those that were
+ * not called for so many seconds, or are of this script, which has been removed; how many were left
+ * out in a minute that has just passed; is there nothing to look for any more?
  */
 ERL_NIF_TERM nif_alerts_over(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -120,8 +120,8 @@ ERL_NIF_TERM nif_alerts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	WITH_TOTALS(b)
 	for (const struct alert *a = b->alerts.list; a != NULL; a = a->next)
 		list = enif_make_list_cell(env,
-			enif_make_tuple2(env, beam_make_text(env, a->script),
-				beam_make_text(env, a->name)),
+			enif_make_tuple2(
+				env, beam_make_text(env, a->script), beam_make_text(env, a->name)),
 			list);
 	dropped = enif_make_uint64(env, b->alerts.dropped);
 	enif_mutex_unlock(b->lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The totals of deployed scripts for those who collect them: as terms, for the library `prometheus`,
- * and as text (metrics/exposition.h). Behind them comes what the application says about itself and
- * its scripts, whose labels are names and values until they are escaped here.
+ * The totals of deployed scripts for those who collect them: as terms, for the library
+ * `prometheus`, and as text (metrics/exposition.h). Behind them comes what the application says
+ * about itself and its scripts, whose labels are names and values until they are escaped here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,8 +86,8 @@ static ERL_NIF_TERM histogram_term(
 				enif_make_uint64(env, below)),
 			list);
 	}
-	list = enif_make_list_cell(env,
-		enif_make_tuple2(env, atom_infinity, enif_make_uint64(env, s->count)), list);
+	list = enif_make_list_cell(
+		env, enif_make_tuple2(env, atom_infinity, enif_make_uint64(env, s->count)), list);
 	enif_make_reverse_list(env, list, &buckets);
 	return enif_make_tuple4(
 		env, labels, buckets, enif_make_uint64(env, s->count), atom_undefined);
@@ -110,8 +110,7 @@ static ERL_NIF_TERM quantiles_term(
 				any ? value_term(env, m, v) : atom_undefined),
 			list);
 	}
-	return enif_make_tuple4(
-		env, labels, enif_make_uint64(env, s->count), atom_undefined, list);
+	return enif_make_tuple4(env, labels, enif_make_uint64(env, s->count), atom_undefined, list);
 }
 
 static ERL_NIF_TERM sample_term(ErlNifEnv *env, const struct metric *m, const struct series *s)
@@ -122,8 +121,8 @@ static ERL_NIF_TERM sample_term(ErlNifEnv *env, const struct metric *m, const st
 	case METRIC_BUCKETS: return histogram_term(env, labels, m, s);
 	case METRIC_QUANTILES: return quantiles_term(env, labels, m, s);
 	case METRIC_AVG:
-		return enif_make_tuple3(env, labels, enif_make_uint64(env, s->count),
-			value_term(env, m, s->value));
+		return enif_make_tuple3(
+			env, labels, enif_make_uint64(env, s->count), value_term(env, m, s->value));
 	default: return enif_make_tuple2(env, labels, value_term(env, m, s->value));
 	}
 }
@@ -239,7 +238,7 @@ static void put_own(ErlNifEnv *env, const struct expo *x, const struct own_famil
 
 static ERL_NIF_TERM own_term(ErlNifEnv *env, const struct own_family *own)
 {
-	ERL_NIF_TERM head, list = own->samples, samples = enif_make_list(env, 0);
+	ERL_NIF_TERM head, list = own->samples, samples = enif_make_list(env, 0), sorted;
 	const ERL_NIF_TERM *e;
 	int n;
 
@@ -254,11 +253,12 @@ static ERL_NIF_TERM own_term(ErlNifEnv *env, const struct own_family *own)
 			continue;
 		}
 		put_labels(env, &x, e[0]);
-		samples = enif_make_list_cell(env,
-			enif_make_tuple2(env, written(env, x.f, &text, &len), e[1]), samples);
+		samples = enif_make_list_cell(
+			env, enif_make_tuple2(env, written(env, x.f, &text, &len), e[1]), samples);
 	}
+	enif_make_reverse_list(env, samples, &sorted);
 	return enif_make_tuple4(env, full_name(env, own->name, own->type),
-		enif_make_atom(env, own->type), beam_make_text(env, own->help), samples);
+		enif_make_atom(env, own->type), beam_make_text(env, own->help), sorted);
 }
 
 /* Each family of the application: as text, or in front of *terms. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Totals of deployed scripts (metrics/totals.h), which `erltrace serve` has too. They are a resource
- * that the application keeps (src/deploy/erltrace_metrics.erl), and so outlive the processes and
- * handles of scripts. A handle feeds them by itself: what a tick brings goes from the consumer to
- * the totals, and no process that is killed meanwhile takes any of it along.
+ * Totals of deployed scripts (metrics/totals.h), which `erltrace serve` has too. They are a
+ * resource that the application keeps (erltrace_metrics.erl), and so outlive the
+ * processes and handles of scripts. A handle feeds them by itself: what a tick brings goes from the
+ * consumer to the totals, and no process that is killed meanwhile takes any of it along.
  *
  * They outlive this library as well: one that takes its place takes them over, if its structs are
  * the same. What is in them is memory of the C library, and functions are not.
@@ -18,6 +18,7 @@
 #include "beam/handle/beam_handle.h"
 #include "beam/nif.h"
 #include "metrics/metric_name.h"
+#include "jobs.h"
 
 enum { TOTALS_LAYOUT = 1 }; /* of what is in the structs, where their sizes do not tell */
 
@@ -29,15 +30,33 @@ struct beam_feed {
 
 static ErlNifResourceType *totals_type;
 
-static void totals_dtor(ErlNifEnv *env, void *obj)
+static void totals_end(struct beam_totals *b)
 {
-	struct beam_totals *b = obj;
-
-	(void)env;
 	totals_free(&b->t);
 	alerts_remove_all(&b->alerts);
 	if (b->lock != NULL)
 		enif_mutex_destroy(b->lock);
+}
+
+static void end_copy(void *copy)
+{
+	totals_end(copy);
+	free(copy);
+}
+
+/* It may be a scheduler that collects them, and there may be much to free: a thread of ours does
+ * it. */
+static void totals_dtor(ErlNifEnv *env, void *obj)
+{
+	struct beam_totals *copy = malloc(sizeof(*copy));
+
+	(void)env;
+	if (copy != NULL)
+		memcpy(copy, obj, sizeof(*copy));
+	if (copy != NULL && jobs_run(end_copy, copy))
+		return;
+	free(copy);
+	totals_end(obj);
 }
 
 bool totals_open_type(ErlNifEnv *env)
@@ -165,8 +184,8 @@ static ERL_NIF_TERM shape_term(ErlNifEnv *env, const struct metric *m, const cha
 	};
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		enif_make_map_put(env, map, enif_make_atom(env, members[i].key), members[i].value,
-			&map);
+		enif_make_map_put(
+			env, map, enif_make_atom(env, members[i].key), members[i].value, &map);
 	return map;
 }
 

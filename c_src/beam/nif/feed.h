@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "erltrace.h"
 #include "metrics/alert_set.h"
 #include "metrics/totals.h"
 
@@ -22,7 +21,7 @@ struct beam_totals {
 
 #pragma GCC visibility push(hidden)
 
-bool totals_open_type(ErlNifEnv *env); /* at load */
+bool totals_open_type(ErlNifEnv *env);				/* at load */
 struct beam_totals *totals_get(ErlNifEnv *env, ERL_NIF_TERM t); /* NULL: it is none */
 
 /* In a NIF whose first argument is totals: they are locked. */

@@ -46,6 +46,8 @@ struct job {
 	ErlNifEnv *env;
 	ErlNifPid to;
 	ERL_NIF_TERM ref, args[MOST_ARGS]; /* in env */
+	void (*fn)(void *arg);		   /* this instead, for nobody; or NULL */
+	void *arg;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all of these */
@@ -91,8 +93,14 @@ void jobs_unload(void)
 /* {Ref, Result}, or Ref for badarg. Its environment goes with the message. */
 static void run(struct job *j)
 {
-	ERL_NIF_TERM result = j->kind->call(j->env, j->kind->arity, j->args);
+	ERL_NIF_TERM result;
 
+	if (j->fn != NULL) {
+		j->fn(j->arg);
+		enif_free(j);
+		return;
+	}
+	result = j->kind->call(j->env, j->kind->arity, j->args);
 	if (result != 0)
 		result = enif_make_tuple2(j->env, j->ref, result);
 	enif_send(NULL, &j->to, j->env, result != 0 ? result : j->ref);
@@ -189,6 +197,19 @@ static bool hand_over(struct job *j)
 	return taken;
 }
 
+bool jobs_run(void (*fn)(void *arg), void *arg)
+{
+	struct job *j = enif_alloc(sizeof(*j));
+
+	if (j == NULL)
+		return false;
+	*j = (struct job){.fn = fn, .arg = arg};
+	if (hand_over(j))
+		return true;
+	enif_free(j);
+	return false;
+}
+
 /* ---- the NIF --------------------------------------------------------------------------- */
 
 static const struct kind *kind_of(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM list)
@@ -228,8 +249,7 @@ static struct job *new_job(const struct kind *kind)
 
 	if (j == NULL)
 		return NULL;
-	j->kind = kind;
-	j->env = enif_alloc_env();
+	*j = (struct job){.kind = kind, .env = enif_alloc_env()};
 	if (j->env != NULL)
 		return j;
 	enif_free(j);

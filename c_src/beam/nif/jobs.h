@@ -9,6 +9,8 @@
 #pragma GCC visibility push(hidden)
 
 bool jobs_init(void);
+/* Run fn on such a thread, soon. false: there is none. */
+bool jobs_run(void (*fn)(void *arg), void *arg);
 void jobs_unload(void); /* threads that have nothing to do end at once */
 
 #pragma GCC visibility pop

@@ -517,7 +517,7 @@ struct tick {
 	struct beam_handle *b;
 	struct results parts;
 	bool wanted; /* the parts */
-	char node[256];
+	char *node;
 };
 
 static int on_change(void *arg, const erltrace_agg_t *a)
@@ -574,11 +574,12 @@ ERL_NIF_TERM nif_ticks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return beam_badarg(env);
 	if (t[0] == atom_error)
 		return worked;
-	enif_get_atom(env, argv[2], tick.node, sizeof(tick.node), ERL_NIF_LATIN1);
 	WITH_HANDLE(b)
 	tick.b = b;
-	lost = take_tick(b, &tick);
+	tick.node = beam_get_text(env, argv[2], NULL);
+	lost = tick.node != NULL ? take_tick(b, &tick) : -1;
 	enif_mutex_unlock(b->lock);
+	free(tick.node);
 	if (lost < 0)
 		return enif_make_tuple2(env, atom_error, enif_make_atom(env, "enomem"));
 	items = lost > 0 ? enif_make_list_cell(env, lost_term(env, lost), t[1]) : t[1];
