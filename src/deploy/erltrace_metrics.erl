@@ -290,13 +290,18 @@ format_status(#{state := #st{subs = Subs}} = Status) ->
 
 %% They begin anew if the library that had them was replaced by one that cannot take them over.
 known_totals() ->
-    with_totals(
-        fun(Totals) ->
-            limit(Totals),
-            Totals
-        end,
-        new
-    ).
+    Limited = fun(Totals) ->
+        ok = limit(Totals),
+        Totals
+    end,
+    case with_totals(Limited, none) of
+        none ->
+            {ok, New} = erltrace_nif:totals(max_labels()),
+            set(totals, New),
+            New;
+        Known ->
+            Known
+    end.
 
 limit(Totals) ->
     erltrace_nif:totals_limit(Totals, max_labels()).
@@ -305,22 +310,16 @@ max_labels() ->
     setting(max_labels, ?MAX_LABELS).
 
 %% @doc Otherwise: there are none yet, or they are not of this library.
--spec with_totals(fun((reference()) -> T), Otherwise :: T | new) -> T.
+-spec with_totals(fun((reference()) -> T), Otherwise) -> T | Otherwise.
 with_totals(Fun, Otherwise) ->
     case setting(totals, none) of
-        none -> otherwise(Otherwise);
+        none ->
+            Otherwise;
         Totals ->
             try Fun(Totals)
-            catch error:badarg -> otherwise(Otherwise)
+            catch error:badarg -> Otherwise
             end
     end.
-
-otherwise(new) ->
-    {ok, Totals} = erltrace_nif:totals(max_labels()),
-    set(totals, Totals),
-    Totals;
-otherwise(Value) ->
-    Value.
 
 %% Aggregations without a metric: because of their functions, or because another one has the name.
 tell_left_out() ->
