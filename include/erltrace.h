@@ -444,8 +444,15 @@ int erltrace_take_snapshot(erltrace_t *h, const char *why, const erltrace_handle
  */
 erltrace_t *erltrace_reader(unsigned streams, erltrace_error_t *err);
 /*
- * The next bytes of a stream, which are numbered from 0 on. -1: it is no stream, or one of another
- * script; nothing more of it is read.
+ * What a stream may have done where it is read, by its handlers or without: "system" and "freopen"
+ * with this format, as erltrace_scan() reports it; "ftruncate" (format NULL). Nothing else is
+ * permitted: a stream of a program that does more is refused, ET_DESTRUCTIVE. Before the first feed.
+ */
+int erltrace_permit(
+	erltrace_t *h, const char *action, const char *format, erltrace_error_t *err);
+/*
+ * The next bytes of a stream, which are numbered from 0 on. -1: it is no stream, one of another
+ * script, or wants what is not permitted; nothing more of it is read.
  */
 int erltrace_feed(
 	erltrace_t *h, unsigned stream, const void *bytes, size_t len, erltrace_error_t *err);

@@ -8,6 +8,7 @@
 #include "in_node.h"
 #include "json/json.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "stream/reader.h"
@@ -74,6 +75,20 @@ erltrace_t *erltrace_reader(unsigned streams, erltrace_error_t *err)
 		return NULL;
 	}
 	return h;
+}
+
+int erltrace_permit(erltrace_t *h, const char *action, const char *format, erltrace_error_t *err)
+{
+	if (h->reader == NULL)
+		return api_fail(err, ET_RUNNING, "this handle reads no streams");
+	switch (sr_permit(h->reader, action, format)) {
+	case 0: return 0;
+	case -ENOMEM: return api_fail(err, ET_NOMEM, "out of memory");
+	default:
+		return api_fail(err, ET_DESTRUCTIVE,
+			"%s() does nothing where a stream is read, or has no format: nothing to permit",
+			action);
+	}
 }
 
 int erltrace_feed(erltrace_t *h, unsigned stream, const void *bytes, size_t len, erltrace_error_t *err)

@@ -16,7 +16,7 @@
  * script/ has scripts (-n -s -P -m -f -i), and what can be done with them anywhere:
  *
  *   script.c          compiled, and what they matched
- *   script_scan.c     read, and what they use; format_match.c: texts that a format can make
+ *   script_scan.c     read, and what they use
  *   script_library.c  those that come with erltrace, by name; script_args.c: arguments by name
  *   list.c            -l
  *

@@ -19,6 +19,7 @@
 #include "datum.h"
 #include "dist.h"
 #include "format.h"
+#include "prog/format_part.h"
 
 /* A conversion with its '*' filled in; width < 0: left-aligned; prec is > 0, or -1: none. */
 struct conv {
@@ -200,14 +201,14 @@ static void conv_addr(
 }
 
 /* The layout that suits the value, where the conversion does not. */
-static char fitting(char c, const struct d_fmtpart *part, const struct co_val *v)
+static char fitting(char c, const struct d_fmtpart *part, const struct prog_val *v)
 {
 	bool wide = part->mod[0] == 'l' || part->mod[0] == 'w';
 
-	switch (v->v->kind) {
+	switch (v->kind) {
 	case V_INT:
 		if (strchr("aABcCdiouxXpYT", c) == NULL)
-			return v->v->is_signed ? 'd' : 'u';
+			return v->is_signed ? 'd' : 'u';
 		return c == 'c' && wide ? 'w' : c;
 	case V_STR: return c == 'S' ? 'S' : 's';
 	case V_BYTES: return c == 's' && wide ? 'w' : c == 'S' ? 'S' : 's';
@@ -219,7 +220,7 @@ static char fitting(char c, const struct d_fmtpart *part, const struct co_val *v
 
 static void convert(struct co *co, struct co_buf *b, struct conv *cv, const struct co_val *v)
 {
-	cv->c = fitting(cv->part->conv, cv->part, v);
+	cv->c = fitting(cv->part->conv, cv->part, v->v);
 	switch (cv->c) {
 	case 'a':
 	case 'A': conv_addr(co, b, cv, v); break;
@@ -239,6 +240,27 @@ static void convert(struct co *co, struct co_buf *b, struct conv *cv, const stru
 	case 'G': conv_float(b, cv, v); break;
 	default: conv_int(co, b, cv, v); break;
 	}
+}
+
+/* Conversions that may print any text. */
+static bool prints_text(char c)
+{
+	return strchr("aAcCkpsSw", c) != NULL;
+}
+
+bool fm_suits(const struct d_fmt *f, const struct prog_val *vals, unsigned n)
+{
+	unsigned next = 0;
+
+	for (const struct d_fmtpart *p = f->parts; p != NULL; p = p->next) {
+		next += format_part_args(p);
+		if (p->agg || next > n)
+			return false;
+		if (p->conv != 0 && !prints_text(p->conv) &&
+			prints_text(fitting(p->conv, p, &vals[next - 1])))
+			return false;
+	}
+	return true;
 }
 
 /* Where the next arguments come from. */

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Formats of printf(), printa(), system() and freopen(): parsed once, by the compiler, and checked
- * against their arguments, so that the consumer can rely on them.
- *
- *   % [flags] [width] [.precision] [h | l | ll | L | w] [@] conversion
- *
- * flags: - + space 0 # ' ; width and precision: digits or *, and ? as a width for addresses. The @
- * may also be directly after the %.
+ * against their arguments, so that the consumer can rely on them. prog/format_part.c has their syntax.
  */
 #include "d/check/check.h"
 
-#include <ctype.h>
-
-#define CONVERSIONS "aABcCdioeEfgGkpsSuxXYT"
-#define MAX_WIDTH   4096
+#include "prog/format_part.h"
 
 static int bad_format(struct d_comp *c, const struct d_node *str, const char *at, const char *why)
 {
@@ -26,138 +18,30 @@ static int bad_format(struct d_comp *c, const struct d_node *str, const char *at
 		(int)(len > 12 ? 12 : len), at, why);
 }
 
-static const char *parse_flags(const char *s, struct d_fmtpart *p)
-{
-	for (;; s++) {
-		switch (*s) {
-		case '-': p->left = true; break;
-		case '+': p->plus = true; break;
-		case ' ': p->space = true; break;
-		case '0': p->zero = true; break;
-		case '#': p->alt = true; break;
-		case '\'': p->group = true; break;
-		case '@': p->agg = true; break;
-		default: return s;
-		}
-	}
-}
-
-/* Digits or '*'; a number that is too large saturates, and is rejected later. */
-static const char *parse_size(const char *s, int *size, bool *dyn)
-{
-	if (*s == '*') {
-		*dyn = true;
-		return s + 1;
-	}
-	for (; isdigit((unsigned char)*s); s++) {
-		*size = *size < 0 ? 0 : *size;
-		*size = *size > MAX_WIDTH ? *size : *size * 10 + (*s - '0');
-	}
-	return s;
-}
-
-static const char *parse_mod(const char *s, struct d_fmtpart *p)
-{
-	static const char *const mods[] = {"hh", "ll", "h", "l", "L", "w"};
-
-	for (size_t i = 0; i < sizeof(mods) / sizeof(*mods); i++) {
-		size_t n = strlen(mods[i]);
-
-		if (!strncmp(s, mods[i], n)) {
-			memcpy(p->mod, mods[i], n);
-			return s + n;
-		}
-	}
-	return s;
-}
-
-/* The conversion at s, which is a '%'. */
-static const char *parse_conv(
-	struct d_comp *c, const struct d_node *str, const char *s, struct d_fmtpart *p)
-{
-	const char *at = s++;
-
-	s = parse_flags(s, p);
-	if (*s == '?') {
-		p->width = 16;
-		s++;
-	} else {
-		s = parse_size(s, &p->width, &p->dynwidth);
-	}
-	if (*s == '.') {
-		p->prec = 0;
-		s = parse_size(s + 1, &p->prec, &p->dynprec);
-		if (p->dynprec)
-			p->prec = -1;
-	}
-	s = parse_mod(s, p);
-	if (*s == '@') {
-		p->agg = true;
-		s++;
-	}
-	if (p->width > MAX_WIDTH || p->prec > MAX_WIDTH) {
-		bad_format(c, str, at, "is too wide");
-		return NULL;
-	}
-	if (*s == '\0' || !strchr(CONVERSIONS, *s)) {
-		bad_format(c, str, at, *s ? "is unknown: use %% for a percent sign" : "has no end");
-		return NULL;
-	}
-	p->conv = *s;
-	return s + 1;
-}
-
-static struct d_fmtpart *new_part(struct d_comp *c, struct d_fmtpart ***tail)
-{
-	struct d_fmtpart *p = arena_new_of(c->arena, struct d_fmtpart);
-
-	if (!p) {
-		d_nomem(c);
-		return NULL;
-	}
-	p->width = p->prec = -1;
-	**tail = p;
-	*tail = &p->next;
-	return p;
-}
-
 struct d_fmt *d_fmt_parse(struct d_comp *c, const struct d_node *str)
 {
 	struct d_fmt *f = arena_new_of(c->arena, struct d_fmt);
-	const char *s = str->text, *end = str->text + str->len;
-	struct d_fmtpart **tail, *p;
+	const char *s = str->text, *end = str->text + str->len, *at, *why;
+	struct d_fmtpart **tail;
 
 	if (!f) {
 		d_nomem(c);
 		return NULL;
 	}
 	f->source = str->text;
-	tail = &f->parts;
-	while (s < end) {
-		const char *pct = memchr(s, '%', (size_t)(end - s));
-
-		p = new_part(c, &tail);
-		if (!p)
+	f->len = str->len;
+	for (tail = &f->parts; s < end; tail = &(*tail)->next) {
+		*tail = arena_new_of(c->arena, struct d_fmtpart);
+		if (!*tail) {
+			d_nomem(c);
 			return NULL;
-		p->text = s;
-		if (!pct || pct + 1 >= end) {
-			p->len = (uint32_t)(end - s);
-			if (pct) {
-				bad_format(c, str, pct, "has no end");
-				return NULL;
-			}
-			break;
 		}
-		p->len = (uint32_t)(pct - s);
-		if (pct[1] == '%') { /* %% is the text % */
-			p->len++;
-			s = pct + 2;
-			continue;
-		}
-		s = parse_conv(c, str, pct, p);
-		if (!s)
+		s = format_part(s, end, *tail, &at, &why);
+		if (!s) {
+			bad_format(c, str, at, why);
 			return NULL;
-		f->nargs += !p->agg + p->dynwidth + p->dynprec;
+		}
+		f->nargs += format_part_args(*tail);
 	}
 	return f;
 }

@@ -12,6 +12,7 @@
  *   rt.def        runtime functions that bytecode calls; firing.h: the context that it reads
  *   env.c         both, in the form that the bytecode verifier needs
  *   term.h        terms of Erlang, and patterns that look into them (pattern*.c)
+ *   format_part.c formats of printf() and the like, part by part
  *   record.h      what a firing writes to the trace buffer
  *   aggfn.c       the data of aggregating functions: sizes, buckets, merging
  *   hist.c        the histograms of percentile()
@@ -80,9 +81,9 @@ struct prog_action {
 
 /* ---- formats -------------------------------------------------------------------------- */
 
-/* A printf format, parsed by the compiler (d/fmt.c); parts in order. */
+/* A printf format, parsed (format_part.h); parts in order. */
 struct d_fmtpart {
-	const char *text; /* literal text before the conversion, unescaped */
+	const char *text; /* literal text before the conversion, in the format's source */
 	uint32_t len;
 	char conv;	  /* 'd', 's' ...; 0: none (text only); '%' is text */
 	char mod[3];	  /* "", "h", "l", "ll", "L", "w" */
@@ -93,7 +94,8 @@ struct d_fmtpart {
 	struct d_fmtpart *next;
 };
 struct d_fmt {
-	const char *source;
+	const char *source; /* a NUL is behind it, and may be in it */
+	uint32_t len;
 	struct d_fmtpart *parts;
 	unsigned nargs; /* arguments consumed, including '*', excluding %@ */
 };

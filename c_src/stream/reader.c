@@ -11,6 +11,7 @@
 #include "consume/percentile.h"
 #include "consume/value.h"
 #include "engine/clock.h"
+#include "permitted.h"
 #include "prog/aggfn.h"
 #include "source.h"
 
@@ -29,6 +30,7 @@ struct probe {
 
 struct sr {
 	struct et_options *opts;
+	struct st_permits permits;
 	struct sr_source *v[SR_SOURCES];
 	unsigned n;
 	const struct prog *prog; /* of the stream that came first; NULL: none has */
@@ -86,11 +88,17 @@ void sr_free(struct sr *r)
 	}
 	for (size_t i = 0; i < r->nnews; i++)
 		free(r->news[i].text);
+	st_permits_free(&r->permits);
 	free(r->news);
 	free(r->probes);
 	free(r->drops);
 	free(r->owners);
 	free(r);
+}
+
+int sr_permit(struct sr *r, const char *action, const char *format)
+{
+	return st_permit(&r->permits, action, format);
 }
 
 const struct prog *sr_program(const struct sr *r)
@@ -131,7 +139,7 @@ void sr_ticked(struct sr *r, unsigned n)
 
 /* ---- frames ------------------------------------------------------------------------------- */
 
-enum { BAD = -EINVAL, OTHER = -EXDEV, NEWER = -EPROTO };
+enum { BAD = -EINVAL, OTHER = -EXDEV, NEWER = -EPROTO, REFUSED = -EPERM };
 
 static int get_head(struct sr *r, struct sr_source *s, struct sb *b)
 {
@@ -161,6 +169,8 @@ static int get_program(struct sr *r, struct sr_source *s, struct sb *b)
 	rc = st_get_program(b, &s->prog, r->prog == NULL ? r->opts : NULL, &s->mem);
 	if (rc != 0)
 		return rc;
+	if (!st_is_permitted(&r->permits, &s->prog))
+		return REFUSED;
 	if (r->prog == NULL)
 		r->prog = &s->prog;
 	return st_same_script(r->prog, &s->prog) ? 0 : OTHER;
@@ -418,6 +428,10 @@ static int fail(struct sr_source *s, int rc, struct et_error *e)
 		break;
 	case NEWER:
 		et_err(e, ET_AGENT, "the stream of %s is of another version of erltrace", node);
+		break;
+	case REFUSED:
+		et_err(e, ET_DESTRUCTIVE,
+			"%s has a command or a file that no script asked for (-w): refused", node);
 		break;
 	default:
 		et_err(e, ET_AGENT, "what %s has sent is not a stream of results", node);

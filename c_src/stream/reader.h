@@ -24,9 +24,11 @@ extern const struct co_origin sr_origin; /* of: a struct sr */
 /* Options that come with a stream are set in opts. NULL: out of memory. */
 struct sr *sr_new(struct et_options *opts, unsigned streams);
 void sr_free(struct sr *r);
+/* What may be done here: permitted.h. Before the first stream. */
+int sr_permit(struct sr *r, const char *action, const char *format);
 /*
- * The next bytes of a stream. -1: this is no stream, or is not of the same script; nothing more of it
- * is read.
+ * The next bytes of a stream. -1: this is no stream, is not of the same script, or wants something
+ * done here that is not permitted; nothing more of it is read.
  */
 int sr_feed(struct sr *r, unsigned source, const void *bytes, size_t len, struct et_error *e);
 void sr_close(struct sr *r, unsigned source); /* nothing more of it comes */

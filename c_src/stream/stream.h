@@ -10,6 +10,7 @@
  *   writer.c       an engine -> frames
  *   reader.c       frames of one stream or several -> the origin of a consumer (consume/origin.h)
  *   queue.c        ... records and aggregations that are not consumed yet, in order of time
+ *   permitted.c    ... what a program may do here
  *   said.c         texts of addresses and processes that a stream has said
  *
  * A frame is u32 the length of what follows, u8 its kind, and its contents. Integers are
@@ -23,7 +24,7 @@
 
 #include <stdint.h>
 
-enum { STREAM_VERSION = 1, STREAM_MAX_FRAME = 16 << 20 };
+enum { STREAM_VERSION = 2, STREAM_MAX_FRAME = 16 << 20 };
 #define STREAM_MAGIC UINT32_C(0x73747465) /* "etts" */
 
 /* kind, letter, contents: text is u32 length and bytes */

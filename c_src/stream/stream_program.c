@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "prog/aggfn.h"
+#include "prog/format_part.h"
 #include "tables.h"
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -115,42 +116,12 @@ static void put_agg(struct co_buf *b, struct st_types *ts, const struct prog_agg
 		sb_put_text(b, m->labels[i]);
 }
 
-enum {
-	PART_LEFT = 1,
-	PART_PLUS = 2,
-	PART_SPACE = 4,
-	PART_ZERO = 8,
-	PART_ALT = 16,
-	PART_GROUP = 32,
-	PART_AGG = 64,
-	PART_WIDTH = 128,
-	PART_PREC = 256,
-};
-
+/* Its parts are made of it again. */
 static void put_format(struct co_buf *b, const struct d_fmt *f)
 {
-	uint32_t n = 0;
-
 	sb_put8(b, f != NULL);
-	if (f == NULL)
-		return;
-	sb_put_text(b, f->source);
-	sb_put32(b, f->nargs);
-	for (const struct d_fmtpart *p = f->parts; p != NULL; p = p->next)
-		n++;
-	sb_put32(b, n);
-	for (const struct d_fmtpart *p = f->parts; p != NULL; p = p->next) {
-		sb_put_bytes(b, p->text, p->len);
-		sb_put8(b, (uint8_t)p->conv);
-		cb_put(b, p->mod, sizeof(p->mod));
-		sb_put16(b, (uint16_t)((p->left ? PART_LEFT : 0) | (p->plus ? PART_PLUS : 0) |
-				       (p->space ? PART_SPACE : 0) | (p->zero ? PART_ZERO : 0) |
-				       (p->alt ? PART_ALT : 0) | (p->group ? PART_GROUP : 0) |
-				       (p->agg ? PART_AGG : 0) | (p->dynwidth ? PART_WIDTH : 0) |
-				       (p->dynprec ? PART_PREC : 0)));
-		sb_put32(b, (uint32_t)p->width);
-		sb_put32(b, (uint32_t)p->prec);
-	}
+	if (f != NULL)
+		sb_put_bytes(b, f->source, f->len);
 }
 
 static void put_action(struct co_buf *b, struct st_types *ts, const struct prog_action *a)
@@ -361,61 +332,42 @@ static void get_agg(struct get *g, struct prog_agg *a)
 	a->size = g->s->bad ? 0 : aggfn_words(a) * 8;
 }
 
-static void get_part(struct get *g, struct d_fmtpart *p)
+/* The parts of the source. */
+static bool parse_format(struct get *g, struct d_fmt *f)
 {
-	const void *mod;
-	unsigned flags;
+	const char *s = f->source, *end = s + f->len, *at, *why;
+	struct d_fmtpart *part, **to = &f->parts;
+	size_t n = 1;
 
-	p->len = sb_get_count(g->s, 1);
-	p->text = sb_get(g->s, p->len);
-	if (goes_on(g) && p->len > 0) {
-		char *copy = alloc(g, p->len, 1);
-
-		if (copy != NULL)
-			memcpy(copy, p->text, p->len);
-		p->text = copy;
+	for (uint32_t i = 0; i < f->len; i++)
+		n += s[i] == '%';
+	for (part = alloc(g, n, sizeof(*part)); part != NULL && s != NULL && s < end; part++) {
+		*to = part;
+		s = format_part(s, end, part, &at, &why);
+		f->nargs += format_part_args(part);
+		to = &part->next;
 	}
-	p->conv = (char)sb_get8(g->s);
-	mod = sb_get(g->s, sizeof(p->mod));
-	if (mod != NULL)
-		memcpy(p->mod, mod, sizeof(p->mod));
-	flags = sb_get16(g->s);
-	p->left = flags & PART_LEFT;
-	p->plus = flags & PART_PLUS;
-	p->space = flags & PART_SPACE;
-	p->zero = flags & PART_ZERO;
-	p->alt = flags & PART_ALT;
-	p->group = flags & PART_GROUP;
-	p->agg = flags & PART_AGG;
-	p->dynwidth = flags & PART_WIDTH;
-	p->dynprec = flags & PART_PREC;
-	p->width = (int)sb_get32(g->s);
-	p->prec = (int)sb_get32(g->s);
-	g->s->bad |= p->width < -1 || p->prec < -1 ||
-		     (p->conv != 0 && strchr("aAbBcCdDeEfgGhikopsSTuwxXYT@", p->conv) == NULL);
+	return s != NULL;
 }
 
 static const struct d_fmt *get_format(struct get *g)
 {
-	struct d_fmtpart **end;
 	struct d_fmt *f;
-	uint32_t n;
+	const void *from;
+	char *source;
 
 	if ((sb_get8(g->s) & 1) == 0)
 		return NULL;
 	f = alloc(g, 1, sizeof(*f));
 	if (f == NULL)
 		return NULL;
-	f->source = name(g);
-	f->nargs = sb_get32(g->s);
-	end = &f->parts;
-	n = sb_get_count(g->s, 18);
-	for (uint32_t i = 0; i < n && goes_on(g); i++, end = &(*end)->next) {
-		*end = alloc(g, 1, sizeof(**end));
-		if (*end == NULL)
-			break;
-		get_part(g, *end);
-	}
+	f->len = sb_get_count(g->s, 1);
+	from = sb_get(g->s, f->len);
+	f->source = source = alloc(g, (size_t)f->len + 1, 1);
+	if (source == NULL)
+		return NULL;
+	memcpy(source, from, f->len);
+	g->s->bad |= !parse_format(g, f);
 	return f;
 }
 
@@ -556,7 +508,9 @@ static bool same_action(const struct prog_action *a, const struct prog_action *b
 	       a->naggs == b->naggs &&
 	       (a->naggs == 0 || memcmp(a->aggs, b->aggs, a->naggs * sizeof(*a->aggs)) == 0) &&
 	       (a->fmt != NULL) == (b->fmt != NULL) &&
-	       (a->fmt == NULL || strcmp(a->fmt->source, b->fmt->source) == 0);
+	       (a->fmt == NULL ||
+		       (a->fmt->len == b->fmt->len &&
+			       memcmp(a->fmt->source, b->fmt->source, a->fmt->len) == 0));
 }
 
 static bool same_clause(const struct prog_clause *a, const struct prog_clause *b)

@@ -39,6 +39,7 @@ static const char *const scripts[] = {
 	"t:::p /arg0 == 7/ { trace(*(int *)8); } ERROR { printf(\"fault %d\\n\", arg4); }",
 	"t:::p /arg0 == 1/ { alert(\"much\", \"there are %d\", arg0); }",
 	"t:::p { @[arg0 % 2 ? (int64_t)-1 : (int64_t)arg0] = count(); } END { printa(\"%d: %@u\\n\", @); }",
+	"t:::p /arg0 < 3/ { printf(\"100%%|a\\0b|%05.2d|%-*d|%#x\\n\", (int)arg0, 4, (int)arg0, (int)arg0); }",
 	"enum colour { RED, GREEN = 7 }; t:::p /arg0 == 7/ { print((enum colour)arg0); }",
 };
 enum { SCRIPTS = sizeof(scripts) / sizeof(*scripts), TIMES = 60 };
@@ -209,7 +210,7 @@ static void test_same(void)
 				direct(scripts[i], quiet, &want, &code);
 				CHECK(read_all(r, &all, pieces[k], &got) == ERLTRACE_DONE, "%s",
 					err.text);
-				CHECK(strcmp(want.text, got.text) == 0,
+				CHECK(want.len == got.len && memcmp(want.text, got.text, got.len) == 0,
 					"%s\n--- wanted\n%s\n--- got\n%s", scripts[i], want.text, got.text);
 				if (erltrace_status(r, &is) != ERLTRACE_EXITED)
 					is = -1;
@@ -503,6 +504,103 @@ static void test_another_script(void)
 	free(b.p);
 }
 
+/* ---- what may be done here ------------------------------------------------------------------ */
+
+static int on_system(void *arg, const char *command)
+{
+	add(arg, command, strlen(command));
+	return 0;
+}
+
+/* Both are of the same length. */
+static void replace(struct bytes *all, const char *what, const char *by)
+{
+	char *at = memmem(all->p, all->n, what, strlen(what));
+
+	CHECK(at != NULL && strlen(what) == strlen(by), "%s", what);
+	if (at != NULL)
+		memcpy(at, by, strlen(by));
+}
+
+struct wish {
+	const char *call, *action, *permitted;
+	const char *done;     /* NULL: it is refused */
+	const char *lie, *as; /* what the stream says instead */
+};
+
+static void test_wish(const struct wish *w)
+{
+	erltrace_error_t why = {.tag = ""};
+	erltrace_t *r = erltrace_reader(1, &err);
+	static char script[256];
+	static struct out o;
+	erltrace_handlers_t hs = handlers(&o);
+	struct bytes all;
+	size_t n = w->done != NULL ? strlen(w->done) : 0;
+	int rc;
+
+	snprintf(script, sizeof(script),
+		"#pragma D option destructive\n#pragma D option quiet\nt:::p /arg0 == 0/ { %s; }",
+		w->call);
+	all = stream_of(script, false, 1 << 20);
+	if (w->lie != NULL)
+		replace(&all, w->lie, w->as);
+	hs.system = hs.reopen = on_system;
+	CHECK(erltrace_permit(r, w->action, w->permitted, &err) == 0, "%s", err.text);
+	rc = erltrace_feed(r, 0, all.p, all.n, &why);
+	erltrace_feed_end(r, 0);
+	CHECK(erltrace_work(r, &hs, &err) == ERLTRACE_DONE, "%s", err.text);
+	if (w->done != NULL)
+		CHECK(rc == 0 && o.len == n + 1 && memcmp(o.text, w->done, n) == 0, "%s: %s%s", w->call,
+			why.text, o.text);
+	else
+		CHECK(rc < 0 && o.len == 0 && strstr(why.text, "that no script asked for") != NULL,
+			"%s: %s%s", w->call, why.text, o.text);
+	erltrace_close(r);
+	free(all.p);
+}
+
+/* system_runs_formats_that_are_permitted: and each number in them is one, whatever a stream says. */
+static void test_permitted(void)
+{
+	static const struct wish wishes[] = {
+		{"system(\"echo %d\", 7)", "system", "echo %d", "echo 7", NULL, NULL},
+		{"system(\"echo %s\", \"; x\")", "system", "echo %s", "echo ; x", NULL, NULL},
+		{"system(\"echo 100%% %5d %-*d\", 7, 3, 8)", "system", "echo 100%% %5d %-*d",
+			"echo 100%     7 8  ", NULL, NULL},
+		{"system(\"date\\0%s\", \"x\")", "system", "date", "date", NULL, NULL},
+		{"freopen(\"%s\", \"file\")", "freopen", "%s", "file", NULL, NULL},
+		{"ftruncate()", "ftruncate", NULL, "", NULL, NULL},
+		{"system(\"date\")", "freopen", "date", NULL, NULL, NULL},
+		{"system(\"date\")", "ftruncate", NULL, NULL, NULL, NULL},
+		{"system(\"date\")", "system", "dat", NULL, NULL, NULL},
+		{"system(\"date\")", "system", "dates", NULL, NULL, NULL},
+		{"system(\"date\")", "system", "%s", NULL, NULL, NULL},
+		{"freopen(\"file\")", "system", "file", NULL, NULL, NULL},
+		{"ftruncate()", "system", "", NULL, NULL, NULL},
+		{"system(\"echo %s\", \"; x\")", "system", "echo %d", NULL, "echo %s", "echo %d"},
+		{"system(\"echo %s\", \"; x\")", "system", "echo %B", NULL, "echo %s", "echo %B"},
+		{"system(\"echo %s\", \"; x\")", "system", "echo %Y", NULL, "echo %s", "echo %Y"},
+		{"system(\"kill 1d\")", "system", "kill %d", NULL, "kill 1d", "kill %d"},
+		{"system(\"kill %d 7 \", 7)", "system", "kill %d %d", NULL, "kill %d 7 ", "kill %d %d"},
+	};
+
+	for (size_t i = 0; i < sizeof(wishes) / sizeof(*wishes); i++)
+		test_wish(&wishes[i]);
+}
+
+/* only_what_is_done_here_can_be_permitted */
+static void test_permit(void)
+{
+	erltrace_t *r = erltrace_reader(1, &err), *h = erltrace_open(&err);
+
+	CHECK(erltrace_permit(r, "panic", NULL, &err) < 0 && strcmp(err.tag, "ET_DESTRUCTIVE") == 0);
+	CHECK(erltrace_permit(r, "system", NULL, &err) < 0);
+	CHECK(erltrace_permit(h, "system", "date", &err) < 0);
+	erltrace_close(r);
+	erltrace_close(h);
+}
+
 /* ---- hostile bytes -------------------------------------------------------------------------- */
 
 static uint64_t seed = 12345;
@@ -559,11 +657,15 @@ static void test_versions(void)
 	CHECK(erltrace_reader(0, &err) == NULL);
 }
 
+/* Of what the fuzzer permits. */
+static const char runs[] = "#pragma D option destructive\nt:::p /arg0 < 3/ { "
+			   "system(\"echo %s %d\", args[1], (int)arg0); freopen(\"%d\", (int)arg0); }";
+
 /* stream_test DIR: what the fuzzer begins with, test/corpus/fuzz_stream. */
 static int make_corpus(const char *dir)
 {
-	for (unsigned i = 0; i < SCRIPTS; i++) {
-		struct bytes all = stream_of(scripts[i], i % 2, 1 << 20);
+	for (unsigned i = 0; i <= SCRIPTS; i++) {
+		struct bytes all = stream_of(i < SCRIPTS ? scripts[i] : runs, i % 2, 1 << 20);
 		char path[512];
 		FILE *f;
 
@@ -598,6 +700,8 @@ int main(int argc, char **argv)
 	test_without_probe();
 	test_drops();
 	test_another_script();
+	test_permitted();
+	test_permit();
 	test_hostile();
 	test_versions();
 	return finish();

@@ -10,15 +10,17 @@
 nodes_begin 200 bare
 epmd_begin
 
-# It runs the script in the file wish instead of ours, and ends with the code in code.
+# It runs the script in the file wish instead of ours, and ends with the code in code. In its stream it
+# says the second text of the file lie instead of the first.
 cat >erltrace_agent.erl <<'X'
 -module(erltrace_agent).
 -export([start/3]).
 start(Command, _, _) ->
     {ok, Wish} = file:read_file("wish"),
     {ok, [Code]} = file:consult("code"),
+    {ok, [{True, Lie}]} = file:consult("lie"),
     {ok, spawn(fun() ->
-        Stream = stream(Wish),
+        Stream = binary:replace(stream(Wish), True, Lie),
         Command ! {matched, {1}},
         receive {go_stream, 1} -> ok end,
         Command ! {batch, [{stream, Stream}]},
@@ -45,9 +47,10 @@ X
 erlc erltrace_agent.erl
 start evil -pz "$ebin"
 ways=0
-wants() { # a script, an exit code
+wants() { # a script, an exit code, what the stream says instead of what, of the same length
 	echo "$1" >wish
 	echo "${2:-0}." >code
+	echo "{<<\"${3:-none}\">>, <<\"${4:-none}\">>}." >lie
 }
 runs() { # a command
 	wants "BEGIN { system(\"${1//%/%%}\"); }"
@@ -92,24 +95,25 @@ not_done '-w, and a text that is like it' -wqn 'BEGIN { printf(": >harmed"); }'
 not_done 'the script would, but may not' -qn 'BEGIN { system(": >harmed"); }'
 is_done '-w, and it is this command' -wqn 'BEGIN { system(": >harmed"); }'
 is_done 'the script permits it' -qn '#pragma D option destructive
-BEGIN { system(": >%s", "harmed"); }'
+BEGIN { system(": >harmed"); }'
 is_done 'one of several' -wqn 'BEGIN { system("date"); } END { system(": >harmed"); }'
+is_done 'a text by its name' -wqn 'inline string C = ": >harmed"; BEGIN { system(C); }'
+echo 'BEGIN { system($$1); }' >one.d
+is_done 'an argument of the script' -wqs one.d ': >harmed'
+not_done 'another argument' -wqs one.d ': >elsewhere'
 runs 'kill -0 1; : >harmed'
+not_done 'a text that a format could print' -wqn 'BEGIN { system("kill -0 1%s", execname); }'
 not_done 'a number is a number' -wqn 'BEGIN { system("kill -0 %d", pid); }'
-for text in '1 2' '-' '1-1' 'cafe' "1'" "'1'" '1 ' ' 1' '+ 1' '0x' '1x1' '1,'; do
-	runs "echo >harmed $text"
-	not_done "no number: $text" -wqn 'BEGIN { system("echo >harmed %d", pid); }'
-done
-for text in 1 -1 +1 0012 1,234; do
-	runs "echo >harmed $text"
-	is_done "a number: $text" -wqn 'BEGIN { system("echo >harmed %d", pid); }'
-done
-runs 'echo >harmed 0xcafe   12 34  .'
-is_done 'numbers of a width' -wqn 'BEGIN { system("echo >harmed %#x %4d %-4d.", pid, pid, pid); }'
-runs 'kill -0 1; : >harmed'
 not_done 'behind the end' -wqn 'BEGIN { system("kill -0 1"); }'
-runs 'test -1234 -lt 31 && : >harmed'
-is_done 'numbers in it' -wqn 'BEGIN { system("test %d -lt %3u && : >harmed", pid, pid); }'
+for conversion in d i u x B Y T f; do
+	wants 'BEGIN { system("echo %s >harmed", "1; date"); }' 0 %s "%$conversion"
+	not_done "no number: %$conversion" -wqn "BEGIN { system(\"echo %$conversion >harmed\", $([ $conversion = f ] && echo 1.5 || echo pid)); }"
+done
+wants 'BEGIN { system("kill -0 1d; : >harmed"); }' 0 1d %d
+not_done 'a number that is missing' -wqn 'BEGIN { system("kill -0 %d; : >harmed", pid); }'
+wants 'BEGIN { system("echo >harmed %#x %4d %-4d. %c", 1, -2, 3, 65); }'
+is_done 'numbers' -wqn 'BEGIN { system("echo >harmed %#x %4d %-4d. %c", pid, pid, pid, pid); }'
+wants 'BEGIN { system("test %s", "1 = 1; : >harmed"); }'
 is_done 'a text may be anything' -wqn 'BEGIN { system("test %s", execname); }'
 runs 'echo 100% >harmed'
 is_done 'a percent sign' -wqn 'BEGIN { system("echo 100%% >harmed"); }'
@@ -120,7 +124,11 @@ wants 'BEGIN { freopen("harmed"); printf("x\n"); }'
 not_done 'a file' -qn 'BEGIN { exit(0); } /* destructive freopen("harmed") */'
 not_done 'a file, -w' -wqn 'BEGIN { exit(0); }'
 not_done 'another file' -wqn 'BEGIN { freopen("elsewhere"); }'
-is_done 'this file' -wqn 'BEGIN { freopen("%s", "harmed"); }'
+is_done 'this file' -wqn 'BEGIN { freopen("harmed"); }'
+not_done 'a file of any name' -wqn 'BEGIN { freopen("%s", "harmed"); }'
+not_done 'a command of its name' -wqn 'BEGIN { system("harmed"); }'
+wants 'BEGIN { freopen("%s", "harmed"); printf("x\n"); }'
+is_done 'a file of any name, which the script permits' -wqn 'BEGIN { freopen("%s", execname); }'
 wants 'BEGIN { ftruncate(); }'
 echo kept >output
 t -o output -qn 'BEGIN { exit(0); }'

@@ -2,57 +2,38 @@
 /*
  * What scripts in nodes gather comes as streams, and a reader of the library makes of it what is
  * printed. A node is not who decides: what it wants done here must be in a script, and permitted.
+ * The reader refuses the rest (erltrace_permit()).
  */
 #include "targets.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/script/format_match.h"
 #include "output/requests.h"
 
 static _Thread_local struct nodes *running; /* handlers of JSON have a state of their own */
 
 /* ---- what the reader hands on ----------------------------------------------------------- */
 
-static void refuse(void)
-{
-	cli_say("a node has a command or a file that no script asked for (-w): refused");
-}
-
 static int on_system(void *arg, const char *command)
 {
-	const struct cli_uses *u = &running->c->uses;
-
 	(void)arg;
-	if (u->destructive && cli_could_print(u->commands, u->ncommands, command, strlen(command)))
-		node_system(running, command, strlen(command));
-	else
-		refuse();
+	node_system(running, command, strlen(command));
 	return 0;
 }
 
 /* "": back. */
 static int on_reopen(void *arg, const char *path)
 {
-	const struct cli_uses *u = &running->c->uses;
-
 	(void)arg;
-	if (u->destructive && u->npaths > 0 &&
-		(path[0] == '\0' || cli_could_print(u->paths, u->npaths, path, strlen(path))))
-		node_reopen(running, path, strlen(path));
-	else
-		refuse();
+	node_reopen(running, path, strlen(path));
 	return 0;
 }
 
 static int on_truncate(void *arg)
 {
 	(void)arg;
-	if (running->c->uses.ftruncate)
-		output_truncate(&running->c->out);
-	else
-		refuse();
+	output_truncate(&running->c->out);
 	return 0;
 }
 
@@ -80,6 +61,19 @@ static int fail(struct nodes *ns, const erltrace_error_t *err)
 	return ns->status = CLI_ERROR;
 }
 
+/* What the scripts do here, as they were read here. */
+static int permit(struct nodes *ns, erltrace_error_t *err)
+{
+	const struct cli_uses *u = &ns->c->uses;
+	int rc = u->ftruncate ? erltrace_permit(ns->reader, "ftruncate", NULL, err) : 0;
+
+	for (int i = 0; u->destructive && i < u->ncommands && rc == 0; i++)
+		rc = erltrace_permit(ns->reader, "system", u->commands[i], err);
+	for (int i = 0; u->destructive && i < u->npaths && rc == 0; i++)
+		rc = erltrace_permit(ns->reader, "freopen", u->paths[i], err);
+	return rc;
+}
+
 static int open_reader(struct nodes *ns, unsigned streams)
 {
 	erltrace_error_t err = {0};
@@ -94,7 +88,7 @@ static int open_reader(struct nodes *ns, unsigned streams)
 	ns->reads.truncate = on_truncate;
 	ns->reads.flow = on_flow;
 	ns->reader = erltrace_reader(streams, &err);
-	if (ns->reader == NULL)
+	if (ns->reader == NULL || permit(ns, &err) < 0)
 		return fail(ns, &err);
 	return CLI_OK;
 }
