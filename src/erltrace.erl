@@ -413,8 +413,13 @@ probes(Description) ->
     case open() of
         {ok, H} ->
             try erltrace_handle:call(H, {probes, Desc}) of
-                {ok, Probes} -> {ok, [probe_info(P) || P <- Probes]};
-                Error -> Error
+                {ok, Probes} ->
+                    {ok, [probe_info(P) || P <- Probes]};
+                {error, {dtrace, <<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
+                    Whole = iolist_to_binary(["failed to match ", Desc, ": ", Text]),
+                    {error, {dtrace, Tag, Line, Column, Whole}};
+                Error ->
+                    Error
             after
                 close(H)
             end;

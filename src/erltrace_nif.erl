@@ -174,7 +174,8 @@ warn(_, _) -> erlang:nif_error(not_loaded).
 add_ports(Nif, Ports, Drivers) -> run(add_ports, [Nif, Ports, Drivers]).
 
 -spec compile(nif(), iodata(), [iodata()], [atom() | {file, iodata()}]) ->
-          ok | {ok, functions} | functions | {record, Name :: binary(), failure()} | failure().
+          ok | {ok, functions} | functions | {record, Name :: binary(), failure()}
+          | {no_probe, Description :: binary(), failure()} | failure().
 compile(Nif, Source, Args, Opts) -> run(compile, [Nif, Source, Args, Opts]).
 
 %% none: no description of the script names functions.

@@ -118,6 +118,11 @@ const char *api_no_record(const erltrace_t *h)
 	return h->comp->no_record;
 }
 
+const char *api_no_probe(const erltrace_t *h)
+{
+	return h->comp->no_probe;
+}
+
 void erltrace_set_bridge(erltrace_t *h, const erltrace_bridge_t *bridge, void *arg)
 {
 	size_t size = bridge != NULL ? bridge->size : 0;

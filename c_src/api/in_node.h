@@ -25,6 +25,8 @@ const char *api_text_option(const erltrace_t *h, enum et_opt opt); /* "": it is 
 bool api_is_destructive(const erltrace_t *h); /* has any script destructive actions? */
 /* The record whose fields the last compilation did not know and needed; NULL: none. */
 const char *api_no_record(const erltrace_t *h);
+/* The description that matched nothing in the last compilation, if no reason is known; NULL: none. */
+const char *api_no_probe(const erltrace_t *h);
 bool api_has_self(const erltrace_t *h);	      /* or self-> variables? */
 bool api_prints(const erltrace_t *h); /* do probes leave records, besides BEGIN and END? */
 

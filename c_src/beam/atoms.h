@@ -16,7 +16,8 @@
 	X(proc_lib) X(layout) X(close) X(flush) X(register) X(unregister) X(return_from)           \
 	X(match_spec_result) X(erl_ddll) X(try_load) X(try_unload) X(running) X(aborted) X(init_p) \
 	X(init_it) X(init) X(gen) X(gen_server) X(gen_event) X(supervisor) X(supervisor_bridge)    \
-	X(set_label) X(apply) X(match) X(nomatch) X(record) X(exception_from) X(fast) X(traced)    \
+	X(set_label) X(apply) X(match) X(nomatch) X(record) X(no_probe) X(exception_from) X(fast)  \
+	X(traced)                                                                                  \
 	X(erltrace_fastcalls) X(one) X(body) X(tail) X(raise) X(grow) X(throw) X(nocatch) X(value) \
 	X(first) X(infinity) X(ets) X(new) X(whereis) X(normal) X(shutdown) X(permanent)          \
 	X(transient) X(atoms) X(top_words) X(run_state) X(global)              \

@@ -236,6 +236,8 @@ static int no_probe(struct d_comp *c, const struct d_pdesc *d)
 			": the last field is the name of the probe; calls of a function are "
 			"erlang*:%s:%s:function-entry",
 			d->func, d->name);
+	if (near[0] == '\0')
+		c->no_probe = d_desc_text(c, d);
 	return d_error(c, D_PDESC_ZERO, d->line, d->col,
 		"probe description %s does not match any probes%s", d_desc_text(c, d),
 		near[0] != '\0' ? near : ": -l lists all probes, -Z goes on without");
@@ -385,7 +387,7 @@ static int compile_text(struct d_comp *c, const char *text, size_t len, unsigned
 	/* errors, -S and names point into it for the lifetime of the handle */
 	c->source = arena_strdup(c->arena, text, len);
 	c->source_len = len;
-	c->no_record = NULL;
+	c->no_record = c->no_probe = NULL;
 	free(cpp);
 	if (c->source == NULL)
 		return d_error(c, ET_NOMEM, 0, 0, "out of memory");

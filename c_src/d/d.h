@@ -68,6 +68,7 @@ struct d_comp {
 	struct d_source *sources;   /* of terms, with their slots */
 	struct d_record *records;   /* d_record_add() */
 	const char *no_record;	    /* one that the last compilation would need; or NULL */
+	const char *no_probe; /* the description of D_PDESC_ZERO, if we know no reason; or NULL */
 	struct d_depend *libs; /* names of the D libraries read; NULL: depends_on library is not
 				  checked */
 	/* macros: $0.. are args[0..]; $target and such */

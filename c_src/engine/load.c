@@ -76,6 +76,19 @@ static const struct ebpf_direct direct[] = {
 	OF_PROBE(BI_PROBENAME, name),
 };
 
+/* An error at the line of a clause. */
+static int __attribute__((format(printf, 4, 5))) refuse(
+	struct et_error *e, const struct prog_clause *c, enum et_tag tag, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	et_verr(e, tag, fmt, ap);
+	va_end(ap);
+	e->line = c->line;
+	return -1;
+}
+
 /* JIT-compile the clauses if that is enabled and supported; else they are interpreted. */
 static int load_code(struct en *en, struct et_error *e)
 {
@@ -94,15 +107,13 @@ static int load_code(struct en *en, struct et_error *e)
 		struct et_error ignored = {0};
 
 		if (c->signals && en->opts->inside)
-			return et_err(e, ET_DESTRUCTIVE,
-				"line %d: stop(), raise(), panic() and breakpoint() would stop or "
-				"kill the whole node: inside a node they are refused",
-				c->line);
+			return refuse(e, c, ET_DESTRUCTIVE,
+				"stop(), raise(), panic() and breakpoint() would stop or kill the "
+				"whole node: inside a node they are refused");
 		if (c->destructive && !en->opts->val[OPT_DESTRUCTIVE])
-			return et_err(e, ET_DESTRUCTIVE,
-				"line %d: destructive actions are not permitted: "
-				"allow them with -w or -xdestructive",
-				c->line);
+			return refuse(e, c, ET_DESTRUCTIVE,
+				"destructive actions are not permitted: allow them with -w or "
+				"-xdestructive");
 		if (ebpf_verify(c->insns, c->ninsns, &en->env, e) < 0)
 			return -1;
 		if (en->jitted && ebpf_jit(c->insns, c->ninsns, &en->env, en->strs, &en->code[i],
@@ -139,11 +150,11 @@ static int too_long(const struct en *en, const struct prog_clause *c, struct et_
 {
 	unsigned strings = strings_in(c);
 
-	return et_err(e, ET_RECORD,
-		"line %d: a record of this clause may take %llu bytes, with %u string%s of up to "
-		"strsize=%u; bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or "
-		"split the clause",
-		c->line, (unsigned long long)record_size(en, c), strings, strings == 1 ? "" : "s",
+	return refuse(e, c, ET_RECORD,
+		"a record of this clause may take %llu bytes, with %u string%s of up to strsize=%u; "
+		"bufsize=%llu is less: make bufsize larger (-b), strsize smaller, or split the "
+		"clause",
+		(unsigned long long)record_size(en, c), strings, strings == 1 ? "" : "s",
 		en->prog->strsize - 1, (unsigned long long)en->opts->val[OPT_BUFSIZE]);
 }
 

@@ -576,10 +576,6 @@ rows(Index, What, Zero, #data{spec = Spec} = Data) ->
             {[{tell, failed(Index, {dtrace, <<"D_PDESC_ZERO">>, 0, 0, Text})}], 1};
         {ok, Rows} ->
             {[{give, {rows, Some}} || Some <- rows(Rows)], -1};
-        {error, {dtrace, Tag, Line, Column, <<"failed to match ", Rest/binary>>}} ->
-            %% The command prints "failed to match" itself.
-            [_, Text] = binary:split(Rest, <<": no probe">>),
-            {[{tell, failed(Index, {dtrace, Tag, Line, Column, <<"no probe", Text/binary>>})}], 1};
         {error, Reason} ->
             {[{tell, failed(Index, Reason)}], 1}
     end.

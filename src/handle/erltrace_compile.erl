@@ -31,12 +31,13 @@ compile(Nif, Source, Args, Opts) ->
             end;
         {ok, functions} ->
             add_functions(Nif);
-        {error, {<<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->
-            case lists:member(later, Opts) andalso names_functions(Text) of
+        {no_probe, D, Error} ->
+            case lists:member(later, Opts) andalso erltrace_suggest:names_functions(D) of
                 true ->
                     ok = erltrace_nif:setopt(Nif, "zdefs", ""),
                     only_functions(Nif, compile(Nif, Source, Args, Opts -- [later]));
-                false -> {error, {dtrace, Tag, Line, Column, with_hint(Text)}}
+                false ->
+                    no_probe(D, reply(Error))
             end;
         Result ->
             reply(Result)
@@ -53,10 +54,8 @@ only_functions(Nif, ok) ->
         [] ->
             ok;
         [{Line, Column, D} | _] ->
-            Text = iolist_to_binary([
-                "probe description ", D, " does not match any probes: -l lists all probes"
-            ]),
-            {error, {dtrace, <<"D_PDESC_ZERO">>, Line, Column, with_hint(Text)}}
+            Text = no_probe_text(D, "-l lists all probes"),
+            no_probe(D, {error, {dtrace, <<"D_PDESC_ZERO">>, Line, Column, Text}})
     end;
 only_functions(_, Error) ->
     Error.
@@ -97,31 +96,18 @@ why_nothing(Description) ->
         {_, none} -> " yet"
     end.
 
-names_functions(Text) ->
-    case description(Text) of
-        {ok, Description} -> erltrace_suggest:names_functions(Description);
-        none -> false
-    end.
+%% Add a hint to the error about a description that matches nothing.
+no_probe(D, {error, {dtrace, Tag, Line, Column, Text}}) ->
+    Better =
+        case erltrace_suggest:hint(D) of
+            {also, Hint} -> iolist_to_binary([Text, "; ", Hint]);
+            {instead, Hint} -> no_probe_text(D, Hint);
+            none -> Text
+        end,
+    {error, {dtrace, Tag, Line, Column, Better}}.
 
-%% Add a suggestion to the error about a description that matches nothing.
-with_hint(Text) ->
-    case description(Text) of
-        {ok, Description} -> with_hint(Text, erltrace_suggest:hint(Description));
-        none -> Text
-    end.
-
-description(Text) ->
-    case re:run(Text, "description (.*) does not match any probes: -l", [{capture, [1], binary}]) of
-        {match, [Description]} -> {ok, Description};
-        nomatch -> none
-    end.
-
-with_hint(Text, {also, Hint}) ->
-    iolist_to_binary([Text, "; ", Hint]);
-with_hint(Text, {instead, Hint}) ->
-    iolist_to_binary([hd(binary:split(Text, <<": -l lists">>)), ": ", Hint]);
-with_hint(Text, none) ->
-    Text.
+no_probe_text(D, Hint) ->
+    iolist_to_binary(["probe description ", D, " does not match any probes: ", Hint]).
 
 %% @doc What: a description, or `script' for the probes of the compiled script. Form: `full', or
 %% `brief': binaries that have many probes each (c_src/beam/nif/results.c).
@@ -135,8 +121,7 @@ probes(Nif, What, Form) ->
             end;
         {ok, []} when What =/= script, What =/= <<>>, What =/= "" ->
             {error, {dtrace, <<"D_PDESC_ZERO">>, 0, 0,
-                     iolist_to_binary(["failed to match ", What,
-                                       ": no probe matches the description",
+                     iolist_to_binary(["no probe matches the description",
                                        case erltrace_suggest:hint(What) of
                                            {_, Hint} -> [": ", Hint];
                                            none -> []

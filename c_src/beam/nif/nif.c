@@ -373,10 +373,24 @@ static char *compile_opts(ErlNifEnv *env, ERL_NIF_TERM list, erltrace_compile_op
 	return file;
 }
 
+/* What the node may know more about: {record, Name, Error} | {no_probe, Description, Error} */
+static ERL_NIF_TERM compile_error(ErlNifEnv *env, const erltrace_t *h, const erltrace_error_t *e)
+{
+	const char *record = api_no_record(h), *probe = api_no_probe(h);
+	ERL_NIF_TERM error = beam_error(env, e);
+
+	if (record != NULL)
+		return enif_make_tuple3(env, atom_record, beam_make_text(env, record), error);
+	if (probe != NULL)
+		return enif_make_tuple3(env, atom_no_probe, beam_make_text(env, probe), error);
+	return error;
+}
+
 /*
  * compile(Handle, Source, [Argument], [Option]) -> ok | {ok, functions} | functions | {error, ..}
- * | {record, Name, {error, ..}}: functions says that some are wanted which are not known yet;
- * without ok, that it is to be done again. record: the fields of this one are not known.
+ * | {record, Name, {error, ..}} | {no_probe, Description, {error, ..}}: functions says that some are
+ * wanted which are not known yet; without ok, that it is to be done again. record: the fields of this
+ * one are not known. no_probe: nothing matches this description, and the error knows no reason.
  */
 ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -409,10 +423,7 @@ ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 			ret = rc < 0 ? atom_functions
 				     : enif_make_tuple2(env, atom_ok, atom_functions);
 		else if (rc < 0)
-			ret = beam_error(env, &e);
-		if (rc < 0 && !b->wants->fresh && api_no_record(b->h) != NULL)
-			ret = enif_make_tuple3(
-				env, atom_record, beam_make_text(env, api_no_record(b->h)), ret);
+			ret = compile_error(env, b->h, &e);
 		memcpy(b->failed.file, e.file, sizeof(b->failed.file));
 		memcpy(b->failed.source, e.source, sizeof(b->failed.source));
 	}

@@ -154,8 +154,10 @@ static void tell_nodes(const struct cli *c)
 
 static int not_enabled(struct cli *c, const erltrace_error_t *err)
 {
-	int status = cli_fail(c, err, "could not enable tracing");
+	int status;
 
+	c->failing.one_line = false;
+	status = cli_fail(c, err, "could not enable tracing");
 	if (c->uses.samples && !c->uses.kernel && c->req.nnodes == 0 && c->procs.n == 0 &&
 		(strcmp(err->tag, "ET_PERMISSION") == 0 || strcmp(err->tag, "ET_SAMPLES") == 0))
 		tell_nodes(c);
