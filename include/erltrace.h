@@ -355,6 +355,7 @@ typedef struct {
  */
 typedef struct {
 	const char *why;
+	const char *alert;	/* its name, if an alert() wanted the snapshot; or NULL */
 	const char *form;	/* "text", "json", "timeline" */
 	uint64_t walltimestamp; /* when it was taken */
 	uint64_t events;

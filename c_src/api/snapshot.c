@@ -27,6 +27,7 @@ static int tell(erltrace_t *h, const erltrace_handlers_t *hs, erltrace_snapshot_
 	size_t has = offsetof(erltrace_handlers_t, snapshot) + sizeof(hs->snapshot);
 
 	s->why = h->snap.why;
+	s->alert = h->snap.alert;
 	s->form = forms[h->snap.form];
 	s->walltimestamp = h->snap.wall;
 	s->events = h->snap.about.events;
@@ -266,8 +267,16 @@ static int step(erltrace_t *h, const erltrace_handlers_t *hs)
 
 /* ---- wishes --------------------------------------------------------------------------- */
 
+static void set_why(struct api_snapshot *s, const char *name, bool alert)
+{
+	static const char prefix[] = "alert ";
+
+	snprintf(s->why, sizeof(s->why), "%s%s", alert ? prefix : "", name);
+	s->alert = alert ? s->why + sizeof(prefix) - 1 : NULL;
+}
+
 /* 0, or an errno. */
-static int take(erltrace_t *h, const char *why)
+static int take(erltrace_t *h, const char *name, bool alert)
 {
 	struct api_snapshot *s = &h->snap;
 	bool whole;
@@ -276,7 +285,7 @@ static int take(erltrace_t *h, const char *why)
 	if (s->rec == NULL)
 		return ENOMEM;
 	en_recording_about(s->rec, &s->about);
-	snprintf(s->why, sizeof(s->why), "%s", why);
+	set_why(s, name, alert);
 	s->now = en_now();
 	s->wall = en_wall(h->en, s->now);
 	s->form = (unsigned)h->opts.val[OPT_SNAPSHOTFORM];
@@ -290,17 +299,17 @@ static int begin_wanted(erltrace_t *h, const erltrace_handlers_t *hs)
 {
 	struct api_snapshot *s = &h->snap;
 	uint64_t now = en_now();
-	char why[CO_WHY];
+	struct co_wish wish;
 	unsigned more = 0;
 	bool first;
 
-	if (!co_wants_snapshot(h->co, why, &more))
+	if (!co_wants_snapshot(h->co, &wish, &more))
 		return 0;
 	if (dir_of(h)[0] == '\0') {
 		first = s->next == 0;
 		s->next = UINT64_MAX;
-		snprintf(s->why, sizeof(s->why), "%s", why);
-		if (!first || strncmp(why, "alert ", 6) == 0)
+		set_why(s, wish.name, wish.alert);
+		if (!first || wish.alert)
 			return 0;
 		return tell_error(h, hs, "nobody has said where to: --snapshots DIR, or the option "
 					 "snapshotdir");
@@ -310,7 +319,7 @@ static int begin_wanted(erltrace_t *h, const erltrace_handlers_t *hs)
 		return 0;
 	}
 	s->next = now + h->opts.val[OPT_SNAPSHOTRATE];
-	if (take(h, why) != 0)
+	if (take(h, wish.name, wish.alert) != 0)
 		return tell_error(h, hs, "out of memory for a copy of the buffers");
 	s->left_out += more;
 	return 0;
@@ -349,7 +358,7 @@ int erltrace_take_snapshot(erltrace_t *h, const char *why, const erltrace_handle
 	rc = api_snapshots(h, handlers, true); /* what is under way comes first */
 	if (rc != 0)
 		return rc;
-	if (take(h, why) != 0)
+	if (take(h, why, false) != 0)
 		return api_fail(err, ET_NOMEM, "out of memory for a copy of the buffers");
 	do {
 		rc = step(h, handlers);

@@ -18,7 +18,8 @@ struct erltrace;
 struct api_snapshot {
 	struct en_recording *rec; /* being written; NULL: none is */
 	struct en_recorded about;
-	char why[CO_WHY];
+	char why[CO_WISH + 8];
+	const char *alert; /* in why: its name, if an alert() wanted it; or NULL */
 	uint64_t wall, now; /* when it was taken */
 	unsigned form;	    /* the one that is being written */
 	bool begun;	    /* its head is written */

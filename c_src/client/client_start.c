@@ -94,7 +94,7 @@ static void put_args(ei_x_buff *x, const struct request *r)
 }
 
 /* Of what is said to the agents: erltrace_agent.erl has the same number. */
-enum { PROTOCOL = 4 };
+enum { PROTOCOL = 5 };
 enum { NEVER_MS = 1000000000, BEAT_MS = 1000 };
 
 void client_put_request(ei_x_buff *x, struct client *cl, const struct request *r)

@@ -195,13 +195,13 @@ static void act_alert(struct co *co, const struct prog_action *a, const struct c
 	if (!co->telling)
 		cb_str(&co->out, "\n");
 	if (co->mode == CO_NOTICED)
-		co_want(co, "alert ", &v[0]);
+		co_want(co, true, &v[0]);
 }
 
 static void act_snapshot(struct co *co, const struct prog_action *a, const struct co_val *v)
 {
 	if (a->nvals > 0 && v[0].v->kind == V_STR && co->mode == CO_NOTICED)
-		co_want(co, "", &v[0]);
+		co_want(co, false, &v[0]);
 	if (co->mode == CO_REPLAY && a->nvals > 0 && v[0].len > 0) {
 		cb_str(&co->out, "snapshot ");
 		cb_put(&co->out, v[0].p, v[0].len);

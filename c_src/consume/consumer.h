@@ -58,8 +58,8 @@ struct co {
 	enum co_mode mode;
 	uint32_t notices; /* flight.c: as last seen */
 	int looks;
-	unsigned wants; /* snapshots; why the first one */
-	char why[CO_WHY];
+	unsigned wants; /* snapshots; the first one: */
+	struct co_wish wish;
 	struct { /* that of the last record which has one, as text */
 		struct rec_process is;
 		unsigned stream; /* nodes have words of their own */

@@ -18,18 +18,20 @@
 
 enum { LOOKS = 100 }; /* rounds that a firing which takes long is waited for */
 
-void co_want(struct co *co, const char *prefix, const struct co_val *why)
+void co_want(struct co *co, bool alert, const struct co_val *name)
 {
-	if (co->wants++ == 0)
-		snprintf(co->why, sizeof(co->why), "%s%.*s", prefix, (int)why->len,
-			why->len > 0 ? (const char *)why->p : "");
+	if (co->wants++ > 0)
+		return;
+	co->wish.alert = alert;
+	snprintf(co->wish.name, sizeof(co->wish.name), "%.*s", (int)name->len,
+		name->len > 0 ? (const char *)name->p : "");
 }
 
-bool co_wants_snapshot(struct co *co, char why[CO_WHY], unsigned *more)
+bool co_wants_snapshot(struct co *co, struct co_wish *wish, unsigned *more)
 {
 	if (co->wants == 0)
 		return false;
-	memcpy(why, co->why, CO_WHY);
+	*wish = co->wish;
 	*more = co->wants - 1;
 	co->wants = 0;
 	return true;

@@ -17,13 +17,19 @@ struct rec_head;
 struct co_val;
 struct en_recording;
 
-enum { CO_WHY = 200 }; /* bytes of the text that says why */
+enum { CO_WISH = 200 };
+
+/* A snapshot that the script wants. */
+struct co_wish {
+	char name[CO_WISH]; /* of snapshot() or alert() */
+	bool alert;
+};
 
 /*
- * Was snapshot() called, or alert(), since the last call? The reason of the first is then in why;
- * *more: how many others there were.
+ * Was snapshot() called, or alert(), since the last call? *wish is then the first, *more: how many
+ * others there were.
  */
-bool co_wants_snapshot(struct co *co, char why[CO_WHY], unsigned *more);
+bool co_wants_snapshot(struct co *co, struct co_wish *wish, unsigned *more);
 /*
  * Show the next records of a recording to handlers, at most so many; *done: there are no more.
  * Nothing is changed: no aggregation, no file, no option.
@@ -44,7 +50,7 @@ int co_look(struct co *co, const erltrace_handlers_t *h);
 /* ---- for consume.c and actions.c ---- */
 
 /* A record has said that it wants one. */
-void co_want(struct co *co, const char *prefix, const struct co_val *why);
+void co_want(struct co *co, bool alert, const struct co_val *name);
 /* Look for alert() and snapshot() in what is new, and perform them. */
 int co_notice(struct co *co);
 /* Has that been done with the record under way? */

@@ -502,6 +502,15 @@ int co_json_snapshot_failed(struct co_json *j, const char *why, const char *erro
 	return on_file(j, "snapshot_failed", why, "message", error);
 }
 
+int co_json_gone(struct co_json *j, const char *node)
+{
+	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)
+		return -1;
+	js_begin(j->buf, "gone");
+	js_text(j->buf, "node", node);
+	return js_end(j);
+}
+
 int co_json_unmatched(struct co_json *j, const char *node, const char *const *texts, size_t n)
 {
 	if (j->buf == NULL && (j->buf = calloc(1, sizeof(*j->buf))) == NULL)

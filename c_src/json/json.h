@@ -28,6 +28,7 @@ int co_json_warning(struct co_json *j, const char *message);
 int co_json_snapshot_written(struct co_json *j, const char *why, const char *file);
 int co_json_snapshot_failed(struct co_json *j, const char *why, const char *error);
 /* --live, -Z: which descriptions of the script match nothing in a node, a sentence each. */
+int co_json_gone(struct co_json *j, const char *node); /* a node that was lost */
 int co_json_unmatched(struct co_json *j, const char *node, const char *const *texts, size_t n);
 bool co_json_is_silent(const char *action); /* it has no line */
 /*

@@ -71,14 +71,21 @@ static void notice(struct output *o, const char *text)
 	co_json_warning(state_of(o), text);
 }
 
-static void snapshot(struct output *o, const char *why, const char *file, const char *error)
+static void snapshot(struct output *o, const erltrace_snapshot_t *s)
 {
 	if (o->worker == NULL)
-		text_output.snapshot(o, why, file, error);
-	if (error != NULL)
-		co_json_snapshot_failed(state_of(o), why, error);
+		text_output.snapshot(o, s);
+	if (s->error != NULL)
+		co_json_snapshot_failed(state_of(o), s->why, s->error);
 	else
-		co_json_snapshot_written(state_of(o), why, file);
+		co_json_snapshot_written(state_of(o), s->why, s->file);
+}
+
+/* With --live, as nodes of which no ticks come are told apart then. */
+static void gone(struct output *o, const char *node)
+{
+	if (o->live_ms > 0)
+		co_json_gone(state_of(o), node);
 }
 
 static void unmatched(struct output *o, const char *node, struct client_unmatched *list, size_t n)
@@ -101,5 +108,6 @@ const struct sink json_output = {
 	.failed = failed,
 	.notice = notice,
 	.snapshot = snapshot,
+	.gone = gone,
 	.unmatched = unmatched,
 };

@@ -82,14 +82,15 @@ struct sink {
 	int (*choose)(struct output *o, struct chosen *s, char **clause);
 	void (*check)(struct output *o); /* all options are known */
 
-	/* Of the one that prints; tick(), notice() and unmatched() may be NULL. */
+	/* Of the one that prints; tick(), notice(), gone() and unmatched() may be NULL. */
 	int (*handlers)(struct output *o, erltrace_handlers_t *h);
 	/* What came since the last tick; *any: anything. > 0: there is more. */
 	int (*tick)(struct output *o, const char *node, erltrace_t *from, int stream, bool *any);
 	void (*failed)(struct output *o, const struct failure *f);
 	void (*notice)(struct output *o, const char *text); /* for a server's page */
-	/* file NULL: it was not written, and error says why. */
-	void (*snapshot)(struct output *o, const char *why, const char *file, const char *error);
+	/* One that is written, or error says why it is not. */
+	void (*snapshot)(struct output *o, const erltrace_snapshot_t *s);
+	void (*gone)(struct output *o, const char *node); /* one that was lost */
 	void (*unmatched)(
 		struct output *o, const char *node, struct client_unmatched *list, size_t n);
 

@@ -122,7 +122,7 @@ int output_handlers(struct output *o, erltrace_handlers_t *h)
 void output_snapshot(struct output *o, const erltrace_snapshot_t *s)
 {
 	if (s->error != NULL || s->file != NULL)
-		output_printer(o)->snapshot(o, s->why, s->file, s->error);
+		output_printer(o)->snapshot(o, s);
 }
 
 /* ---- the others --------------------------------------------------------------------------- */

@@ -225,9 +225,9 @@ static void unmatched(struct output *o, const char *node, struct client_unmatche
 	CALL(o, unmatched, list, n);
 }
 
-static void snapshot(struct output *o, const char *why, const char *file, const char *error)
+static void snapshot(struct output *o, const erltrace_snapshot_t *s)
 {
-	CALL(o, snapshot, why, file, error);
+	CALL(o, snapshot, s);
 }
 
 void calls_said(struct output *o, const char *lines, size_t len)

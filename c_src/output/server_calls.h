@@ -40,8 +40,7 @@ struct run_calls {
 	 */
 	void (*error)(void *arg, const erltrace_error_t *err, const char *line, bool may_come);
 	void (*unmatched)(void *arg, const struct client_unmatched *list, size_t n); /* those of now */
-	/* file NULL: it was not written, and error says why. */
-	void (*snapshot)(void *arg, const char *why, const char *file, const char *error);
+	void (*snapshot)(void *arg, const erltrace_snapshot_t *s); /* written, or error says why not */
 	void (*said)(void *arg, const char *line); /* what else the command would say */
 };
 

@@ -79,12 +79,12 @@ static void failed(struct output *o, const struct failure *f)
 	cli_tell(f->line, strlen(f->line));
 }
 
-static void snapshot(struct output *o, const char *why, const char *file, const char *error)
+static void snapshot(struct output *o, const erltrace_snapshot_t *s)
 {
-	if (error != NULL)
-		cli_say("snapshot '%s': %s", why, error);
+	if (s->error != NULL)
+		cli_say("snapshot '%s': %s", s->why, s->error);
 	else
-		cli_notice(o, "snapshot '%s': %s", why, file);
+		cli_notice(o, "snapshot '%s': %s", s->why, s->file);
 }
 
 const struct sink text_output = {.handlers = handlers, .failed = failed, .snapshot = snapshot};

@@ -100,14 +100,12 @@ void alerts_fire(struct serve *v, struct job *j, const char *name, const char *t
 
 /* It is written just after the alert, and so is in what is posted; else Alertmanager is told again.
  */
-void alerts_snapshot(struct serve *v, const struct job *j, const char *why, const char *file)
+void alerts_snapshot(struct serve *v, const struct job *j, const char *alert, const char *file)
 {
 	const char *node = j->node != NULL ? j->node : j->target;
 	struct told_alert *t;
 
-	if (strncmp(why, "alert ", 6) != 0)
-		return;
-	t = (struct told_alert *)alerts_find(&v->alerts.set, why + 6, j->script, node);
+	t = (struct told_alert *)alerts_find(&v->alerts.set, alert, j->script, node);
 	if (t == NULL || !t->a.on || t->snapshot != NULL)
 		return;
 	t->snapshot = strdup(file);

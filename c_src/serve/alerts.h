@@ -47,7 +47,7 @@ struct alerts {
 
 void alerts_init(struct alerts *all);
 void alerts_fire(struct serve *v, struct job *j, const char *called, const char *text);
-void alerts_snapshot(struct serve *v, const struct job *j, const char *why, const char *file);
+void alerts_snapshot(struct serve *v, const struct job *j, const char *alert, const char *file);
 void alerts_look(struct serve *v); /* end those that are over; tell what has changed */
 void alerts_end(struct serve *v);  /* all scripts have ended: nobody calls alert() any more */
 bool alerts_ended(const struct alerts *all);  /* that has been delivered */

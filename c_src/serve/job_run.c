@@ -300,18 +300,19 @@ static void snapshot_failed(struct job *j, const char *why, const char *error)
 	job_tell_snapshots(j, false);
 }
 
-static void on_snapshot(void *of, const char *why, const char *file, const char *error)
+static void on_snapshot(void *of, const erltrace_snapshot_t *s)
 {
 	struct job *j = of;
 
 	if (j->twice)
 		return;
-	if (file == NULL) {
-		snapshot_failed(j, why, error);
+	if (s->error != NULL) {
+		snapshot_failed(j, s->why, s->error);
 		return;
 	}
-	serve_say("%s: %s: snapshot '%s': %s", j->path, j->target, why, file);
-	alerts_snapshot(j->v, j, why, file);
+	serve_say("%s: %s: snapshot '%s': %s", j->path, j->target, s->why, s->file);
+	if (s->alert != NULL)
+		alerts_snapshot(j->v, j, s->alert, s->file);
 }
 
 /* ---- records ---------------------------------------------------------------------------- */

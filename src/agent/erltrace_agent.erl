@@ -7,8 +7,8 @@
 %% that a slow reader costs no memory here. The worker is `sensitive': a script never sees it.
 %%
 %% To the command: `{matched, {N, ..}}', `{failed, {Script, {Tag, Line, Column, Text, File,
-%% Source}}}', `{batch, [{stream | text | err | drop | live | alert | snapopen | snap | snapend,
-%% Binary}]}', `{rows, [Probe | Brief]}', `{unmatched, [{Line, Column, Sentence}]}',
+%% Source}}}', `{batch, [{stream | text | err | drop | live | alert | snapopen | snapalert | snap |
+%% snapend, Binary}]}', `{rows, [Probe | Brief]}', `{unmatched, [{Line, Column, Sentence}]}',
 %% `{code, Binary}', `{ping, 0}', `{done, ExitCode}' (-1: not by exit()).
 %% From it: `go', `{go_stream, Nodes}' (in so many), `more', `stop', `alive', `snapshot' (SIGUSR1),
 %% `{key, {Byte, Rows, Columns}}'.
@@ -51,7 +51,7 @@
 %% The version of these messages and of the arguments of start/3. It changes, here and in
 %% c_src/client/client_start.c, with any change that the other side would not understand.
 -ifndef(PROTOCOL).
--define(PROTOCOL, 4).
+-define(PROTOCOL, 5).
 -endif.
 
 -type state() :: preparing | ready | running | giving.

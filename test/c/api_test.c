@@ -479,6 +479,7 @@ static void test_destructive_refused(void)
 	erltrace_t *h = compiled("BEGIN { system(\"true\"); exit(0); }");
 
 	CHECK(erltrace_go(h, &err) < 0 && strcmp(err.tag, "ET_DESTRUCTIVE") == 0, "%s", err.tag);
+	CHECK(err.line == 1 && strncmp(err.text, "destructive", 11) == 0, "%d: %s", err.line, err.text);
 	erltrace_close(h);
 }
 
@@ -703,6 +704,45 @@ static void test_changes(void)
 	erltrace_close(h);
 }
 
+struct taken {
+	char why[64], alert[64];
+};
+
+static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
+{
+	struct taken *t = arg;
+
+	snprintf(t->why, sizeof(t->why), "%s", s->why);
+	snprintf(t->alert, sizeof(t->alert), "%s", s->alert != NULL ? s->alert : "none");
+	return 0;
+}
+
+/* a_snapshot_says_whether_an_alert_wanted_it: its name may be any text. */
+static void test_alert_of_snapshot(void)
+{
+	static const struct taken wanted[] = {
+		{"alert Slow", "Slow"}, {"alert Slow", "none"}, {"signal", "none"}};
+	static const char *const scripts[] = {"BEGIN { alert(\"Slow\", \"%d\", 1); }",
+		"BEGIN { snapshot(\"alert Slow\"); }", "BEGIN { }"};
+	struct taken t = {"", ""};
+	erltrace_handlers_t hs = {.size = sizeof(hs), .arg = &t, .snapshot = on_snapshot};
+
+	for (int i = 0; i < 3; i++) {
+		erltrace_t *h = erltrace_open(&err);
+
+		erltrace_setopt(h, "bufpolicy", "ring", &err);
+		erltrace_setopt(h, "snapshotdir", "-", &err);
+		CHECK(erltrace_compile(h, scripts[i], NULL, &err) == 0, "%s", err.text);
+		CHECK(erltrace_go(h, &err) == 0, "%s", err.text);
+		CHECK(erltrace_work(h, &hs, &err) == ERLTRACE_OK, "%s", err.text);
+		if (i == 2)
+			CHECK(erltrace_take_snapshot(h, "signal", &hs, &err) == 0, "%s", err.text);
+		CHECK(strcmp(t.why, wanted[i].why) == 0 && strcmp(t.alert, wanted[i].alert) == 0,
+			"%s, %s", t.why, t.alert);
+		erltrace_close(h);
+	}
+}
+
 /* A child of fork() has no timer threads to wait for. */
 static void test_close_after_fork(void)
 {
@@ -744,6 +784,7 @@ int main(void)
 	test_destructive_refused();
 	test_listing();
 	test_tables();
+	test_alert_of_snapshot();
 	test_close_after_fork();
 	test_cycles();
 	test_memory_is_bounded();

@@ -482,6 +482,8 @@ export class Run {
 				return this.printed(line);
 			case "warning":
 				return this.warn(line);
+			case "gone":
+				return this.gone(line);
 			case "unmatched":
 				return this.unmatched(line);
 			case "flow":
@@ -609,11 +611,14 @@ export class Run {
 
 	// What the command says beside its results: about the tracing, not by the script.
 	warn({ message }) {
-		const gone = /^the node (\S+) has gone away/.exec(message)?.[1];
-		const info = this.nodeInfo[this.nodeNames.indexOf(gone)];
-		if (info) info.gone = true;
 		this.warning = message;
 		this.log.note("warning", message);
+	}
+
+	// A node was lost. The command says why.
+	gone({ node }) {
+		const info = this.nodeInfo[this.nodeNames.indexOf(node)];
+		if (info) info.gone = true;
 	}
 
 	// Probe descriptions that match nothing in a node, a sentence each: all of them each time that changes.
@@ -647,10 +652,8 @@ export class Run {
 		this.log.note("error", message, node);
 	}
 
-	// Several nodes say the same; some of them name the line in the text only.
-	compileError(line) {
-		const at = line.line > 0 ? null : /^line (\d+): (.*)/s.exec(line.message);
-		const e = at ? { ...line, line: Number(at[1]), message: at[2] } : line;
+	// Several nodes say the same.
+	compileError(e) {
 		const same = (x) =>
 			x.line === e.line && x.column === e.column && x.message === e.message;
 		if (!this.compileErrors.some(same)) this.compileErrors.push(e);

@@ -428,6 +428,9 @@ test("a node that goes away, or is silent, is told", () => {
 	const [a, b_] = r.nodeInfo;
 	assert.equal(r.rate, 1100);
 	r.line({ type: "warning", message: "the node b@h has gone away" });
+	assert.deepEqual([a.gone, b_.gone], [false, false], "that is for people");
+	r.line({ type: "gone", node: "b@h" });
+	r.line({ type: "gone", node: "none@h" });
 	assert.deepEqual([a.gone, b_.gone], [false, true]);
 	assert.equal(r.log.entries.at(-1).text, "the node b@h has gone away");
 	assert.equal(r.rate, 1000);
@@ -476,10 +479,10 @@ test("a run whose connection was lost goes on: counts add up, with a gap", () =>
 
 test("what several nodes complain of alike is said once, at its line", () => {
 	const r = run();
-	const e = { type: "error", tag: "D_X", line: 0, column: 0, doing: "processing aborted" };
-	r.line({ ...e, node: "a@h", message: "line 3: not permitted" });
-	r.line({ ...e, node: "b@h", message: "line 3: not permitted" });
-	r.line({ ...e, node: "b@h", message: "something else" });
+	const e = { type: "error", tag: "D_X", line: 3, column: 0, doing: "processing aborted" };
+	r.line({ ...e, node: "a@h", message: "not permitted" });
+	r.line({ ...e, node: "b@h", message: "not permitted" });
+	r.line({ ...e, node: "b@h", line: 0, message: "something else" });
 	assert.deepEqual(
 		r.compileErrors.map(({ line, message }) => [line, message]),
 		[

@@ -191,8 +191,8 @@ static void push_warnings(struct results *r, struct beam_handle *b)
 }
 
 /*
- * For the command: {snapopen, <<"FORM NS WHY">>}, {snap, Bytes}.., {snapend, <<>>}; else {snapshot,
- * File} where somebody waits for it. What went wrong is a warning.
+ * For the command: {snapopen, <<"FORM NS WHY">>} or {snapalert, <<"FORM NS NAME">>}, {snap, Bytes}..,
+ * {snapend, <<>>}; else {snapshot, File} where somebody waits for it. What went wrong is a warning.
  *
  */
 static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
@@ -213,8 +213,10 @@ static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
 	} else {
 		if (s->part == 0) {
 			snprintf(head, sizeof(head), "%s %llu %s", s->form,
-				(unsigned long long)s->walltimestamp, s->why);
-			push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "snapopen"),
+				(unsigned long long)s->walltimestamp,
+				s->alert != NULL ? s->alert : s->why);
+			push(r, enif_make_tuple2(r->env,
+					enif_make_atom(r->env, s->alert != NULL ? "snapalert" : "snapopen"),
 					text(r->env, head)));
 		}
 		push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "snap"),

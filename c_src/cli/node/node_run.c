@@ -330,6 +330,8 @@ static void went_away(struct client *cl, struct target *t, struct et_error *e)
 		node_too_short(e);
 	if (!expected) {
 		cli_say("%s", e->text);
+		if (output_printer(&ns->c->out)->gone != NULL)
+			output_printer(&ns->c->out)->gone(&ns->c->out, t->nd->name);
 		tell_stood(ns);
 		ns->status = CLI_ERROR;
 	}

@@ -9,8 +9,8 @@ struct cli;
 struct cli_snapshot; /* of a node: the one that is coming */
 
 /*
- * A part of a snapshot of a node: "snapopen", "snap", "snapend". false: it is nothing of that kind.
- * *at is NULL at first.
+ * A part of a snapshot of a node: "snapopen" or "snapalert", "snap", "snapend". false: it is nothing
+ * of that kind. *at is NULL at first.
  */
 bool cli_snapshot_part(struct cli *c, struct cli_snapshot **at, const char *node, const char *kind,
 	const char *text, long len);
