@@ -306,4 +306,16 @@ has 'first of several killed: the other goes on with its numbers' '^ +111$'
 is 'first of several killed: with its stacks' 'shared:leaf/1 6 only_b:leaf/1 50' \
 	"$(sed '/leaf/,$!d' o | words)"
 
+# a_lost_node_is_a_line_of_json: programs need not read the message.
+start command_d
+erltrace -N command_c -N command_d --json --live=10 -qn 'tick-10ms { @ = count(); }' >o 2>e &
+command=$!
+ok 'live: one has ticks' holds o '"type":"tick","node":"command_c@'
+ok 'live: the other too' holds o '"type":"tick","node":"command_d@'
+kill -9 "${pid[command_d]}"
+unset 'pid[command_d]'
+ok 'live: the one that is lost' holds o '^\{"type":"gone","node":"command_d@[^"]*"\}$'
+untrace
+is 'live: no other' 1 "$(grep -c '"type":"gone"' o)"
+
 finish
