@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first SIGINT, SIGTERM or SIGHUP stops; one that comes a second later or more ends the command
- * at once, by that signal. Within that second it is not somebody's impatience: timeout(1) signals
- * its child and then the whole group, and a shell may send a SIGHUP of its own. SIGUSR1 takes a
- * snapshot.
+ * at once, by that signal; but where a node is waited for, what there is is printed before. Within
+ * that second it is not somebody's impatience: timeout(1) signals its child and then the whole
+ * group, and a shell may send a SIGHUP of its own. SIGUSR1 takes a snapshot.
  */
 #include "signals.h"
 
@@ -17,7 +17,7 @@
 #include "client/worker.h"
 #include "output/output.h"
 
-static volatile sig_atomic_t interrupts, snapshots;
+static volatile sig_atomic_t interrupts, snapshots, may_leave, left_by;
 static const struct cli_procs *running; /* for the second signal */
 static void (*before_death)(void);	/* likewise, or NULL */
 static pid_t main_tid;
@@ -61,9 +61,12 @@ static void on_signal(int sig)
 	int saved = errno;
 
 	if (is_for_main(sig)) {
-		if (ms_since_first() >= AT_ONCE_MS)
+		if (ms_since_first() < AT_ONCE_MS)
+			interrupts = 1;
+		else if (may_leave && left_by == 0)
+			left_by = sig;
+		else
 			die(sig);
-		interrupts = 1;
 	}
 	errno = saved;
 }
@@ -111,6 +114,24 @@ void cli_catch_signals(const struct cli_procs *procs, const struct output *o)
 	sigaction(SIGUSR1, &sa, NULL);
 	sa.sa_flags = SA_RESTART | SA_NOCLDSTOP;
 	sigaction(SIGCHLD, &sa, NULL);
+}
+
+void cli_may_leave(bool may)
+{
+	may_leave = may;
+}
+
+bool cli_left(void)
+{
+	return left_by != 0;
+}
+
+void cli_end_by_signal(void)
+{
+	if (left_by == 0)
+		return;
+	signal(left_by, SIG_DFL);
+	raise(left_by);
 }
 
 void cli_before_death(void (*call)(void))

@@ -135,8 +135,10 @@ void client_tell_all(struct client *cl, enum state to, const char *word);
 /* A sign of life, if it is time: without one the agents take us for stuck, and end the tracing. */
 void client_beat(struct client *cl);
 bool client_stood(const struct client *cl, char *buf, size_t size); /* we gave none: a line says it */
-/* Waits for messages of any node, at most so long, or for a signal; then all are handled. */
-void client_receive(struct client *cl, int ms);
+/* Waits for messages of any node, at most so long. false: a signal came. */
+bool client_wait(struct client *cl, int ms);
+void client_read(struct client *cl); /* handles all that have come */
+void client_receive(struct client *cl, int ms); /* both */
 bool client_all_done(const struct client *cl, const struct target *but);
 int client_get_failure(const ei_x_buff *x, int at, long *script, erltrace_error_t *err);
 typedef void client_item(

@@ -273,10 +273,9 @@ static void read_target(struct client *cl, struct target *t, ei_x_buff *x)
 	}
 }
 
-void client_receive(struct client *cl, int ms)
+bool client_wait(struct client *cl, int ms)
 {
 	struct pollfd fds[66];
-	ei_x_buff x;
 	bool waiting = false;
 	int n = 0;
 
@@ -291,12 +290,25 @@ void client_receive(struct client *cl, int ms)
 		fds[n++] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
 	client_beat(cl);
 	if (!waiting && poll(fds, (nfds_t)n, ms < cl->beat_ms ? ms : cl->beat_ms) < 0)
-		return; /* after a time without any: one that hangs in the midst of a message */
+		return false;
 	client_beat(cl); /* if we stood still meanwhile, this sees it */
+	return true;
+}
+
+void client_read(struct client *cl)
+{
+	ei_x_buff x;
+
 	ei_x_new(&x);
 	for (int i = 0; i < cl->n; i++)
 		read_target(cl, &cl->v[i], &x);
 	ei_x_free(&x);
+}
+
+void client_receive(struct client *cl, int ms)
+{
+	if (client_wait(cl, ms))
+		client_read(cl); /* after a time without any: one that hangs in the midst of a message */
 }
 
 bool client_all_done(const struct client *cl, const struct target *but)

@@ -28,11 +28,16 @@ enum { SETUP_MS = 5000, SETUP_TIMES = 3 }; /* nodes give up after 7 s (net_setup
 enum { OWN_NAMES = 256 };
 enum { CONNECTED, GAVE_UP, NAME_TAKEN }; /* what became of a try */
 
-static int gone(struct nd *n, struct et_error *e)
+void nd_hang_up(struct nd *n)
 {
 	if (n->fd >= 0)
 		ei_close_connection(n->fd);
 	n->fd = -1;
+}
+
+static int gone(struct nd *n, struct et_error *e)
+{
+	nd_hang_up(n);
 	return et_err(e, ET_GONE, "the node %s has gone away", n->name);
 }
 

@@ -54,6 +54,8 @@ struct nd {
  * the nodes that are meant. */
 struct nd *nd_connect(const char *name, int port, const struct nd_cookie *cookie,
 	const struct nd_accept *accept, struct et_error *e);
+/* Without a word: one that hangs would not answer. */
+void nd_hang_up(struct nd *n);
 void nd_close(struct nd *n);
 
 /*

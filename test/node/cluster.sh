@@ -318,4 +318,29 @@ ok 'live: the one that is lost' holds o '^\{"type":"gone","node":"command_d@[^"]
 untrace
 is 'live: no other' 1 "$(grep -c '"type":"gone"' o)"
 
+# a_second_signal_leaves_with_what_the_others_have: and with what the one that hangs had sent.
+start command_e
+vm=$(at command_e 'os:getpid().')
+for node in command_c command_e; do at $node 'code:load_abs("shared").' >/dev/null; done
+erltrace -N command_c -N command_e -qn "$armed $on_leaf { @ = count(); } tick-1s /x/ { denormalize(@); printf(\"late %d\n\", \$pid); } END { printf(\"the end\n\"); }" \
+	--folded hung.folded -n "$on_leaf { @s[ustack(1)] = count(); }" >o 2>e &
+command=$!
+ok 'one hangs: armed' armed_both
+at command_c 'shared:times(run, 3).' >/dev/null
+at command_e 'shared:times(run, 4).' >/dev/null
+ok 'one hangs: the other, later' later command_e
+kill -STOP "$vm"
+kill -TERM "$command"
+ok 'one hangs: it is told' holds e 'the node command_e@.* has not ended the script yet: interrupt once more'
+kill -TERM "$command"
+wait "$command" 2>/dev/null
+is 'one hangs: by the second signal' 143 $?
+command=''
+has 'one hangs: END' '^the end$'
+has 'one hangs: what all have gathered' '^ +7$'
+ok 'one hangs: the stacks too' grep -q '^shared:leaf/1 7$' hung.folded
+ok 'one hangs: what is missing' holds e '^erltrace: aggregations of the last [0-9.]+ s are missing: those of command_e@'
+kill -CONT "$vm"
+becomes 'one that hung: nothing is left' '[]' command_e '[M || M <- erlang:loaded(), M =:= erltrace_agent].'
+
 finish

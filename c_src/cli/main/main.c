@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "cli/signals.h"
 #include "cli/subcommands.h"
 #include "execute.h"
 
@@ -43,5 +44,6 @@ int main(int argc, char **argv)
 	if (status == -1)
 		status = cli_execute(&c);
 	cli_free(&c);
+	cli_end_by_signal();
 	return status;
 }

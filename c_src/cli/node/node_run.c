@@ -421,6 +421,37 @@ static void tell_waiting(struct nodes *ns)
 					: "");
 }
 
+/* Nothing more is asked of a node that hangs. When it goes on, it takes everything back. */
+static void leave_hanging(struct nodes *ns)
+{
+	for (int i = 0; i < ns->n; i++) {
+		struct target *t = &ns->v[i];
+
+		if (t->state == DONE)
+			continue;
+		t->state = DONE;
+		nd_hang_up(t->nd);
+		if (t->began_at == 0)
+			continue; /* it has not run */
+		tell_gone(ns, t, client_ms(), ns->n > 1);
+		node_stream_ends(ns, t);
+	}
+}
+
+/* A second signal ends the waiting for nodes that have been told to stop. */
+static void receive(struct nodes *ns, bool stopped)
+{
+	bool any;
+
+	cli_may_leave(stopped && ns->c->out.worker == NULL);
+	any = client_wait(&ns->client, node_stream_wait(ns));
+	cli_may_leave(false);
+	if (any)
+		client_read(&ns->client);
+	if (cli_left())
+		leave_hanging(ns);
+}
+
 /* SIGUSR1 */
 static void tell_snapshot(struct nodes *ns)
 {
@@ -458,7 +489,7 @@ static void run(struct nodes *ns)
 		node_keys(ns);
 		output_look(&ns->c->out, client_ms());
 		node_stream_look(ns);
-		client_receive(&ns->client, node_stream_wait(ns));
+		receive(ns, stopped);
 		error_limit_more(&ns->c->out.errors, false);
 	}
 	node_keys_end();
