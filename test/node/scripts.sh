@@ -400,8 +400,12 @@ run exceptions '[catch demo_exact:thrower(X) || X <- [a, b, b]].' demo_exact 0 1
 row 'exceptions: as many as it is told' '2 demo_exact:thrower/1 throw b'
 hasnt 'exceptions: and no more' 'throw +a'
 erltrace -N $node -qs exceptions >o 2>e
-is 'exceptions: not of all modules: exit' 1 $?
-is 'exceptions: where it is told which' 'erltrace: what it takes is told by erltrace --scripts exceptions' "$(tail -n 1 e)"
+is 'exceptions: not of all modules: exit' 2 $?
+is 'exceptions: it is told which' 'erltrace: exceptions needs module=NAME (erltrace --scripts exceptions says more)' "$(cat e)"
+# a_script_says_which_argument_it_needs: not that a macro is not defined.
+erltrace -N $node -qs slowwrite >o 2>e
+is 'slowwrite: not of all modules: exit' 2 $?
+is 'slowwrite: it is told which' 'erltrace: slowwrite needs module=NAME (erltrace --scripts slowwrite says more)' "$(cat e)"
 
 run profile '{demo_exact:nested(300), demo_exact:body(20), demo_exact:tail(500), demo_exact:throws(10), demo_exact:calls(100)}.' demo_exact
 has 'profile: outer' '^demo_exact:outer/1 +300 +300 '

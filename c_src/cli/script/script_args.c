@@ -203,7 +203,7 @@ static int convert(struct cli_request *r, const struct declared *d, struct place
 	char text[32];
 
 	if (p->value == NULL && p->needed)
-		return missing(d, p); /* it is not the last: of those the compiler tells */
+		return missing(d, p);
 	if (p->value == NULL) {
 		p->value = k != NULL ? "0" : is_function(p) ? WRITTEN : "";
 		return -1;
@@ -273,7 +273,8 @@ static int take_all(struct cli_request *r, struct declared *d)
 			status = take_named(d, r->args[i]);
 	take_others(r, d, args + d->n, &nrest);
 	for (int i = 0; i < d->n; i++)
-		n = d->at[i].value != NULL || is_function(&d->at[i]) ? i + 1 : n;
+		if (d->at[i].value != NULL || d->at[i].needed || is_function(&d->at[i]))
+			n = i + 1;
 	tell_endless(r, d);
 	for (int i = 0; i < n && status == -1; i++)
 		status = convert(r, d, &d->at[i]);
