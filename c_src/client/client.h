@@ -84,8 +84,8 @@ struct client_handler {
 	void (*call)(struct client *cl, struct target *t, const ei_x_buff *x, int at);
 };
 
-/* What it says beside errors: unless -q is given, always, only with -v. */
-enum client_word { CLIENT_NOTICE, CLIENT_WARNING, CLIENT_DETAIL };
+/* What it says beside errors: unless -q is given, always, only with -v, to somebody who waits. */
+enum client_word { CLIENT_NOTICE, CLIENT_WARNING, CLIENT_DETAIL, CLIENT_WAITS };
 
 struct client {
 	const struct client_handler *handlers; /* the last one has no tag */

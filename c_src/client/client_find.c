@@ -30,7 +30,10 @@ int client_add(struct client *cl, struct nd *nd)
 	return 0;
 }
 
-static const struct nd_accept named; /* by the user, or by a node that was */
+static void waits(void *cl, const char *name)
+{
+	client_say(cl, CLIENT_WAITS, "the node %s does not answer yet: waiting", name);
+}
 
 static bool is_target(const struct client *cl, const char *name)
 {
@@ -42,6 +45,7 @@ static bool is_target(const struct client *cl, const char *name)
 
 static int named_nodes(struct client *cl, const struct request *r)
 {
+	const struct nd_accept named = {.waits = waits, .arg = cl};
 	struct et_error e = {.tag = ""};
 
 	for (int i = 0; i < r->nnodes; i++) {
@@ -60,6 +64,7 @@ static int named_nodes(struct client *cl, const struct request *r)
 /* Those that a node is connected with, unless they are known. */
 static int add_known(struct client *cl, ei_x_buff *known)
 {
+	const struct nd_accept named = {.waits = waits, .arg = cl};
 	struct et_error e = {.tag = ""};
 	char name[ND_NAME];
 	int n = 0, rc = 0;
@@ -156,7 +161,8 @@ static void left_out(struct client *cl, const struct request *r, struct et_error
 static int connect_all(struct client *cl, const struct request *r, const struct nd_names *names)
 {
 	const struct nd_accept accept = {
-		.found = r->npids == 0, .pids = r->pids, .npids = r->npids};
+		.found = r->npids == 0, .pids = r->pids, .npids = r->npids, .waits = waits,
+		.arg = cl};
 	struct et_error why = {.tag = ""}, last = {.tag = ""};
 	int rc = 0;
 

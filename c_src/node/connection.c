@@ -97,7 +97,7 @@ static int connect_once(struct nd *n, unsigned int nth, const char *host, int po
 {
 	const int64_t began = nd_now_ms();
 	const struct nd_cookie *cookie = check->cookie;
-	struct handshake_check setup = {.port = check, .e = e};
+	struct handshake_check setup = {.port = check, .e = e, .slow = n->slow};
 	const unsigned int cut_ms = CUT_MS;
 	struct in_addr addr;
 
@@ -106,6 +106,7 @@ static int connect_once(struct nd *n, unsigned int nth, const char *host, int po
 	if (init_name(n, nth, &setup, cookie) < 0)
 		return et_err(e, ET_EI, "the cookie of %s is too long", cookie->file);
 	n->fd = ei_xconnect_host_port_tmo(&n->ec, &addr, port, CONNECT_MS);
+	n->slow = setup.slow;
 	if (n->fd >= 0) {
 		/* A cut is seen by what we sent: the other machine acknowledges it, or has gone. */
 		setsockopt(n->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &cut_ms, sizeof(cut_ms));

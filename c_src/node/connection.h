@@ -37,6 +37,7 @@ struct nd {
 	ei_cnode ec;
 	int fd;		    /* -1: gone */
 	bool hung_up;	    /* nothing can be sent any more */
+	bool slow;	    /* connecting takes long, and that has been told */
 	struct frame frame; /* that is coming */
 	size_t begun;	    /* of it, bytes, */
 	int64_t begun_at;   /* ms: since then */

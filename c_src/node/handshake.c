@@ -23,7 +23,7 @@
 #include "port_owner.h"
 
 /* A machine that is there is connected to at once; a node that is busy may take long to answer. */
-enum { CONNECT_MS = 5000, PACKET_MS = 20000, WRITE_MS = 10000, HEAD = 2, PACKET = 1024 };
+enum { CONNECT_MS = 5000, PACKET_MS = 20000, SLOW_MS = 2000, WRITE_MS = 10000, HEAD = 2, PACKET = 1024 };
 enum { TLS_ALERT = 21, TLS_MAJOR = 3 }; /* how TLS answers what is not TLS: not a length of ours */
 
 struct handshake {
@@ -110,10 +110,26 @@ static int hs_fd(void *ctx, int *fd)
 
 /* ---- reading and writing ---------------------------------------------------------------- */
 
+/* Somebody may want to know what takes long. */
+static int await_bytes(struct handshake *hs)
+{
+	const struct nd_accept *who = hs->check != NULL ? hs->check->port->accept : NULL;
+	int error;
+
+	if (who == NULL || who->waits == NULL || hs->check->slow)
+		return nd_await(hs->fd, POLLIN, hs->until);
+	error = nd_await(hs->fd, POLLIN, hs->until - PACKET_MS + SLOW_MS);
+	if (error != ETIMEDOUT)
+		return error;
+	hs->check->slow = true;
+	who->waits(who->arg, hs->check->port->name);
+	return nd_await(hs->fd, POLLIN, hs->until);
+}
+
 static int fill(struct handshake *hs, size_t upto)
 {
 	while (hs->len < upto) {
-		int error = nd_await(hs->fd, POLLIN, hs->until);
+		int error = await_bytes(hs);
 		ssize_t n;
 
 		if (error != 0)

@@ -19,6 +19,7 @@ struct handshake_check {
 	bool refused; /* EPERM: the reason is in e */
 	bool tls;     /* what answers speaks TLS */
 	bool taken;   /* somebody else is connected by our name */
+	bool slow;    /* that it is waited for has been told */
 };
 extern ei_socket_callbacks handshake_sockets;
 

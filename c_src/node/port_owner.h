@@ -17,6 +17,9 @@ struct nd_accept {
 	bool found;	   /* the user has not named it: it must belong to the cookie's owner */
 	const pid_t *pids; /* it must be one of these processes; */
 	int npids;	   /* 0: any */
+	/* A node is slow to answer, and still waited for; or NULL. */
+	void (*waits)(void *arg, const char *name);
+	void *arg;
 };
 
 /* A node, and what must hold before it gets a handshake. */

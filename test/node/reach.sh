@@ -83,6 +83,7 @@ kill $nameless $stale
 erltrace -p "${pid[reach_hidden]}" -qs wall 1 >o 2>&1
 has 'wall of -p: in the node of that process' ' in all$'
 kill -STOP "${pid[reach_hidden]}"
+until grep -qE '\) T ' "/proc/${pid[reach_hidden]}/stat"; do sleep 0.01; done
 for script in waits wall memory top; do
 	erltrace -p "${pid[reach_hidden]}" -qs $script 1 >o 2>&1
 	is "$script of a node that is stopped: exit code" 1 $?
@@ -90,6 +91,19 @@ for script in waits wall memory top; do
 		"process ${pid[reach_hidden]} is stopped .*: kill -CONT ${pid[reach_hidden]} .*-s cpu, or hogs, locks, syscalls"
 done
 kill -CONT "${pid[reach_hidden]}"
+
+# a_node_that_is_slow_to_answer_is_named: to somebody who waits at a terminal.
+kill -STOP "${pid[reach_hidden]}"
+script -qec "erltrace -N reach_hidden -qn 'BEGIN { printf(\"hello\n\"); exit(0); }'" /dev/null </dev/null >o 2>&1 &
+slow=$!
+erltrace -N reach_hidden -qn 'BEGIN { printf("hello\n"); exit(0); }' >plain 2>&1 &
+plain=$!
+ok 'a node does not answer: it is told on a terminal' holds o '^erltrace: the node reach_hidden does not answer yet: waiting'
+kill -CONT "${pid[reach_hidden]}"
+wait $slow $plain
+has 'a node answers after all' '^hello'
+is 'a node does not answer: told once' 1 "$(grep -c 'does not answer yet' o)"
+is 'a node does not answer: not told where nobody waits' hello "$(tr -d '\n' <plain)"
 
 # ---- the command's own files --------------------------------------------------------------
 

@@ -62,9 +62,11 @@ static void on_say(struct client *cl, enum client_word word, const char *text)
 {
 	struct cli *c = nodes_of(cl)->c;
 
+	if (word == CLIENT_WAITS && (c->out.worker != NULL || !isatty(STDERR_FILENO)))
+		return;
 	if (word == CLIENT_NOTICE)
 		cli_notice(&c->out, "%s", text);
-	else if (word == CLIENT_WARNING || c->req.verbose)
+	else if (word != CLIENT_DETAIL || c->req.verbose)
 		cli_say("%s", text);
 }
 
