@@ -308,7 +308,7 @@ void client_read(struct client *cl)
 void client_receive(struct client *cl, int ms)
 {
 	if (client_wait(cl, ms))
-		client_read(cl); /* after a time without any: one that hangs in the midst of a message */
+		client_read(cl); /* also if there are none: one may hang in the midst of a message */
 }
 
 bool client_all_done(const struct client *cl, const struct target *but)

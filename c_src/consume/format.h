@@ -9,7 +9,7 @@
 
 void fm_printf(struct co *co, struct co_buf *b, const struct d_fmt *f, const struct co_val *vals,
 	unsigned n);
-/* Has printf() a value for each conversion, and for those of numbers one that prints as a number? */
+/* Has printf() a value for each conversion, and for those of numbers one that prints as such? */
 bool fm_suits(const struct d_fmt *f, const struct prog_val *vals, unsigned n);
 void fm_printa(struct co *co, struct co_buf *b, const struct d_fmt *f, const struct co_val *keys,
 	unsigned nkeys, const struct ag_val *vals, unsigned nvals);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Formats of printf(), printa(), system() and freopen(): parsed once, by the compiler, and checked
- * against their arguments, so that the consumer can rely on them. prog/format_part.c has their syntax.
+ * against their arguments, so that the consumer can rely on them. prog/format_part.c has their
+ * syntax.
  */
 #include "d/check/check.h"
 

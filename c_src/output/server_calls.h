@@ -40,7 +40,8 @@ struct run_calls {
 	 */
 	void (*error)(void *arg, const erltrace_error_t *err, const char *line, bool may_come);
 	void (*unmatched)(void *arg, const struct client_unmatched *list, size_t n); /* those of now */
-	void (*snapshot)(void *arg, const erltrace_snapshot_t *s); /* written, or error says why not */
+	/* One that is written, or error says why it is not. */
+	void (*snapshot)(void *arg, const erltrace_snapshot_t *s);
 	void (*said)(void *arg, const char *line); /* what else the command would say */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of a printf() format, part by part: for the compiler, and for the reader of a program that
- * was compiled elsewhere. A part points into the text.
+ * The text of a printf() format, part by part: for the compiler, and for the reader of a program
+ * that was compiled elsewhere. A part points into the text.
  *
  *   % [flags] [width] [.precision] [h | l | ll | L | w] [@] conversion
  *

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What programs of streams may do on the machine of the reader. A node says what its program is, and
- * it may lie: system() and freopen() have a format that the reader's user permits, byte for byte, and
- * the text is made here, of that format. A value of %s can be anything; one of %d is a number.
+ * What programs of streams may do on the machine of the reader. A node says what its program is,
+ * and it may lie: system() and freopen() have a format that the reader's user permits, byte for
+ * byte, and the text is made here, of that format. A value of %s can be anything; one of %d is a
+ * number.
  */
 #include "permitted.h"
 

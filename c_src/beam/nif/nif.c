@@ -388,9 +388,10 @@ static ERL_NIF_TERM compile_error(ErlNifEnv *env, const erltrace_t *h, const erl
 
 /*
  * compile(Handle, Source, [Argument], [Option]) -> ok | {ok, functions} | functions | {error, ..}
- * | {record, Name, {error, ..}} | {no_probe, Description, {error, ..}}: functions says that some are
- * wanted which are not known yet; without ok, that it is to be done again. record: the fields of this
- * one are not known. no_probe: nothing matches this description, and the error knows no reason.
+ * | {record, Name, {error, ..}} | {no_probe, Description, {error, ..}}: functions says that some
+ * are wanted which are not known yet; without ok, that it is to be done again. record: the fields
+ * of this one are not known. no_probe: nothing matches this description, and the error knows no
+ * reason.
  */
 ERL_NIF_TERM nif_compile(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

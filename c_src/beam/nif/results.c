@@ -191,13 +191,15 @@ static void push_warnings(struct results *r, struct beam_handle *b)
 }
 
 /*
- * For the command: {snapopen, <<"FORM NS WHY">>} or {snapalert, <<"FORM NS NAME">>}, {snap, Bytes}..,
- * {snapend, <<>>}; else {snapshot, File} where somebody waits for it. What went wrong is a warning.
+ * For the command: {snapopen, <<"FORM NS WHY">>} or {snapalert, <<"FORM NS NAME">>}, {snap,
+ * Bytes}.., {snapend, <<>>}; else {snapshot, File} where somebody waits for it. What went wrong is
+ * a warning.
  *
  */
 static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
 {
 	struct results *r = arg;
+	const char *open = s->alert != NULL ? "snapalert" : "snapopen";
 	char head[512];
 
 	if (s->error != NULL) {
@@ -215,8 +217,7 @@ static int on_snapshot(void *arg, const erltrace_snapshot_t *s)
 			snprintf(head, sizeof(head), "%s %llu %s", s->form,
 				(unsigned long long)s->walltimestamp,
 				s->alert != NULL ? s->alert : s->why);
-			push(r, enif_make_tuple2(r->env,
-					enif_make_atom(r->env, s->alert != NULL ? "snapalert" : "snapopen"),
+			push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, open),
 					text(r->env, head)));
 		}
 		push(r, enif_make_tuple2(r->env, enif_make_atom(r->env, "snap"),

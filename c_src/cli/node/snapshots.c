@@ -33,8 +33,8 @@ static bool read_head(
 	return true;
 }
 
-static void begin(
-	struct cli *c, struct cli_snapshot *s, const char *node, const char *text, long len, bool alert)
+static void begin(struct cli *c, struct cli_snapshot *s, const char *node, const char *text,
+	long len, bool alert)
 {
 	char dir[4096] = "", form[16];
 	unsigned long long wall;
