@@ -81,12 +81,20 @@ free_port() {
 	echo "$port"
 }
 
+# Why there are no probes of the kernel here; nothing: there are.
+no_kernel() {
+	if [ "$(id -u)" != 0 ]; then
+		echo 'probes of the kernel need root'
+	elif ! erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' >/dev/null 2>"$tmp/no_kernel"; then
+		echo "no probes of the kernel here: $(head -n 1 "$tmp/no_kernel")"
+	fi
+}
+
 # Of a test whose probes are the kernel's. VM_ROOT: nodes are those of a release in this directory.
 needs_kernel() {
 	local why
-	[ "$(id -u)" = 0 ] || skip 'probes of the kernel need root'
-	why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1) ||
-		skip "no probes of the kernel here: $why"
+	why=$(no_kernel)
+	[ -z "$why" ] || skip "$why"
 	if [ -n "${VM_ROOT:-}" ]; then
 		erl() { exec chroot "$VM_ROOT" erl -setcookie "$(cat .erlang.cookie)" "$@"; }
 	fi
