@@ -28,7 +28,7 @@ mirror=${OTP_MIRROR-}
 packages=(make gcc libc6-dev binutils procps erlang-base erlang-dev erlang-eunit erlang-tools
 	erlang-runtime-tools erlang-crypto erlang-syntax-tools erlang-proper erlang-proper-dev
 	erlang-edoc erlang-inets libjs-jquery libjs-jquery-tablesorter jq python3
-	pkg-config libwebsockets-dev libjansson-dev libcap-dev libssl-dev elixir)
+	pkg-config libwebsockets-dev libjansson-dev libcap-dev libssl-dev elixir curl iproute2)
 # Taken out of their packages, without what those depend on (wx, and with it half a desktop).
 unpacked=(erlang-common-test erlang-xmerl)
 
