@@ -65,7 +65,8 @@ inside() { # root, command
 }
 
 mounts() { # root
-	mount -t proc proc "$1/proc" && mount -t sysfs -o ro sysfs "$1/sys" &&
+	mount --bind "$1" "$1" && # unshare --mount-proc wants a root that is a mount
+		mount -t proc proc "$1/proc" && mount -t sysfs -o ro sysfs "$1/sys" &&
 		mount --bind /dev "$1/dev" &&
 		mount -t devpts devpts "$1/dev/pts" -o newinstance,ptmxmode=0666 &&
 		mount -t tmpfs tmpfs "$1/dev/shm"
