@@ -148,7 +148,7 @@ test_release() { # release
 		{ [[ -d $root ]] || make_root "$root" "$suite"; } && mounts "$root" &&
 			fill_root "$root" && own_build "$root" && copy_tree "$root/erltrace" &&
 			inside "$root" 'cd /erltrace && make -j"$(nproc)" O=/erltrace-build all erl-tests' &&
-			printf '127.0.0.1 localhost %s\n::1 localhost\n' "$(hostname)" >"$root/etc/hosts" &&
+			printf '127.0.0.1 %s localhost\n::1 localhost\n' "$(hostname)" >"$root/etc/hosts" &&
 			ERLTRACE_TESTS=$root unshare --net tools/test-otp.sh "$1" ||
 			echo '0 passed, 1 failed'
 	} >"$log" 2>&1 </dev/null

@@ -9,6 +9,7 @@
 #	roots NAME DIR [NAME DIR]...     those nodes are of the releases of OTP in these chroots; '': of this one
 #	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last. What the node
 #	                                 says besides is in NAME.said, its standard error in NAME.log
+#	cleared NAME                     waits until nothing is left there of commands that have ended
 #	knows_commands NAME              atoms that are counted from now on are not their names
 #	trace NAME arguments...          erltrace -N NAME, until it is armed: output in o, e
 #	trace_process PID arguments...   erltrace -p PID, the same
@@ -193,6 +194,13 @@ becomes() { # name, wanted, node, expressions
 		sleep 0.025
 	done
 	is "$1" "$2" "$got"
+}
+
+# What commands have brought there is gone. Where that takes more than 2 s, as on a busy machine, it goes on
+# after a command's end.
+cleared() { # node
+	becomes "what commands brought to $1 is gone" '[]' "$1" \
+		'[M || M <- erlang:loaded(), lists:prefix("erltrace", atom_to_list(M))].'
 }
 
 # ---- the command --------------------------------------------------------------------------
