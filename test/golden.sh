@@ -10,7 +10,8 @@
 #	# text     a comment; say what the next commands show
 #	< name     a file for the commands below, made of the lines that follow:
 #	| text     a line of that file ("|" alone: an empty one)
-#	$ command  run by bash, in a scratch folder of the file's own, with erltrace in PATH
+#	$ command  run by bash, in a scratch folder of the file's own, with erltrace in PATH; the
+#	           tree is in $TREE
 #	> line     the next line of its stdout, exactly (">" alone: an empty one)
 #	~ regex    the same, as an extended regular expression that the line must contain
 #	! line     the next line of its stderr, exactly ("!" alone: an empty one)
@@ -149,7 +150,7 @@ fi
 
 BIN=${BIN:-$root/bin}
 PATH=$(cd "$BIN" && pwd):$PATH
-export PATH TZ=UTC LC_ALL=C TERM=dumb
+export PATH TREE=$root TZ=UTC LC_ALL=C TERM=dumb
 for v in "${!DTRACE_OPT_@}"; do
 	unset "$v"
 done

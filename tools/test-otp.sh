@@ -28,7 +28,7 @@ mirror=${OTP_MIRROR-}
 packages=(make gcc libc6-dev binutils procps erlang-base erlang-dev erlang-eunit erlang-tools
 	erlang-runtime-tools erlang-crypto erlang-syntax-tools erlang-proper erlang-proper-dev
 	erlang-edoc erlang-inets libjs-jquery libjs-jquery-tablesorter jq python3
-	pkg-config libwebsockets-dev libjansson-dev libcap-dev libssl-dev elixir)
+	pkg-config libwebsockets-dev libjansson-dev libcap-dev libssl-dev elixir curl iproute2)
 # Taken out of their packages, without what those depend on (wx, and with it half a desktop).
 unpacked=(erlang-common-test erlang-xmerl)
 
@@ -65,7 +65,8 @@ inside() { # root, command
 }
 
 mounts() { # root
-	mount -t proc proc "$1/proc" && mount -t sysfs -o ro sysfs "$1/sys" &&
+	mount --bind "$1" "$1" && # unshare --mount-proc wants a root that is a mount
+		mount -t proc proc "$1/proc" && mount -t sysfs -o ro sysfs "$1/sys" &&
 		mount --bind /dev "$1/dev" &&
 		mount -t devpts devpts "$1/dev/pts" -o newinstance,ptmxmode=0666 &&
 		mount -t tmpfs tmpfs "$1/dev/shm"
@@ -147,7 +148,7 @@ test_release() { # release
 		{ [[ -d $root ]] || make_root "$root" "$suite"; } && mounts "$root" &&
 			fill_root "$root" && own_build "$root" && copy_tree "$root/erltrace" &&
 			inside "$root" 'cd /erltrace && make -j"$(nproc)" O=/erltrace-build all erl-tests' &&
-			printf '127.0.0.1 localhost %s\n::1 localhost\n' "$(hostname)" >"$root/etc/hosts" &&
+			printf '127.0.0.1 %s localhost\n::1 localhost\n' "$(hostname)" >"$root/etc/hosts" &&
 			ERLTRACE_TESTS=$root unshare --net tools/test-otp.sh "$1" ||
 			echo '0 passed, 1 failed'
 	} >"$log" 2>&1 </dev/null

@@ -184,10 +184,16 @@ static bool is_pointer_or_0(const struct scan *s, uint64_t v)
 	return v == 0 || is_allocated(s, v);
 }
 
+/* Each of the three has been in use since a VM began: it has room for ranges. */
 static bool is_structure(const struct scan *s, const struct modules *m)
 {
-	return is_pointer_or_0(s, m->at) && m->n <= MAX_MODULES && m->room <= MAX_MODULES &&
-	       is_pointer_or_0(s, m->middle);
+	return is_allocated(s, m->at) && m->n <= MAX_MODULES && m->room > 0 &&
+	       m->room <= MAX_MODULES && is_pointer_or_0(s, m->middle);
+}
+
+static bool are_structures(const struct scan *s, const struct modules *m)
+{
+	return is_structure(s, &m[0]) && is_structure(s, &m[1]) && is_structure(s, &m[2]);
 }
 
 /* The ranges of a structure that may be in use, to be freed; NULL: it is not. */
@@ -329,16 +335,18 @@ static bool find_jit(struct scan *s, const struct vm_range *r, size_t n)
 }
 
 /*
- * Is this the first of the three structures? Then *r are the ranges of the one in use. The others
- * may hold anything: code that they name may be gone, and one that the VM has begun to fill, or has
- * given up on, has no ranges yet.
+ * Is this the first of the three structures? Then *r are the ranges of the one in use. The ranges of
+ * the others may be anything: code that they name may be gone, and one that the VM has begun to
+ * fill, or has given up on, has none yet. They are read anew: when the VM has loaded code since the
+ * scan, what was the one in use then is not.
  */
 static bool are_modules(struct scan *s, size_t i, struct vm_range **r, size_t *n)
 {
-	const struct modules *m = (const struct modules *)(s->word + i);
+	struct modules m[3];
 	uint32_t active;
 
-	if (!is_structure(s, &m[0]) || !is_structure(s, &m[1]) || !is_structure(s, &m[2]))
+	if (!are_structures(s, (const struct modules *)(s->word + i)) ||
+		!vm_read(s->vm, s->at + 8 * i, m, sizeof(m)) || !are_structures(s, m))
 		return false;
 	for (unsigned k = 0; k < 3; k++) {
 		*r = read_ranges(s, &m[k]);

@@ -73,6 +73,18 @@ outside() { # script and arguments, lines
 	done
 }
 
+# Whole stacks, each time: where the VM's tables were taken for others there were no callers.
+callers() { # when, function at the bottom of a stack
+	local i
+	for ((i = 0; i < 3; i++)); do
+		timeout 100 erltrace -p "$p" -qn 'profile-997 /pid == $target && erlpid != ""/ { @[ustack()] = count(); n++; }
+			profile-997 /n >= 300/ { exit(0); }' >o 2>e
+		is "ustack(), $1: exit code" 0 "$?"
+		is "ustack(), $1: nothing is said" '' "$(cat e)"
+		has "ustack(), $1: callers" "^ +$2 \\([a-z_0-9]*\\.erl:2\\)\$"
+	done
+}
+
 # ---- 10,000 modules -----------------------------------------------------------------------
 
 start kr_a
@@ -86,6 +98,7 @@ ok 'their code is in several places' test "$(grep -c 'x.*memfd' "/proc/$p/maps")
 at kr_a 'put(a, lots:spin(1)), put(b, lots:spin(9999)).' >/dev/null
 outside 'cpu 2' ' lots_00001:[gh]/1$' ' lots_09999:[gh]/1$' ' lists:max/[12]$'
 hasnt 'cpu: no address' ' 0x[0-9a-f]+$'
+callers 'of 10,000 modules' lots_09999:f/1
 outside 'hogs 2' "$(at kr_a 'get(b).') +[1-9][0-9]*\$" '^ *lots_09999:[gh]/1'
 
 # The VM's table is another one after each change, and has gaps where modules were.
@@ -93,6 +106,7 @@ at kr_a 'lots:unload(2, 400).' >/dev/null
 outside 'cpu 2' ' lots_09999:[gh]/1$'
 at kr_a 'spawn(fun F() -> lots:load(20001, 20002), lots:unload(20001, 20002), F() end), ok.' >/dev/null
 outside 'cpu 2' ' lots_09999:[gh]/1$'
+callers 'while code is loaded' lots_09999:f/1
 
 # ---- a node that answers nobody -----------------------------------------------------------------
 

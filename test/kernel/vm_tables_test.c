@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is found in the memory of an Erlang VM without symbols, against the symbols of one that has
- * them; and that a VM whose memory tells nothing is refused. VM_ROOT: a folder with another system,
- * whose VM it is.
+ * them; that the same is found while the VM loads code; and that a VM whose memory tells nothing is
+ * refused. VM_ROOT: a folder with another system, whose VM it is.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -16,7 +16,13 @@
 #include "kernel/erlang/vm_schedulers.h"
 #include "symbols/vm.h"
 
-enum { WORDS = 32, CODE = 96 };
+enum { WORDS = 32, CODE = 96, LOOKS = 200 };
+
+/* Loads a module again and again from when it gets a line: each time another code index is in use. */
+static const char program[] =
+	"{ok, M, B} = compile:forms([{attribute, 1, module, loaded_often}]),"
+	"io:put_chars(\"ready\\n\"), io:get_line(\"\"),"
+	"(fun F() -> catch erlang:purge_module(M), {module, M} = erlang:load_module(M, B), F() end)().";
 
 static void pause_ms(long ms)
 {
@@ -25,22 +31,26 @@ static void pause_ms(long ms)
 	nanosleep(&t, NULL);
 }
 
-static int start_vm(int *said)
+static int start_vm(int *said, int *tell)
 {
 	const char *root = getenv("VM_ROOT");
-	int fd[2], pid;
+	int out[2], in[2], pid;
 
-	if (pipe(fd) < 0 || (pid = fork()) < 0)
+	if (pipe(out) < 0 || pipe(in) < 0 || (pid = fork()) < 0)
 		return -1;
 	if (pid == 0) {
-		dup2(fd[1], 1);
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		close(in[1]);
 		if (root != NULL && (chroot(root) < 0 || chdir("/") < 0))
 			_exit(1);
-		execlp("erl", "erl", "-noinput", "-eval", "io:put_chars(\"ready\\n\").", NULL);
+		execlp("erl", "erl", "-noshell", "-eval", program, NULL);
 		_exit(1);
 	}
-	close(fd[1]);
-	*said = fd[0];
+	close(out[1]);
+	close(in[0]);
+	*said = out[0];
+	*tell = in[1];
 	return pid;
 }
 
@@ -126,6 +136,28 @@ static void look(struct vm *vm, int pid)
 	CHECK(!vm_frame(vm, t->jit.code.end - 1, true, text, sizeof(text), &first));
 }
 
+/*
+ * The table of modules was sometimes taken for one that begins at its second structure, if the code
+ * index in use changed meanwhile: names were those of an older index, and ustack() had no Erlang
+ * functions. To find none is a VM that loads code all the time.
+ */
+static void look_while_it_loads(int pid, uint64_t modules)
+{
+	unsigned wrong = 0, none = 0;
+
+	for (unsigned i = 0; i < LOOKS; i++) {
+		struct vm *vm = vm_open(pid);
+
+		if (vm == NULL || vm_refusal(vm) != NULL)
+			none++;
+		else
+			wrong += vm_tables(vm)->modules != modules;
+		vm_close(vm);
+	}
+	CHECK(wrong == 0, "%u of %d", wrong, LOOKS);
+	CHECK(none < LOOKS / 10, "none in %u of %d", none, LOOKS);
+}
+
 /* A process that is called like a VM, and is none. */
 static void refuse(void)
 {
@@ -155,7 +187,7 @@ static void refuse(void)
 
 int main(void)
 {
-	int said = -1, pid = start_vm(&said);
+	int said = -1, tell = -1, pid = start_vm(&said, &tell);
 	char line[16] = "";
 	struct vm *vm;
 
@@ -168,6 +200,8 @@ int main(void)
 		printf("skipped: a process may not read its child's memory here\n");
 	else
 		look(vm, pid);
+	if (vm != NULL && vm_refusal(vm) == NULL && write(tell, "go\n", 3) == 3)
+		look_while_it_loads(pid, vm_tables(vm)->modules);
 	vm_close(vm);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

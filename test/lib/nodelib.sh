@@ -9,6 +9,7 @@
 #	roots NAME DIR [NAME DIR]...     those nodes are of the releases of OTP in these chroots; '': of this one
 #	at NAME 'EXPRESSIONS.'           evaluated there; prints the value of the last. What the node
 #	                                 says besides is in NAME.said, its standard error in NAME.log
+#	cleared NAME                     waits until nothing is left there of commands that have ended
 #	knows_commands NAME              atoms that are counted from now on are not their names
 #	trace NAME arguments...          erltrace -N NAME, until it is armed: output in o, e
 #	trace_process PID arguments...   erltrace -p PID, the same
@@ -81,12 +82,20 @@ free_port() {
 	echo "$port"
 }
 
+# Why there are no probes of the kernel here; nothing: there are.
+no_kernel() {
+	if [ "$(id -u)" != 0 ]; then
+		echo 'probes of the kernel need root'
+	elif ! erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' >/dev/null 2>"$tmp/no_kernel"; then
+		echo "no probes of the kernel here: $(head -n 1 "$tmp/no_kernel")"
+	fi
+}
+
 # Of a test whose probes are the kernel's. VM_ROOT: nodes are those of a release in this directory.
 needs_kernel() {
 	local why
-	[ "$(id -u)" = 0 ] || skip 'probes of the kernel need root'
-	why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1) ||
-		skip "no probes of the kernel here: $why"
+	why=$(no_kernel)
+	[ -z "$why" ] || skip "$why"
 	if [ -n "${VM_ROOT:-}" ]; then
 		erl() { exec chroot "$VM_ROOT" erl -setcookie "$(cat .erlang.cookie)" "$@"; }
 	fi
@@ -185,6 +194,13 @@ becomes() { # name, wanted, node, expressions
 		sleep 0.025
 	done
 	is "$1" "$2" "$got"
+}
+
+# What commands have brought there is gone. Where that takes more than 2 s, as on a busy machine, it goes on
+# after a command's end.
+cleared() { # node
+	becomes "what commands brought to $1 is gone" '[]' "$1" \
+		'[M || M <- erlang:loaded(), lists:prefix("erltrace", atom_to_list(M))].'
 }
 
 # ---- the command --------------------------------------------------------------------------

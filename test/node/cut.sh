@@ -12,7 +12,7 @@
 nodes_begin 400 bare
 
 modules='lists:sort([M || M <- erlang:loaded(), string:find(atom_to_list(M), "erltrace") =/= nomatch]).'
-traced='{erlang:trace_info({lists, zip3, 3}, traced), erlang:trace_info(new_processes, flags), case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]); false -> [] end}.'
+traced='{erlang:trace_info({lists, zip3, 3}, traced), erlang:trace_info(new_processes, flags), case erlang:function_exported(trace, session_info, 1) of true -> apply(trace, session_info, [all]) -- [{legacy, default}]; false -> [] end}.'
 script='BEGIN { printf("armed\n"); } erlang*:lists:zip3/3:function-entry { @ = count(); } tick-1s { printf("second\n"); }'
 
 # ---- suspended ----------------------------------------------------------------------------

@@ -51,6 +51,7 @@ for probe in user_trace-n2 'user_trace-n*' 'user_trace-n[0-9]'; do
 		refused "a user's probe by number: $arg of $probe" '\[D_PAYLOAD\]' -n "erlang*:::$probe { trace($arg); }"
 	done
 done
+cleared shy
 at shy "code:add_path(\"$ebin\")." >/dev/null
 trace shy -qn 'erlang*:::user_trace-n2 { @ = count(); }'
 at shy '[dtrace:pn(2, N, "secret_word") || N <- lists:seq(1, 9)].' >/dev/null

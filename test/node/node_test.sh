@@ -71,6 +71,7 @@ for e in "$state" "$flags" "$agents" "$atoms"; do
 	at demo "$e" >/dev/null
 done
 becomes 'the first command has gone' '[]' demo 'nodes(hidden).' # its connection ends a moment later
+cleared demo
 before=$(at demo "$modules")
 knows_commands demo
 atoms_before=$(at demo "$atoms")

@@ -18,8 +18,7 @@ line='^nothing to show: '
 declare -A args=([user]='' [states]='process=logger for=1' [info]='process=logger for=1' [deadline]='module=demo_exact function=leaf for=1' [flow]='module=demo_exact function=leaf for=1' [flowheat]='module=demo_exact function=leaf for=1' [slowwrite]='module=demo_exact for=1'
 	[exceptions]='module=demo_exact for=1')
 kernel='syscalls slowwrite locks'
-why=$(erltrace -n 'syscall::nosuch:entry' 2>&1 | grep -o 'not permitted\|needs root\|no probes of the kernel') || why=''
-[ "$(id -u)" = 0 ] || why='not root'
+why=$(no_kernel)
 
 one() { # script
 	local name=$1 given=${args[$1]-for=1}
@@ -35,6 +34,7 @@ for f in "$lib"/*.d; do
 	case " $kernel " in *" $name "*) [ -n "$why" ] && continue ;; esac
 	one "$name"
 done
+[ -z "$why" ] || echo "skipped: $kernel: $why"
 for f in *.json; do
 	name=${f%.json}
 	rows=$(grep -cE '^\{"type":"(aggregation|flow|trace|ustack|print|alert)"' "$f")

@@ -580,7 +580,8 @@ is 'wall: of one name' 100 "$(share timer:sleep/1 1)"
 
 # ---- system calls -------------------------------------------------------------------------
 
-if [ "$(id -u)" = 0 ] && why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>&1); then
+why=$(no_kernel)
+if [ -z "$why" ]; then
 	run syscalls "$(writes 60)"
 	is 'syscalls: how many' 60 "$(awk '$1 == "writer" && $2 == "writev" { print $3 }' o)"
 	run slowwrite "$(writes 60)" demo_exact 0
@@ -592,7 +593,7 @@ if [ "$(id -u)" = 0 ] && why=$(erltrace -qn 'syscall::getppid:entry { } BEGIN { 
 	run slowwrite "$(writes 60)" demo_exact 10000000
 	hasnt 'slowwrite: none takes 10 s' 'writes in'
 else
-	echo "skipped: no probes of the kernel here: ${why:-not root}"
+	echo "skipped: $why"
 	done_[syscalls]=1 done_[slowwrite]=1 done_[locks]=1
 fi
 

@@ -183,7 +183,7 @@ else
 	echo 'skipped: the node has no other name'
 fi
 # A script that runs in the kernel sees all of this machine.
-if [ "$(id -u)" = 0 ] && erltrace -qn 'syscall::getppid:entry { } BEGIN { exit(0); }' 2>/dev/null; then
+if [ -z "$(no_kernel)" ]; then
 	echo 'BEGIN { @begun = count(); } syscall::getppid:entry { }' >scripts/kernel.d
 	serve -N one -N two scripts
 	ok 'in the kernel: once for all nodes, told' holds log 'kernel.d: .*: runs in the kernel, for (one|two) already'

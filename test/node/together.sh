@@ -81,6 +81,7 @@ for e in "$state" "$flags" "$atoms"; do
 	at together_a "$e" >/dev/null
 done
 becomes 'all have gone' '[]' together_a 'nodes(hidden).' # their connections end a moment later
+cleared together_a
 state_before=$(at together_a "$state")
 flags_before=$(at together_a "$flags")
 knows_commands together_a

@@ -50,5 +50,5 @@ $ erltrace --scripts | head -3
 > What is wrong?                         erltrace -N NODE -qs ...
 >   I do not know yet                    top for=10s
 >   it is slow                           slow module=MODULE over=10ms for=10s
-$ r=$(dirname "$(dirname "$(command -v erltrace)")"); diff <(erltrace --scripts | sed -n '2,/^$/p' | sed '/^$/d; s/^  //; s/  \+/: /') <(sed -n 's/^| \(.*\) | `erltrace -N NODE -qs \(.*\)` |$/\1: \2/p' "$r/doc/guide.md")
+$ diff <(erltrace --scripts | sed -n '2,/^$/p' | sed '/^$/d; s/^  //; s/  \+/: /') <(sed -n 's/^| \(.*\) | `erltrace -N NODE -qs \(.*\)` |$/\1: \2/p' "$TREE/doc/guide.md")
 $ erltrace --scripts | sed -n '2,/^$/p' | sed '/^$/d; s/^  .*  \+//' | while read -r line; do erltrace -e -Zqs $line || echo "$line"; done

@@ -42,7 +42,7 @@ $ erltrace -qs who.d 1 2 3 4 5 6 2>&1 | grep -c extraneous
 $ script -qec "erltrace -qs late 2 -e -x errtags" /dev/null </dev/null 2>&1 | grep -o 'over=2, until.*)'
 > over=2, until ^C (for=2s: for so many seconds)
 # every script of the library declares its arguments so
-$ for f in "$(dirname "$(dirname "$(command -v erltrace)")")"/scripts/*.d; do grep -qE '^ \*	erltrace -N NODE -qs [a-z]+\.d( \[?[a-z_]+=[A-Z]+\]?)+$' "$f" || echo "$f"; done
+$ for f in "$TREE"/scripts/*.d; do grep -qE '^ \*	erltrace -N NODE -qs [a-z]+\.d( \[?[a-z_]+=[A-Z]+\]?)+$' "$f" || echo "$f"; done
 # one that is needed
 < needs.d
 | /*
