@@ -9,10 +9,13 @@
 
 static void tell_left_out(const struct stacks *s)
 {
+	char others[256];
+
+	output_names(others, sizeof(others), OF_ALL_STACKS, "and");
 	for (unsigned i = 1; i < s->nprofiles; i++)
-		cli_say("--folded has room for one aggregation, @%s: @%s is left out "
-			"(--speedscope and --pprof take all)",
-			stacks_shown_name(&s->profiles[0]), stacks_shown_name(&s->profiles[i]));
+		cli_say("--folded has room for one aggregation, @%s: @%s is left out (%s take all)",
+			stacks_shown_name(&s->profiles[0]), stacks_shown_name(&s->profiles[i]),
+			others);
 }
 
 static bool write_folded(const struct output *o, const struct chosen *c, const char *title, FILE *f)

@@ -16,14 +16,14 @@
  *   json_output.c   --json; live_ticks.c: --live
  *   server_calls.c  as calls of a server that runs the script
  *
- * Others take aggregations by stack (stacks.h), which by_stack.c collects:
+ * Others take aggregations by stack (stacks.c), which by_stack.c collects:
  *
  *   folded.c, speedscope.c, pprof.c
  *
- * And others requests that are followed (flow_model.h), which requests.c collects of events that
+ * And others requests that are followed (flow_model.c), which requests.c collects of events that
  * flow_events.c reads:
  *
- *   follow.c (with flow_tree.c), flow_json.c, perfetto.c, otlp_spans.c
+ *   follow.c (with flow_tree.c), flow_json.c (with slowest.c), perfetto.c, otlp_spans.c
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -52,6 +52,7 @@ enum output_traits {
 	OF_REQUESTS = 2,  /* ... requests that are followed */
 	OF_ANY_SCRIPT = 4, /* ... also of a script that follows none */
 	WITH_JSON = 8,	  /* its option is one of --json */
+	OF_ALL_STACKS = 16, /* with OF_STACKS: it has room for more than one aggregation */
 };
 
 /* An output that may be chosen, in this run. */

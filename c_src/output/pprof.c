@@ -356,6 +356,6 @@ const struct sink pprof_output = {
 	.option = "pprof",
 	.value = " F",
 	.about = "write aggregations by stack as a gzipped pprof profile",
-	.traits = OF_STACKS,
+	.traits = OF_STACKS | OF_ALL_STACKS,
 	.write = write_pprof,
 };

@@ -91,6 +91,6 @@ const struct sink speedscope_output = {
 	.option = "speedscope",
 	.value = " F",
 	.about = "write aggregations by stack for speedscope",
-	.traits = OF_STACKS,
+	.traits = OF_STACKS | OF_ALL_STACKS,
 	.write = write_speedscope,
 };
