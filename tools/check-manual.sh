@@ -82,8 +82,11 @@ for name in $(cat c_src/kernel/*.c | tr -d '\n' | grep -oE '\.kernel_names = [^;
 		< <(sed -n '/^\.SH KERNEL PROBES/,/^\.SH ERLANG/p' man/erltrace.1)
 	has 'any test of test/kernel' "\b$name[0-9a-z\$]*:" < <(cat test/kernel/*.sh)
 done
-for file in c_src/kernel/*.c; do
-	if grep -qE "\\b${file##*/}" c_src/kernel/kernel.h; then ok; else bad "$file is not in c_src/kernel/kernel.h"; fi
+# The maps of folders name their files.
+for map in c_src/kernel/kernel.h c_src/output/output.h; do
+	for file in "${map%/*}"/*.c; do
+		if grep -qE "\\b${file##*/}" "$map"; then ok; else bad "$file is not in $map"; fi
+	done
 done
 covered call "$(grep -oE '\berltrace_[a-z_]+\(' include/erltrace.h | tr -d '(' | sort -u)" \
 	man/liberltrace.3
