@@ -46,6 +46,23 @@ for tag in $(grep -ohE '<<"(D|ET)_[A-Z_]+">>' src/*.erl src/*/*.erl | tr -d '<">
 	if grep -qE "^ERROR_(TAG|LASTS)\($tag, " c_src/errors.def; then ok; else bad "tag $tag of src/ is not in errors.def"; fi
 done
 covered built-in "$(sed -n 's/^D_[BPR][A-Z]*("\([a-z0-9_]*\)".*/\1/p' c_src/prog/builtins.def)" "${docs[@]}"
+# Subroutines that take strings, and no terms: they are called with NULL, they charge their work, random
+# scripts call them. One without a result, copyoutstr(), is destructive.
+strings() { # a regular expression: what they return
+	sed -nE "s/^D_[BR]FUNC\\(\"([a-z0-9_]+)\", *[A-Z0-9_]+, *\"($1):[a-z[]*s[a-z[]*\".*/\\1/p" c_src/prog/builtins.def
+}
+calls_of() { # what, names; the text to look in
+	local text name
+	text=$(cat)
+	for name in $2; do
+		if grep -qE -- "\b$name\(" <<<"$text"; then ok; else bad "$name() is not in $1"; fi
+	done
+}
+calls_of "'functions' of test/golden/sub/null-argument.t" "$(strings '[^v]')" \
+	< <(sed -n '/^< functions$/,/^< nulls$/p' test/golden/sub/null-argument.t)
+calls_of 'each.sh of test/golden/fault/work.t' "$(strings '[^v]')" \
+	< <(sed -n '/^< each.sh$/,/^\$/p' test/golden/fault/work.t)
+calls_of test/random/random_d.py "$(strings .)" <test/random/random_d.py
 # Erlang probes: each is described; each that fires has a test.
 probes() { sed -nE "s/^($1)\\([A-Z0-9_]+, *\"([^\"]*)\".*/\\2/p" c_src/erlang_probes.def; }
 for name in $(probes 'PROBE|FN_PROBE|ABSENT'); do
