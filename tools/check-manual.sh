@@ -71,6 +71,22 @@ done
 for name in $(probes 'PROBE|FN_PROBE'); do
 	if grep -rqF -- "$name" test/erl test/node test/kernel; then ok; else bad "probe $name has no test"; fi
 done
+# Terms of events: the lines HAS of the table are what both pages say. Probes of functions are named together.
+has_term() { # what: the probes that have it
+	sed -nE "s/^HAS\\(([A-Z0-9_]+), $1\\)/\\1/p" c_src/erlang_probes.def | sort |
+		join - <(sed -nE 's/^PROBE\(([A-Z0-9_]+), *"([^"]*)".*/\1 \2/p' c_src/erlang_probes.def | sort) |
+		cut -d' ' -f2 | sort
+}
+says_term() { # a built-in: the probes in the last cells of its rows
+	awk -F'|' -v name="\`$1\`" 'index($2, name) { print $(NF - 1) }' | grep -oE '`[^`]+`' | tr -d '`' |
+		grep -xF -f <(probes PROBE) | sort
+}
+for row in MESSAGE/erlmsg PEER/erlpeer REASON/erlreason; do
+	for where in 'doc/probes.md /^### Terms/,/^### Depth/' 'doc/d.md /^## Erlang built-ins/,/^### Arg/'; do
+		differ=$(diff <(has_term "${row%/*}") <(sed -n "${where#* }p" "${where%% *}" | says_term "${row#*/}"))
+		if [[ -z $differ ]]; then ok; else bad "${row#*/} in ${where%% *} (>), in the lines HAS (<):"$'\n'"$differ"; fi
+	done
+done
 # Members of the provider state: each is described below its iterator.
 while read -r kind member; do
 	if sed -n "/^### state:::$kind\$/,/^### /p" doc/probes.md | grep -q "^| \`$member\` |"; then
