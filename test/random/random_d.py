@@ -27,20 +27,26 @@ TEXTS = ['""', '"a"', '"abc"', '"a,b;c"', '"/usr/lib/../x//y"', '"%s%n%d"', '"\\
 FUNCTIONS = ["work/1", "tail/2", "deep/1", "catches/1", "raises/1", "binary/1", "map/1", "server/1", "hop/2",
              "loops/2", "version/0"]
 CODE = "random_code"  # the module that is loaded again and again
-EVENTS = ["message-send", "message-queued", "process-spawn", "process-exit", "process-scheduled",
-          "process-unscheduled", "process-hibernate", "process-heap_grow", "process-heap_shrink",
-          "gc_minor-start", "gc_minor-end", "gc_major-start", "gc_major-end", "port-open", "port-exit",
-          "port-command", "port-control", "port-connect", "driver-*", "ets-entry", "ets-return", "timer-start",
-          "timer-cancel", "timer-expire", "supervisor-restart", "process-crash", "atom-new", "process-long_gc",
-          "process-long_schedule", "process-large_heap", "message-send-remote", "port-busy",
-          "process-port_unblocked", "dist-monitor",
-          "port-long_schedule", "process-long_queue", "dist-port_busy", "user_trace-s1", "user_trace-i4s4", "*",
-          "process-*", "message-*", "gc_*", "timer-*", "no-such"]
-FLOWS = ["flow-begin", "flow-send", "flow-receive", "flow-spawn", "flow-end"]
-TEXT_ARGS = {"message-send": [0, 1], "message-queued": [0], "process-spawn": [0, 1], "process-exit": [0, 1],
-             "process-scheduled": [0, 1], "process-unscheduled": [0, 1], "function-entry": [0, 1],
-             "function-return": [0, 1], "function-exception": [0, 1, 3], "ets-return": [0, 1],
-             "port-open": [0, 1, 2], "flow-send": [3, 4], "flow-end": [2, 6], "timer-expire": [0, 2]}
+
+
+def erlang_probes():
+    """Of each probe that fires in a node: its route, the arguments that are texts, what it has besides."""
+    table = (pathlib.Path(__file__).parents[2] / "c_src/erlang_probes.def").read_text()
+    probes, ids = {}, {}
+    for ident, name, route, args in re.findall(
+            r'^(?:FN_)?PROBE\((\w+), "([^"]+)", (\w+),\s*(.*?\))\)$', table, re.M | re.S):
+        letters = re.findall(r"(\w)\(\w+\)", args)
+        probes[name] = ids[ident] = (route, [i for i, x in enumerate(letters) if x in "SC"], set())
+    for ident, what in re.findall(r"^HAS\((\w+), (\w+)\)", table, re.M):
+        ids[ident][2].add(what)
+    return probes
+
+
+PROBES = erlang_probes()
+FLOWS = [p for p, (route, _, _) in PROBES.items() if route == "FLOW"]
+# Those of functions are chosen with their functions.
+EVENTS = [p for p in PROBES if p not in FLOWS and not re.search("function-|^bif-|^nif-", p)] + [
+    "*", "process-*", "message-*", "driver-*", "gc_*", "timer-*", "no-such"]
 
 
 def state_members():
@@ -192,20 +198,17 @@ class Script:
         return self.probe not in ("state", "BEGIN", "END", "ERROR", "mixed", "dtrace:::BEGIN") and \
             not self.probe.startswith(("tick", "state:", "profile-wall"))
 
+    def has(self):
+        """What the probe has besides its arguments; of descriptions that match several, nothing is known."""
+        return PROBES[self.probe][2] if self.probe in PROBES else set()
+
     def terms(self):
         """Terms that the probe has."""
-        p = self.probe
-        if p in ("message-send", "message-send-remote", "message-queued", "timer-expire"):
-            return ["erlmsg"]
-        if p in ("process-exit", "port-exit"):
-            return ["erlreason"]
-        if p == "function-exception":
-            return ["erlreason"]
-        if p.endswith(("-entry",)) or p in ("timer-start", "supervisor-restart", "process-crash"):
-            return ["erlargs", "erlarg(0)", "erlarg(1)", f"erlarg({self.pick(NUMBERS)})"]
-        if p.endswith("-return") or p in ("timer-cancel", "atom-new"):
-            return ["erlargs", "erlarg(0)", "erlret"]
-        return []
+        has = self.has()
+        return [t for what, terms in [
+            ("MESSAGE", ["erlmsg"]), ("REASON", ["erlreason"]), ("RESULT", ["erlret"]),
+            ("CALL", ["erlargs", "erlarg(0)", "erlarg(1)", f"erlarg({self.pick(NUMBERS)})"]),
+        ] if what in has for t in terms]
 
     def term(self):
         e = self.pick(self.terms() or ["erlmsg", "erlargs", "erlarg(0)", "erlret", "erlreason"])
@@ -257,15 +260,14 @@ class Script:
                 some += ["erlpid", "erlname", "erlproc"] * 2
             if self.probe.startswith("profile"):
                 some += ["erlstate", "erllock"] * 3
-            if self.probe in ("message-send", "message-send-remote", "timer-expire", "process-spawn", "function-entry",
-                              "flow-send", "flow-receive"):
+            if self.has() & {"PEER", "CALL"}:
                 some += ["erlpeer", "erlpeerproc"] * 2
-            if self.probe == "function-exception":
+            if "CLASS" in self.has():
                 some += ["erlclass"] * 3
             if self.terms():
                 t = self.term
                 some += [f"stringof({t()})", f"(string){t()}", f"erltext({t()})", f"erltype({t()})", f"erltype({t()})"]
-            some += [f"args[{i}]" for i in TEXT_ARGS.get(self.probe, [])] * 3
+            some += [f"args[{i}]" for i in PROBES[self.probe][1]] * 3 if self.probe in PROBES else []
         return self.pick(some)
 
     def value(self):
