@@ -707,7 +707,8 @@ note = $(if $(subst <$(strip $(file <$(1)))>,,<$(2)>),$(shell mkdir -p $(dir $(1
 FLAGS := $(strip $(CC) $(CLANG) $(filter-out -Werror,$(ALL_CFLAGS) $(SAN_CFLAGS) $(TSANITIZE) \
 	$(NIFSANITIZE) $(BPF_CFLAGS)) $(ERL_INCLUDE) $(EI) $(WEB) $(WEB_CFLAGS) $(KERNEL))
 $(BUILD)/.flags $(BUILD)/.prefix: ;
-ifeq ($(filter clean print-version,$(MAKECMDGOALS)),)
+dry_run = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+ifeq ($(filter clean print-version,$(MAKECMDGOALS))$(dry_run),)
 $(call note,$(BUILD)/.flags,$(FLAGS))
 $(call note,$(BUILD)/.prefix,$(PREFIX) $(LIBDIR))
 endif

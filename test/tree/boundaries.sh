@@ -48,6 +48,8 @@ is 'json_ is the prefix of jansson: a function of ours would take the place of i
 	"$(grep -rnE '^[a-z][a-z_ ]*[ *]json_[a-z_]+\(' c_src --include='*.h')"
 is 'a file name occurs once' '' "$(find c_src src test -name '*.[ch]' -o -name '*.def' -o -name '*.erl' \
 	-o -path 'test/*.sh' | sed 's|.*/||' | sort | uniq -d)"
+make -n O="$tmp/dry" >/dev/null 2>&1
+is 'make -n writes nothing' '' "$(find "$tmp/dry" 2>/dev/null)"
 options=$(sed -n 's/^	\.option = "\(.*\)",/\1/p' c_src/output/*.c | paste -sd'|')
 is 'the command line knows outputs by their list' '' "$(grep -nE "\"(--)?($options)\b" c_src/cli/main/*.c)"
 is 'a folder has at most 40 files' '' "$(find c_src src -type f | sed 's|/[^/]*$||' | sort | uniq -c |
