@@ -260,7 +260,7 @@ struct en_probe *en_probe_add(struct en *en, const struct provider *pv, void *pv
 	p->en = en;
 	p->nargs = -1;
 	/* at what the kernel fires there is a process at most */
-	p->has = pv != NULL && pv->kernel_names != NULL ? ~prog_pbis_of_events() : UINT32_MAX;
+	p->has = pv != NULL && pv->of_kernel ? ~prog_pbis_of_events() : UINT32_MAX;
 	p->hash = hash;
 	en->reg.probes[en->reg.nprobes++] = p;
 	p->id = en->reg.nprobes;

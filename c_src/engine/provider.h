@@ -13,13 +13,7 @@
 
 struct provider {
 	const char *name; /* for messages and -l */
-	/*
-	 * It traces the kernel or other programs: the names of its probes' providers, ended by
-	 * NULL. "pid#" is pid and the number of a process. Scripts with such probes run in the
-	 * command. NULL: it does not.
-	 *
-	 */
-	const char *const *kernel_names;
+	bool of_kernel; /* it traces the kernel or other programs: provider/kernel_names.c */
 	bool replays; /* its probes can fire from a file of events, too: replay/ */
 	/* Add the probes that always exist. *data is the provider's state in this engine. */
 	int (*init)(struct en *en, void **data, struct et_error *e);
@@ -84,7 +78,7 @@ int en_probe_match(struct en *en, const struct d_pdesc *desc, en_probe_cb cb, vo
 void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t size);
 /* The probe's hash, if its provider had this name. */
 uint64_t en_probe_hash_as(const struct en_probe *p, const char *prov);
-/* Does one of the providers of et_providers trace the kernel or other programs by this name? */
+/* Does a provider of this name trace the kernel or other programs? provider/kernel_names.c */
 bool en_is_kernel(const char *prov);
 bool en_glob(const char *pattern, const char *text); /* "" matches anything; D.md's globs */
 unsigned en_nprobes(struct en *en);

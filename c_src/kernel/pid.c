@@ -307,7 +307,7 @@ static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 
 const struct provider pid_provider = {
 	.name = "pid",
-	.kernel_names = (const char *const[]){"pid#", NULL},
+	.of_kernel = true,
 	.init = init,
 	.provide = provide,
 	.enable = k_sites_enable,

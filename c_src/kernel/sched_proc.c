@@ -84,7 +84,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 
 const struct provider sched_provider = {
 	.name = "sched",
-	.kernel_names = (const char *const[]){"sched", "proc", NULL},
+	.of_kernel = true,
 	.init = init,
 	.enable = enable,
 	.ready = k_tracepoints_load,

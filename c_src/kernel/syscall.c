@@ -58,7 +58,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 
 const struct provider syscall_provider = {
 	.name = "syscall",
-	.kernel_names = (const char *const[]){"syscall", NULL},
+	.of_kernel = true,
 	.init = init,
 	.enable = enable,
 	.ready = k_tracepoints_load,

@@ -305,7 +305,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 
 const struct provider usdt_provider = {
 	.name = "usdt",
-	.kernel_names = (const char *const[]){"usdt", NULL},
+	.of_kernel = true,
 	.init = init,
 	.provide = provide,
 	.enable = k_sites_enable,

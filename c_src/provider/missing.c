@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Why a description matches nothing, if its provider is the reason, and what to use instead; and
- * which providers are those of the kernel.
- */
+/* Why a description matches nothing, if its provider is the reason, and what to use instead. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,25 +76,6 @@ static bool is_known(const struct en *en, const char *prov)
 	for (unsigned i = 0; i < en->reg.nprobes; i++)
 		if (en_glob(prov, en->reg.probes[i]->prov->text))
 			return true;
-	return false;
-}
-
-/* After a provider's name: the number of a process, or a glob of it. */
-static bool is_number(const char *text)
-{
-	return text[strspn(text, "0123456789*?[]!-")] == '\0';
-}
-
-bool en_is_kernel(const char *prov)
-{
-	for (const struct provider *const *pv = et_providers; *pv != NULL; pv++)
-		for (const char *const *n = (*pv)->kernel_names; n != NULL && *n != NULL; n++) {
-			size_t len = strlen(*n);
-
-			if (strcmp(prov, *n) == 0 || ((*n)[len - 1] == '#' &&
-				strncmp(prov, *n, len - 1) == 0 && is_number(prov + len - 1)))
-				return true;
-		}
 	return false;
 }
 
