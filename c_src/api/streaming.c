@@ -39,7 +39,7 @@ int api_forward(erltrace_t *h, const char *node, const struct sw_round *round,
 		en_stop(h->en);
 	if (!r.final && api_upkeep(h, now, err) < 0)
 		return -1;
-	if (!r.final && now < h->next_switch)
+	if (!r.final && !r.now && now < h->next_switch)
 		return ERLTRACE_OK;
 	if (h->opts.val[OPT_BUFPOLICY] == BUFPOLICY_RING &&
 		((rc = co_look(h->co, handlers)) != 0 ||

@@ -403,7 +403,8 @@ static bool hand_over(struct sw *w)
 	uint64_t from = en_now(), took;
 
 	if (!w->handing) {
-		if (!w->round.final && from < w->due && !(w->orders && en_pending(w->en)))
+		if (!w->round.final && !w->round.now && from < w->due &&
+			!(w->orders && en_pending(w->en)))
 			return true;
 		co_snapshot(w->co);
 		w->handing = true;
@@ -512,6 +513,11 @@ static bool status_due(struct sw *w)
 	return true;
 }
 
+static bool takes_records(const struct sw_round *round)
+{
+	return round->final || !round->no_records;
+}
+
 int sw_work(struct sw *w, const struct sw_round *round, char **bytes, size_t *len)
 {
 	bool more, final = round->final;
@@ -526,7 +532,7 @@ int sw_work(struct sw *w, const struct sw_round *round, char **bytes, size_t *le
 		put_head(w);
 		put_time(w);
 	}
-	more = !hand_over(w) || en_consume(w->en, put_record, w) != 0;
+	more = !hand_over(w) || (takes_records(round) && en_consume(w->en, put_record, w) != 0);
 	if (!more && (final || status_due(w))) {
 		put_drops(w);
 		put_news(w);

@@ -18,6 +18,8 @@ struct sw_round {
 	unsigned permille; /* what the script takes of the node */
 	uint64_t every;	   /* ns: aggregations that no action needs at once come so often */
 	uint64_t beat;	   /* ns: and the time, where nothing else is; 0: it does not */
+	bool now;	   /* aggregations come, whenever they came last */
+	bool no_records;   /* these stay in their buffers, unless it is final */
 };
 /* After go. All of it must outlive the writer. NULL: out of memory. */
 struct sw *sw_new(struct en *en, struct co *co, const struct prog *prog, struct et_options *opts,
