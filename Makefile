@@ -192,7 +192,10 @@ NIF_SRC := $(filter-out %/provider/providers.c c_src/replay/% c_src/api/replayin
 NIF_OBJ := $(NIF_SRC:%.c=$(BUILD)/%.o)
 NIFSAN_OBJ := $(NIF_SRC:%.c=$(NIFSAN)/%.o)
 
-ALL_SRC := $(sort $(LIB_SRC) $(KERNEL_SRC) $(BPF_SRC) $(CLI_SRC) $(BEAM_SRC) $(BEAM_TEST_SRC) \
+# What a node starts for probes of the kernel.
+HELPER_SRC := $(if $(KERNEL),$(sort $(wildcard c_src/helper/*.c)))
+
+ALL_SRC := $(sort $(LIB_SRC) $(KERNEL_SRC) $(BPF_SRC) $(CLI_SRC) $(HELPER_SRC) $(BEAM_SRC) $(BEAM_TEST_SRC) \
 	c_src/core/core.c \
 	$(TEST_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(PROMISE_SRC) $(HOOK_SRC))
 
@@ -516,7 +519,7 @@ install: all
 ifneq ($(HAVE_ERLANG),)
 	install -d $(DESTDIR)$(LIBDIR)/erltrace/ebin $(DESTDIR)$(LIBDIR)/erltrace/priv
 	install -m 644 $(EBIN)/*.beam $(EBIN)/erltrace.app $(DESTDIR)$(LIBDIR)/erltrace/ebin/
-	install -m 755 $(PRIV)/erltrace.so $(DESTDIR)$(LIBDIR)/erltrace/priv/
+	install -m 755 $(PRIV)/erltrace.so $(HELPER) $(DESTDIR)$(LIBDIR)/erltrace/priv/
 endif
 
 # Debian packages, in build/deb.
@@ -568,14 +571,19 @@ manual:
 ERL_SRC := $(sort $(wildcard src/*.erl src/*/*.erl))
 PRIV := $(patsubst ./%,%,$(O)/priv)
 EBIN := $(patsubst ./%,%,$(O)/ebin)
+HELPER := $(if $(HELPER_SRC),$(PRIV)/erltrace-kernel)
 HRL := erltrace_nifs.hrl erltrace_needs.hrl erltrace_state.hrl erltrace_modules.hrl
 
 .PHONY: erlang nif test-erlang erl-tests
 erlang: nif $(EBIN)/erltrace.app
-nif: $(PRIV)/erltrace.so $(HRL:%=$(BUILD)/%)
+nif: $(PRIV)/erltrace.so $(HELPER) $(HRL:%=$(BUILD)/%)
 
 $(PRIV)/erltrace.so: $(NIF_OBJ)
 	$(call link,$(CC) $(ALL_LDFLAGS) $(NIF_LDFLAGS))
+
+# For probes of the kernel: a program, which may have capabilities.
+$(PRIV)/erltrace-kernel: $(HELPER_SRC:%.c=$(BUILD)/%.o) $(STATIC)
+	$(call link,$(CC) -pie $(ALL_LDFLAGS),-lm)
 
 $(BUILD)/test/beam/beam_threads: $(NIF_OBJ) $(BEAM_TEST_SRC:%.c=$(BUILD)/%.o)
 	$(call link,$(CC) -pie $(ALL_LDFLAGS))

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "confine.h"
 #include "error.h"
 
 enum et_opt {
@@ -40,6 +41,7 @@ struct et_options {
 	bool no_payload; /* payload is off for good: the node's setting */
 	bool inside;	       /* inside the traced program: an Erlang node */
 	bool replay;	       /* events come from a file (replay/): time is that of the file */
+	struct confine confine;	/* in the kernel: to processes of one user */
 	int64_t target;	       /* $target; 0: none */
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
 };

@@ -110,7 +110,7 @@ script(Source) ->
 %% @doc Open, compile and go in one step.
 -spec script(text(), [text()]) -> {ok, handle()} | {error, reason()}.
 script(Source, Args) ->
-    Request = {compile, text(Source, [Source, Args]), texts(Args, [Source, Args])},
+    Request = {compile, text(Source, [Source, Args]), texts(Args, [Source, Args]), [kernel]},
     case open() of
         {ok, H} ->
             case in_turn(H, [Request, go]) of
@@ -145,7 +145,7 @@ compile(H, Source) ->
 -spec compile(handle(), text(), [text()]) -> ok | {error, reason()}.
 compile(H, Source, Args) ->
     All = [H, Source, Args],
-    call(H, {compile, text(Source, All), texts(Args, All)}, All).
+    call(H, {compile, text(Source, All), texts(Args, All), [kernel]}, All).
 
 %% @doc The fields of a record, for patterns such as `#order{id = Id}' and erlfield() in scripts
 %% that are compiled afterwards. Without it they are found in the debug information of the modules

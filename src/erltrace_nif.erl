@@ -2,7 +2,7 @@
 %% @private
 %% @doc The NIF library (c_src/beam). enabled/3 and trace/5 are the tracer that the VM calls.
 -module(erltrace_nif).
--export([keep_large/2, probes/2]).
+-export([keep_large/2, probes/2, priv_dir/0]).
 -include("build/erltrace_nifs.hrl"). % all others: c_src/beam/nifs.def, by make nif
 -include_lib("kernel/include/file.hrl").
 -on_load(init/0).
@@ -80,6 +80,8 @@ own_name(Dir) ->
     Hash = [case (Bits bsr N) band 1 of 1 -> "/."; 0 -> "/" end || N <- lists:seq(0, 31)],
     lists:flatten([Dir, Hash, "/erltrace"]).
 
+%% @doc Where the library is, and the helper for probes of the kernel.
+-spec priv_dir() -> file:filename().
 priv_dir() ->
     case code:priv_dir(erltrace) of
         {error, _} -> filename:join([filename:dirname(code:which(?MODULE)), "..", "priv"]);
@@ -132,6 +134,17 @@ close(Nif) -> run(close, [Nif]).
 
 -spec setopt(nif(), iodata(), iodata()) -> ok | failure().
 setopt(_, _, _) -> erlang:nif_error(not_loaded).
+
+%% @doc Whose probes a script names, besides those that fire anywhere.
+-spec scan(nif(), Source :: binary(), [binary()]) -> [erlang | kernel] | failure().
+scan(Nif, Source, Args) -> run(scan, [Nif, Source, Args]).
+
+%% @doc The next bytes of the stream of a helper, whose results are then those of the handle.
+-spec stream(nif(), binary()) -> ok | failure().
+stream(Nif, Bytes) -> run(stream, [Nif, Bytes]).
+
+-spec stream_end(nif()) -> ok | failure().
+stream_end(_) -> erlang:nif_error(not_loaded).
 
 -spec wants(nif(), module()) -> boolean() | failure().
 wants(_, _) -> erlang:nif_error(not_loaded).

@@ -5,6 +5,7 @@
 #include "compiler.h"
 #include "handle.h"
 #include "in_node.h"
+#include "stream/reader.h"
 #include "stream/writer.h"
 
 #define CLEAN_NS 1000000000ULL /* where no variable is ever deleted: for what threads left behind */
@@ -14,6 +15,16 @@
 void api_set_inside(erltrace_t *h)
 {
 	h->opts.inside = true;
+}
+
+void api_confine(erltrace_t *h, const struct confine *c)
+{
+	h->opts.confine = *c;
+}
+
+uint64_t api_fired(const erltrace_t *h)
+{
+	return h->reader != NULL ? sr_fired(h->reader, 0) : en_fired(h->en);
 }
 
 struct en *api_engine(erltrace_t *h)
@@ -150,6 +161,14 @@ uint64_t api_clean(erltrace_t *h)
 uint64_t api_rest(const erltrace_t *h)
 {
 	return en_unclean(h->en) || en_now() >= h->cleaned + CLEAN_NS ? 0 : clean_after(h, false);
+}
+
+uint64_t api_tend(erltrace_t *h)
+{
+	uint64_t rest = api_clean(h);
+
+	(void)api_upkeep(h, en_now(), NULL);
+	return rest;
 }
 
 int api_extend(erltrace_t *h, unsigned first, erltrace_error_t *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the library's side inside a node (c_src/beam/) asks of a handle, besides the public calls.
- * Not for programs: it is not exported.
+ * What the library's side inside a node (c_src/beam/) asks of a handle, besides the public calls;
+ * and so does the node's helper for the kernel (c_src/helper/). Not for programs: it is not exported.
  */
 #ifndef API_IN_NODE_H
 #define API_IN_NODE_H
@@ -16,6 +16,9 @@
 struct en;
 struct prog;
 
+struct confine;
+void api_confine(erltrace_t *h, const struct confine *c); /* before go; copied */
+uint64_t api_fired(const erltrace_t *h);
 void api_set_inside(erltrace_t *h); /* it is in a node: before anything is compiled */
 struct en *api_engine(erltrace_t *h); /* the same from open to close: for the probe path */
 const struct prog *api_program(const erltrace_t *h); /* of all scripts compiled so far */
@@ -43,6 +46,11 @@ bool api_rests(const erltrace_t *h); /* nor erltrace_changes() */
 /* Make the memory of deleted variables free again; returns when this is due again, in ns. */
 uint64_t api_clean(erltrace_t *h);
 uint64_t api_rest(const erltrace_t *h); /* the same, in no time, where there is none; 0: there is */
+/*
+ * While tracing, between calls that read: what is due. Returns when it is again, in ns. A failure to
+ * look for what has appeared, such as libraries, is told once more by the next call that reads.
+ */
+uint64_t api_tend(erltrace_t *h);
 /* While tracing: enable the program at probes that were added, from this one on. */
 int api_extend(erltrace_t *h, unsigned first, erltrace_error_t *err);
 

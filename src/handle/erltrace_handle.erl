@@ -11,6 +11,9 @@
 %%   stopped   nothing is armed; what was gathered can be read; END runs when it is
 %%   done      END has run; its output is kept until it is read
 %%
+%% A script that names probes of the kernel runs in a helper program (erltrace_kernel), which this
+%% process asks for what was gathered whenever somebody reads; from there on all is the same.
+%%
 %% The state is what this process knows. That a script has called exit() is known by asking the
 %% library (is_over/1), which the next check does at the latest.
 -module(erltrace_handle).
@@ -20,10 +23,17 @@
 
 -define(SNAPSHOTS, 100). % ms between two looks whether a script wants a snapshot
 -define(KEPT, 1000). % items that are kept of scripts that record, until somebody reads them
+-define(PARTS, 64).  % of a helper's stream, taken at one go: a megabyte each
 -define(CALM, 1000). % ms between two polls of any kind, of a script that is deployed
 -define(CHECK, 1000). % ms between two checks whether a script has ended by itself
 
 -type state() :: open | running | stopped | done.
+
+%% The helper, and what it said last; `gone': nothing more comes from it.
+-record(kernel, {pid :: pid(), status = {idle, 0} :: erltrace_kernel:status(),
+                 gone = false :: boolean()}).
+-type kernel() :: #kernel{}.
+-type script() :: {Source :: binary(), [binary()], [term()], Names :: [erlang | kernel]}.
 
 -record(data, {nif :: reference() | closed,
                number :: pos_integer(),        % of the handle, in the library
@@ -33,6 +43,9 @@
                % loaded when the first script was compiled; []: none was
                known = [] :: [module()],
                arming :: erltrace_arming:arming() | undefined, % from go on
+               kernel :: kernel() | undefined, % from the first script that names the kernel on
+               options = [] :: [{binary(), binary()}], % as they were set, the last one first
+               scripts = [] :: [script()],     % as they were compiled, the last one first
                kept = [] :: [tuple()],         % the output of END, for consume and output
                sub :: erltrace_sub:sub() | undefined,
                calm = false :: boolean(),      % it is deployed: polls are rare
@@ -83,6 +96,8 @@ init({Sup, {Owner, Nif, Number}}) ->
 
 -spec handle_event(gen_statem:event_type() | enter, term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()) | gen_statem:state_enter_result(state()).
+handle_event(enter, _, running, #data{kernel = #kernel{}}) ->
+    keep_state_and_data; % the helper does what is due
 handle_event(enter, _, running, Data) ->
     {keep_state_and_data, [
         {{timeout, clean}, 0, []}
@@ -148,8 +163,11 @@ is_ours(#data{nif = Nif}) ->
     end.
 
 %% Has a script that was started ended, by exit(), a full buffer or stop?
-is_over(#data{nif = Nif}) ->
-    erltrace_nif:status(Nif) =/= running.
+is_over(Data) ->
+    status(Data) =/= running.
+
+status(#data{kernel = #kernel{status = {State, _}}}) -> State;
+status(#data{nif = Nif}) -> erltrace_nif:status(Nif).
 
 %% The end, however it comes; once. A subscriber gets what there is, the output of END included.
 %% Should this fail, the limiter does the rest.
@@ -165,13 +183,14 @@ finish(State, #data{nif = Nif} = Data) ->
             _ -> ok
         end,
     _ = is_ours(Data) andalso erltrace_nif:close(Nif),
+    _ = [erltrace_kernel:close(Pid) || #kernel{pid = Pid} <- [Data#data.kernel]],
     Data#data{nif = closed}.
 
 %% ---- requests --------------------------------------------------------------------------------
 
 %% In any state.
 request({setopt, Name, Value}, State, Data) ->
-    {erltrace_compile:reply(erltrace_nif:setopt(Data#data.nif, Name, Value)), State, Data};
+    setopt(Name, Value, State, Data);
 request({target, OsPid}, State, Data) ->
     {erltrace_nif:set_target(Data#data.nif, OsPid), State, Data};
 request({owner, Owner}, State, #data{owner = {_, Mon}} = Data) ->
@@ -190,7 +209,7 @@ request({probes, What}, State, Data) ->
 request({probes, What, Form}, State, Data) ->
     {erltrace_compile:probes(Data#data.nif, What, Form), State, Data};
 request(status, State, Data) ->
-    {erltrace_nif:status(Data#data.nif), State, Data};
+    {status(Data), State, Data};
 request(counts, State, Data) ->
     {{ok, about(Data)}, State, Data};
 request({feed, Totals, Script}, State, Data) ->
@@ -213,14 +232,12 @@ request({unsubscribe, Ref}, State, Data) ->
 %% Before go.
 request({compile, Source, Args}, State, Data) ->
     request({compile, Source, Args, []}, State, Data);
-request({compile, Source, Args, Opts}, open, #data{known = Known} = Data) ->
-    Loaded = case Known of [] -> erlang:loaded(); _ -> Known end,
-    case erltrace_compile:compile(Data#data.nif, Source, Args, Opts) of
-        ok -> {ok, open, Data#data{known = Loaded}};
-        Error -> {Error, open, Data}
-    end;
+request({compile, Source, Args, Opts}, open, Data) ->
+    compile({Source, Args, Opts -- [kernel], names(Source, Args, Opts, Data)}, Data);
 request({set_record, Name, Fields}, open, Data) ->
     {erltrace_compile:reply(erltrace_nif:set_record(Data#data.nif, Name, Fields)), open, Data};
+request(go, open, #data{kernel = #kernel{}, scripts = [_ | _]} = Data) ->
+    go_kernel(Data);
 request(go, open, #data{known = [_ | _]} = Data) ->
     go(Data);
 request(_, open, Data) ->
@@ -235,7 +252,7 @@ request(rearm, State, Data) -> % at once: modules loaded by now are armed when i
 request(unmatched, State, Data) ->
     Data1 = rearm(State, Data),
     {erltrace_compile:unmatched(Data#data.nif), State, Data1};
-request({key, Key}, running, #data{arming = Arming} = Data) ->
+request({key, Key}, running, #data{arming = Arming, kernel = undefined} = Data) ->
     {erltrace_arming:key(Key, Arming), running, Data};
 request({key, _}, State, Data) ->
     {ok, State, Data};
@@ -249,7 +266,10 @@ request({snapshot, Why, Form}, State, Data) ->
     {erltrace_compile:reply(erltrace_nif:snapshot(Data#data.nif, Why, Form)), State, Data};
 request(stop, State, Data) ->
     Data1 = disarm(Data),
-    Reply = erltrace_compile:reply(erltrace_nif:stop(Data#data.nif)),
+    Reply = case Data1 of
+                #data{kernel = #kernel{}} -> ok;
+                _ -> erltrace_compile:reply(erltrace_nif:stop(Data#data.nif))
+            end,
     {State2, Data2} = last(stopped(State), Data1),
     {Reply, State2, Data2};
 %% Reading. A subscriber gets everything: nobody else may read.
@@ -262,7 +282,7 @@ request({walk, true}, State, Data) ->
         Reply1 -> {Reply1, State1, Data1}
     end;
 request({work, Form}, State, Data) ->
-    {State1, Data1} = gather(how(Form), State, Data),
+    {State1, Data1} = gather(how(Form), [], State, Data),
     {Kept, Data2} = take_kept(Form, Data1),
     case erltrace_compile:reply(erltrace_nif:work(Data#data.nif, Form)) of
         {done, Items} -> {aborted({done, Kept ++ Items}, Data2), done, disarm(Data2)};
@@ -271,8 +291,8 @@ request({work, Form}, State, Data) ->
     end.
 
 %% Why it cannot be started, or has no more results.
-why_not(#data{nif = Nif}) ->
-    case erltrace_nif:status(Nif) of
+why_not(Data) ->
+    case status(Data) of
         {exited, _} -> exited;
         running -> already_running;
         Other -> Other
@@ -290,10 +310,10 @@ aborted({done, Items}, #data{aborted = {error, _}}) ->
 aborted(Reply, _) ->
     Reply.
 
-about(#data{nif = Nif, arming = Arming}) ->
+about(#data{nif = Nif, arming = Arming} = Data) ->
     {Fired, Lost, Unnamed, NoArgs, Cut, BufSize, Prints} = erltrace_nif:counts(Nif),
     {Watched, Permille, Why} = erltrace_nif:watch(Nif, erlang:system_info(schedulers_online), 0),
-    State = erltrace_nif:status(Nif),
+    State = status(Data),
     Armed =
         case Arming of
             undefined ->
@@ -315,7 +335,10 @@ about(#data{nif = Nif, arming = Arming}) ->
         samples => samples(Nif),
         state => State,
         running => State =:= running,
-        fired => Fired,
+        fired => case Data of
+                     #data{kernel = #kernel{status = {_, InKernel}}} -> InKernel;
+                     _ -> Fired
+                 end,
         lost => Lost,
         unnamed => Unnamed,
         no_args => NoArgs,
@@ -359,6 +382,8 @@ go(#data{nif = Nif, number = Number, owner = {Owner, _}, known = Known, sup = Su
             {Error, open, Data}
     end.
 
+disarm(#data{kernel = #kernel{pid = Pid, status = {running, _}}} = Data) ->
+    told(erltrace_kernel:stop(Pid), Data);
 disarm(#data{arming = undefined} = Data) ->
     Data;
 disarm(#data{arming = Arming} = Data) ->
@@ -367,19 +392,25 @@ disarm(#data{arming = Arming} = Data) ->
 stopped(done) -> done;
 stopped(_) -> stopped.
 
-%% Bring the VM's counts into the results; disarm a script that has ended.
-gather(How, running, #data{arming = Arming} = Data) ->
+%% Bring the VM's counts, or what the helper has, into the results; disarm a script that has ended.
+gather(_, What, State, #data{kernel = #kernel{gone = false}} = Data) when State =/= open ->
+    Data1 = pull(What, Data),
+    case State =:= running andalso is_over(Data1) of
+        true -> {stopped, Data1};
+        false -> {State, Data1}
+    end;
+gather(How, _, running, #data{arming = Arming, kernel = undefined} = Data) ->
     case is_over(Data) of
         true -> {stopped, disarm(Data)};
         false -> {running, Data#data{arming = erltrace_arming:counts(How, Arming)}}
     end;
-gather(_, State, Data) ->
+gather(_, _, State, Data) ->
     {State, Data}.
 
 %% If the script has ended, END runs before aggregations are read; its output is kept.
 walk(Clear, State, #data{nif = Nif} = Data) ->
     {State2, Data2} =
-        case gather(now, State, Data) of
+        case gather(now, [now, no_records], State, Data) of
             {stopped, Data1} ->
                 {_, Items} = erltrace_nif:work(Nif, both),
                 {done, Data1#data{kept = Items}};
@@ -396,6 +427,137 @@ take_kept(Form, #data{kept = Kept} = Data) ->
                (Item) -> not lists:member(element(1, Item), [text | Told])
             end,
     {[I || I <- Kept, not Other(I)], Data#data{kept = []}}.
+
+%% ---- probes of the kernel --------------------------------------------------------------------
+
+setopt(Name, Value, State, #data{kernel = Kernel, options = Options} = Data) ->
+    Option = {iolist_to_binary(Name), iolist_to_binary(Value)},
+    Set = #data{options = Options1} = Data#data{options = [Option | Options]},
+    case erltrace_compile:reply(erltrace_nif:setopt(Data#data.nif, Name, Value)) of
+        ok when Kernel =:= undefined -> {ok, State, Set};
+        ok -> {set(Kernel#kernel.pid, [hd(Options1)]), State, Set};
+        Error -> {Error, State, Data}
+    end.
+
+%% Whose probes a script names. Where the kernel is not permitted, it is the node's to say that it
+%% has no such probes.
+names(Source, Args, Opts, #data{nif = Nif}) ->
+    case lists:member(kernel, Opts) andalso erltrace_nif:scan(Nif, Source, Args) of
+        Names when is_list(Names) -> Names;
+        _ -> []
+    end.
+
+%% All scripts of a handle run in one place, and share their variables there.
+compile({_, _, _, New} = Script, #data{kernel = Kernel, scripts = Scripts} = Data) ->
+    All = lists:usort(lists:append([New | [Names || {_, _, _, Names} <- Scripts]])),
+    case All of
+        [erlang, kernel] -> {mixed(), open, Data};
+        [kernel] when Kernel =:= undefined -> start_kernel(Script, Data);
+        [kernel] -> compiled(compile_kernel(Script, Kernel), Script, Data);
+        _ when Kernel =/= undefined -> compiled(compile_kernel(Script, Kernel), Script, Data);
+        _ -> compiled(compile_here(Script, Data), Script, Data)
+    end.
+
+compile_here({Source, Args, Opts, _}, #data{nif = Nif}) ->
+    erltrace_compile:compile(Nif, Source, Args, Opts).
+
+compile_kernel({Source, Args, Opts, _}, #kernel{pid = Pid}) ->
+    done(erltrace_kernel:compile(Pid, Source, Args, Opts)).
+
+compiled(ok, Script, #data{known = Known, scripts = Scripts} = Data) ->
+    Loaded = case Known of [] -> erlang:loaded(); _ -> Known end,
+    {ok, open, Data#data{known = Loaded, scripts = [Script | Scripts]}};
+compiled(Error, _, Data) ->
+    {Error, open, Data}.
+
+mixed() ->
+    {error, {dtrace, <<"ET_KERNEL">>, 0, 0,
+             <<"a script with probes of the kernel and of this node: by this interface a handle "
+               "has either; the command can have both (erltrace -N NODE -n ...)">>}}.
+
+%% The helper gets all that the handle was told so far. Where it does not take the script, the
+%% handle is as before.
+start_kernel(Script, #data{sup = Sup} = Data) ->
+    case erltrace_kernel:start(Sup) of
+        {ok, Pid} ->
+            _ = erlang:monitor(process, Pid),
+            case begin_kernel(Pid, Script, Data) of
+                ok ->
+                    compiled(ok, Script, Data#data{kernel = #kernel{pid = Pid}});
+                Error ->
+                    erltrace_kernel:close(Pid),
+                    {Error, open, Data}
+            end;
+        {error, shutdown} ->
+            {{error, closed}, open, Data}
+    end.
+
+begin_kernel(Pid, Script, #data{options = Options, scripts = Scripts}) ->
+    Node = [{<<"harmless">>, <<>>} || erltrace_limiter:is_harmless()] ++
+        [{<<"payload">>, <<"off">>} || not erltrace_limiter:is_payload()],
+    OsPid = list_to_integer(os:getpid()),
+    in_turn([fun() -> done(erltrace_kernel:target(Pid, OsPid)) end,
+             fun() -> set(Pid, Node ++ lists:reverse(Options)) end
+             | [fun() -> compile_kernel(S, #kernel{pid = Pid}) end
+                || S <- lists:reverse([Script | Scripts])]]).
+
+in_turn([]) -> ok;
+in_turn([Do | Rest]) ->
+    case Do() of
+        ok -> in_turn(Rest);
+        Error -> Error
+    end.
+
+set(Pid, Options) ->
+    in_turn([fun() -> done(erltrace_kernel:option(Pid, N, V)) end || {N, V} <- Options]).
+
+done({ok, _, _}) -> ok;
+done(Error) -> erltrace_compile:reply(Error).
+
+%% The head of the stream comes at once: from there on results can be read.
+go_kernel(#data{kernel = #kernel{pid = Pid}} = Data) ->
+    case erltrace_kernel:go(Pid) of
+        {ok, _, _} = Gone ->
+            {ok, running, pull([now, no_records], told(Gone, Data))};
+        Error ->
+            {done(Error), open, Data}
+    end.
+
+%% What the helper has, to the library. As much as it has now: what comes meanwhile is for the next
+%% time, unless the script has ended.
+pull(What, Data) ->
+    pull(What, ?PARTS, Data).
+
+pull(What, Parts, #data{nif = Nif, kernel = #kernel{pid = Pid} = Kernel} = Data) ->
+    case erltrace_kernel:ask(Pid, What) of
+        {stream, More, Status, Bytes} ->
+            Data1 = Data#data{kernel = Kernel#kernel{status = Status, gone = More =:= done}},
+            case feed(Nif, Bytes) of
+                ok when More =:= more, Parts > 0 -> pull(What, Parts - 1, Data1);
+                ok when More =:= more, element(1, Status) =/= running -> pull(What, 0, Data1);
+                ok -> Data1;
+                Error -> gone(Error, Data1)
+            end;
+        Error ->
+            gone(Error, Data)
+    end.
+
+feed(_, <<>>) -> ok;
+feed(Nif, Bytes) -> erltrace_nif:stream(Nif, Bytes).
+
+told({ok, Status, _}, #data{kernel = Kernel} = Data) ->
+    Data#data{kernel = Kernel#kernel{status = Status}};
+told(Error, Data) ->
+    gone(Error, Data).
+
+%% Nothing more comes. What was gathered can be read; then comes the reason as an error.
+gone(_, #data{kernel = #kernel{gone = true}} = Data) ->
+    Data;
+gone(Error, #data{nif = Nif, kernel = #kernel{status = {_, Fired}} = Kernel} = Data) ->
+    _ = erltrace_nif:stream_end(Nif),
+    Data#data{kernel = Kernel#kernel{status = {stopped, Fired}, gone = true},
+              aborted = erltrace_compile:reply(Error)}.
+
 
 %% ---- other events ----------------------------------------------------------------------------
 
@@ -420,7 +582,7 @@ event({timeout, rearm}, _, running, Data) ->
     Data1 = rearm(running, Data),
     {keep_state, Data1, timers(Data1)};
 event({timeout, counts}, _, running, Data) ->
-    {State1, #data{arming = Arming} = Data1} = gather(background, running, Data),
+    {State1, #data{arming = Arming} = Data1} = gather(background, [], running, Data),
     {next_state, State1, Data1, counts_timer(Arming, Data1)};
 event(info, {limiter, Limiter}, State, Data) -> % the first, or the next one if that was killed
     Data1 = Data#data{limiter = Limiter},
@@ -429,6 +591,18 @@ event(info, {limiter, Limiter}, State, Data) -> % the first, or the next one if 
     {keep_state, Data1};
 event(info, {limiter, Limiter, What}, State, #data{limiter = Limiter} = Data) ->
     ended(What, State, Data);
+event(info, {kernel, Pid, What}, State, #data{kernel = #kernel{pid = Pid} = Kernel} = Data) ->
+    case What of
+        {gone, _} when State =:= open ->
+            keep_state_and_data; % whoever orders something is told
+        {gone, Error} ->
+            {next_state, stopped(State), gone(Error, Data)};
+        Status -> % the script has ended by itself
+            {next_state, stopped(State), Data#data{kernel = Kernel#kernel{status = Status}}}
+    end;
+event(info, {'DOWN', _, process, Pid, _}, State, #data{kernel = #kernel{pid = Pid}} = Data)
+  when State =/= open -> % it was killed
+    {next_state, stopped(State), gone(erltrace_kernel:killed(), Data)};
 event(info, {erltrace_flows, lost, Text}, _, #data{nif = Nif}) ->
     _ = erltrace_nif:warn(Nif, Text),
     keep_state_and_data;
@@ -499,7 +673,7 @@ counts_timer(Arming, _) ->
 check_timer(#data{calm = true, sub = Sub}) when Sub =/= undefined -> [];
 check_timer(_) -> [beat(check, ?CHECK)].
 
-rearm(running, #data{arming = Arming} = Data) ->
+rearm(running, #data{arming = Arming, kernel = undefined} = Data) ->
     Data#data{arming = erltrace_arming:rearm(Arming)};
 rearm(_, Data) ->
     Data.
@@ -551,14 +725,14 @@ last(State, #data{sub = undefined} = Data) -> {State, Data};
 last(State, Data) -> send(State, Data).
 
 send(State, #data{nif = Nif, sub = Sub} = Data) ->
-    {State1, Data1} = gather(now, State, Data),
+    {State1, Data1} = gather(now, [now], State, Data),
     {Kept, Data2} = take_kept(erltrace_sub:form(Sub), Data1),
     case read(Nif, erltrace_sub:form(Sub), erltrace_sub:aggregations(Sub)) of
         {ok, Items, Aggs} ->
-            Sub1 = erltrace_sub:send(tick, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
+            Sub1 = erltrace_sub:send(tick, status(Data2), {Kept ++ Items, Aggs}, Sub),
             {State1, Data2#data{sub = Sub1}};
         {done, Items, Aggs} ->
-            Sub1 = erltrace_sub:send(done, erltrace_nif:status(Nif), {Kept ++ Items, Aggs}, Sub),
+            Sub1 = erltrace_sub:send(done, status(Data2), {Kept ++ Items, Aggs}, Sub),
             {done, unsubscribe(disarm(Data2#data{sub = Sub1}))};
         _ -> % out of memory: try again at the next tick
             {State1, Data1}

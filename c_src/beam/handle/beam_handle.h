@@ -99,6 +99,7 @@ struct beam_handle {
 	struct beam_beat beat;
 	/* the rest */
 	erltrace_t *h;	   /* NULL: closed */
+	erltrace_t *reader; /* of a script that a helper runs: what it gathers; NULL: h has it */
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_watchdog watchdog;
 	struct beam_cost cost;
@@ -113,6 +114,12 @@ struct beam_handle {
 		char file[256], source[256];
 	} failed; /* where the last script failed to compile */
 };
+
+/* Where results are read. */
+static inline erltrace_t *beam_results(const struct beam_handle *b)
+{
+	return b->reader != NULL ? b->reader : b->h;
+}
 
 static inline bool beam_tracks(const struct beam_handle *b, enum beam_track what)
 {

@@ -13,6 +13,7 @@
  *   feed.c             totals of deployed scripts, and what feeds them
  *   exposition_nif.c   the totals as terms and as text
  *   alerts_nif.c       alerts of deployed scripts
+ *   kernel_nif.c       scripts that a helper runs in the kernel
  *   code_nif.c         what is asked of the table of loaded code
  *   find_nif.c         the facts of the VM that are found out (vm/find.h)
  *   store.c            terms that outlive every process
@@ -121,8 +122,9 @@ static void close_handle(struct beam_handle *b)
 		if (b->fast)
 			fast_core_leave(b->number % BEAM_HANDLES);
 		beam_unregister(b);
+		erltrace_close(b->reader);
 		erltrace_close(b->h);
-		b->h = NULL;
+		b->reader = b->h = NULL;
 		b->en = NULL;
 	}
 	free_parts(b);
@@ -333,7 +335,7 @@ ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	int code = 0;
 
 	WITH_HANDLE(b)
-	status = erltrace_status(b->h, &code);
+	status = erltrace_status(beam_results(b), &code);
 	enif_mutex_unlock(b->lock);
 	name = enif_make_atom(env, names[status]);
 	return status == ERLTRACE_EXITED ? enif_make_tuple2(env, name, enif_make_int(env, code))
@@ -562,9 +564,9 @@ ERL_NIF_TERM nif_counts(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	bool prints;
 
 	WITH_HANDLE(b)
-	bufsize = api_option(b->h, OPT_BUFSIZE);
+	bufsize = api_option(beam_results(b), OPT_BUFSIZE);
 	prints = api_prints(b->h);
-	fired = en_fired(b->en);
+	fired = api_fired(beam_results(b));
 	lost = atomic_load(&b->procs.lost) + atomic_load(&beam_no_thread);
 	unnamed = atomic_load(&b->proc_names.lost);
 	no_args = atomic_load(&b->procs.kept.lost);

@@ -243,7 +243,7 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 
 	enif_get_atom(env, form, f, sizeof(f), ERL_NIF_LATIN1);
 	*json = (struct co_json){
-		.text = on_text, .arg = r, .quiet = api_option(b->h, OPT_QUIET) != 0};
+		.text = on_text, .arg = r, .quiet = api_option(beam_results(b), OPT_QUIET) != 0};
 	*hs = (erltrace_handlers_t){
 		.size = sizeof(*hs), .arg = r, .drop = on_drop, .fault = on_fault,
 		.snapshot = on_snapshot};
@@ -253,7 +253,7 @@ static int handlers(ErlNifEnv *env, struct beam_handle *b, ERL_NIF_TERM form, st
 		hs->record = on_record;
 	} else if (strcmp(f, "alerts") == 0) {
 		hs->record = on_alert;
-		api_mute(b->h);
+		api_mute(beam_results(b));
 	} else if (strcmp(f, "data") == 0) {
 		hs->record = on_alert_data;
 	}
@@ -323,7 +323,7 @@ ERL_NIF_TERM nif_work(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	streams = is_stream(env, &form, &round);
 	rc = handlers(env, b, form, &r, &json, &hs);
 	if (rc == 0)
-		rc = streams ? forward(&r, b, &round, &hs, &e) : erltrace_work(b->h, &hs, &e);
+		rc = streams ? forward(&r, b, &round, &hs, &e) : erltrace_work(beam_results(b), &hs, &e);
 	beam_watchdog_read(b);
 	co_json_free(&json);
 	atomic_fetch_add(&b->cost.reading, clock_thread() - from);
@@ -460,12 +460,12 @@ ERL_NIF_TERM nif_walk(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	int rc;
 
 	WITH_HANDLE(b)
-	rc = erltrace_snapshot(b->h, &e);
+	rc = erltrace_snapshot(beam_results(b), &e);
 	beam_watchdog_read(b);
 	if (rc == 0)
-		rc = erltrace_each(b->h, NULL, on_agg, &r, &e);
+		rc = erltrace_each(beam_results(b), NULL, on_agg, &r, &e);
 	if (rc == 0 && argv[1] == atom_true)
-		erltrace_trunc(b->h, NULL, &e);
+		erltrace_trunc(beam_results(b), NULL, &e);
 	enif_mutex_unlock(b->lock);
 	if (rc < 0)
 		return beam_error(env, &e);

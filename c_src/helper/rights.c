@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { MOST_TEXT = 4096, MOST_GROUPS = 1024 };
+
+/* ---- the administrator's file ------------------------------------------------------------- */
+
+/* Only root can have written it, or put it there. */
+static bool is_roots(const char *path, int fd)
+{
+	char folder[256];
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022))
+		return false;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+	return stat(folder, &st) == 0 && st.st_uid == 0 && !(st.st_mode & 022);
+}
+
+/* NULL: there is none, or not one that counts. To be freed. */
+static char *read_conf(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char *text = NULL;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return NULL;
+	if (is_roots(path, fd) && (text = calloc(1, MOST_TEXT)) != NULL)
+		n = read(fd, text, MOST_TEXT);
+	close(fd);
+	if (n >= 0 && n < MOST_TEXT)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Is one of the names, with commas or spaces between them, one of the groups? */
+static bool any_of(char *names, const char *const *groups, unsigned ngroups)
+{
+	char *save = NULL;
+
+	for (char *n = strtok_r(names, ", \t", &save); n != NULL; n = strtok_r(NULL, ", \t", &save))
+		for (unsigned i = 0; i < ngroups; i++)
+			if (strcmp(n, groups[i]) == 0)
+				return true;
+	return false;
+}
+
+/* "name = value"; false: it is none. Both are cut out of the line. */
+static bool split(char *line, char **name, char **value)
+{
+	char *eq = strchr(line, '=');
+	size_t len;
+
+	if (eq == NULL)
+		return false;
+	*eq = '\0';
+	*name = line + strspn(line, " \t");
+	*value = eq + 1 + strspn(eq + 1, " \t");
+	(*name)[strcspn(*name, " \t")] = '\0';
+	for (len = strlen(*value); len > 0 && strchr(" \t\r", (*value)[len - 1]) != NULL; len--)
+		(*value)[len - 1] = '\0';
+	return true;
+}
+
+/* What is not understood permits nothing. */
+bool rights_permit(const char *path, const char *const *groups, unsigned ngroups)
+{
+	char *text = read_conf(path), *save = NULL, *name, *value;
+	bool others = false, member = true, good = text != NULL;
+
+	for (char *l = good ? strtok_r(text, "\n", &save) : NULL; l != NULL && good;
+		l = strtok_r(NULL, "\n", &save)) {
+		l[strcspn(l, "#")] = '\0';
+		if (l[strspn(l, " \t\r")] == '\0')
+			continue;
+		good = split(l, &name, &value);
+		if (good && strcmp(name, "trace-others") == 0) {
+			others = strcmp(value, "yes") == 0;
+			good = others || strcmp(value, "no") == 0;
+		} else if (good && strcmp(name, "groups") == 0) {
+			member = any_of(value, groups, ngroups);
+		} else {
+			good = false;
+		}
+	}
+	free(text);
+	return good && others && member;
+}
+
+static bool is_permitted(void)
+{
+	gid_t ids[MOST_GROUPS];
+	char *names[MOST_GROUPS + 1];
+	int n = getgroups(MOST_GROUPS - 1, ids);
+	unsigned known = 0;
+	bool permitted;
+
+	if (n < 0)
+		n = 0;
+	ids[n++] = getgid();
+	for (int i = 0; i < n; i++) {
+		const struct group *g = getgrgid(ids[i]);
+
+		if (g != NULL && (names[known] = strdup(g->gr_name)) != NULL)
+			known++;
+	}
+	permitted = rights_permit(RIGHTS_FILE, (const char *const *)names, known);
+	while (known > 0)
+		free(names[--known]);
+	return permitted;
+}
+
+/* ---- privileges --------------------------------------------------------------------------- */
+
+bool rights_are_plain(void)
+{
+	return getuid() == geteuid() && getgid() == getegid();
+}
+
+static bool has_capabilities(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{0}};
+	uint64_t all;
+
+	if (syscall(SYS_capget, &head, data) != 0)
+		return false;
+	all = (uint64_t)data[1].effective << 32 | data[0].effective;
+	return ((all >> CAP_BPF & 1) && (all >> CAP_PERFMON & 1)) || (all >> CAP_SYS_ADMIN & 1);
+}
+
+void rights_find(struct rights *r)
+{
+	*r = (struct rights){.root = getuid() == 0};
+	r->able = r->root || has_capabilities();
+	r->confine = (struct confine){
+		.on = !r->root && !is_permitted(), .uid = getuid(), .gid = getgid()};
+}
+
+int rights_check(const struct rights *r, struct et_error *e)
+{
+	const char *caps = "cap_bpf,cap_perfmon";
+	char path[512];
+	ssize_t n;
+
+	if (r->able)
+		return 0;
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	if (getxattr(path, "security.capability", NULL, 0) <= 0)
+		return et_err(e, ET_PERMISSION,
+			"probes of the kernel need root, or a helper with the capabilities %s: "
+			"sudo setcap %s=ep %s",
+			caps, caps, path);
+	return et_err(e, ET_PERMISSION,
+		"probes of the kernel need root, or a helper with the capabilities %s: %s has "
+		"capabilities, but not these, or not in this process, which %s: getcap %s",
+		caps, path,
+		prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) > 0
+			? "may gain none (no_new_privs)"
+			: "may have been started from a file system mounted nosuid",
+		path);
+}
