@@ -14,6 +14,11 @@
 struct provider {
 	const char *name; /* for messages and -l */
 	bool of_kernel; /* it traces the kernel or other programs: provider/kernel_names.c */
+	/*
+	 * Its probes fire in the process that they are about, and show no memory of the kernel: who is
+	 * confined to their own processes (confine.h) may use them.
+	 */
+	bool confinable;
 	bool replays; /* its probes can fire from a file of events, too: replay/ */
 	/* Add the probes that always exist. *data is the provider's state in this engine. */
 	int (*init)(struct en *en, void **data, struct et_error *e);

@@ -78,6 +78,8 @@ struct slot_kernel {
 	uint64_t answers; /* in that VM's memory: values for its event; or 0 */
 	uint32_t number, sys_errno, pid;
 	uint64_t task; /* the firing task, if it is not the current one; else 0 */
+	/* while confined: the task that the event is about, the file asked for last; or 0 */
+	uint64_t other, file;
 	uint64_t uregs; /* address of the saved user registers, or 0 */
 	uint32_t nstack, nustack; /* frames of the stacks that were walked */
 	uint32_t nsure; /* user frames that are right even without frame pointers */

@@ -142,7 +142,21 @@ static bool has_capabilities(void)
 	if (syscall(SYS_capget, &head, data) != 0)
 		return false;
 	all = (uint64_t)data[1].effective << 32 | data[0].effective;
-	return ((all >> CAP_BPF & 1) && (all >> CAP_PERFMON & 1)) || (all >> CAP_SYS_ADMIN & 1);
+	return (all >> CAP_BPF & 1) && (all >> CAP_PERFMON & 1);
+}
+
+/*
+ * Of all others, such as those that open files and memory of other users, who is confined has no
+ * use.
+ */
+static bool keep_only(uint64_t caps)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{0}};
+
+	for (unsigned i = 0; i < 2; i++)
+		data[i].effective = data[i].permitted = (uint32_t)(caps >> 32 * i);
+	return syscall(SYS_capset, &head, data) == 0;
 }
 
 void rights_find(struct rights *r)
@@ -151,6 +165,8 @@ void rights_find(struct rights *r)
 	r->able = r->root || has_capabilities();
 	r->confine = (struct confine){
 		.on = !r->root && !is_permitted(), .uid = getuid(), .gid = getgid()};
+	if (r->confine.on && r->able && !keep_only(1ULL << CAP_BPF | 1ULL << CAP_PERFMON))
+		r->able = false;
 }
 
 int rights_check(const struct rights *r, struct et_error *e)

@@ -14,6 +14,7 @@
 #include "bpf_call.h"
 #include "engine/load.h"
 #include "engine/probe.h"
+#include "engine/provider.h"
 #include "engine/region.h"
 #include "engine/slot.h"
 #include "engine/state.h"
@@ -135,6 +136,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root->arena_size = en->shared.window;
 	k->root->uses_ids = uses_ids(en);
 	find_pid_ns(k->root);
+	k->root->confine = en->opts->confine;
 	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
 	return k_tracing_find(en, e) < 0 ? -1 : k_stacks_find(en, e);
 }
@@ -174,6 +176,13 @@ struct en_probe *k_share_probe(
 			"inside "
 			"nodes only, and this script runs in the kernel",
 			p->name->text);
+		return NULL;
+	}
+	if (en->opts->confine.on && (p->pv == NULL || !p->pv->confinable)) {
+		et_err(e, ET_PERMISSION,
+			"probes of the provider %s show what is not of your own processes, and you may "
+			"trace only these",
+			p->prov->text);
 		return NULL;
 	}
 	if (k_prepare(en, e) < 0)

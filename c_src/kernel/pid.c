@@ -308,6 +308,7 @@ static bool news(struct en *en, void *data, char *buf, size_t size, bool *ended)
 const struct provider pid_provider = {
 	.name = "pid",
 	.of_kernel = true,
+	.confinable = true,
 	.init = init,
 	.provide = provide,
 	.enable = k_sites_enable,

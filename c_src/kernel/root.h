@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "confine.h"
 #include "kernel/erlang/erlang_vm.h"
 #include "task_offsets.h"
 
@@ -82,6 +83,7 @@ struct k_root {
 	struct en_probe *event[K_EVENTS];
 	struct en_probe *profile[K_PROFILES];
 	struct k_offsets off;
+	struct confine confine; /* to whom: bpf/confined.h */
 	bool destructive; /* -w */
 	bool uses_ids;	  /* clauses want to know which thread fires */
 	struct k_running *running; /* by CPU; NULL: nobody reads vtimestamp */

@@ -85,6 +85,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 const struct provider sched_provider = {
 	.name = "sched",
 	.of_kernel = true,
+	.confinable = true,
 	.init = init,
 	.enable = enable,
 	.ready = k_tracepoints_load,

@@ -59,6 +59,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 const struct provider syscall_provider = {
 	.name = "syscall",
 	.of_kernel = true,
+	.confinable = true,
 	.init = init,
 	.enable = enable,
 	.ready = k_tracepoints_load,

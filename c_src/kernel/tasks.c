@@ -31,6 +31,9 @@ static void find_more(const struct k_btf *b, struct k_offsets *o)
 	o->arg_start = k_btf_offset(b, "mm_struct", "arg_start");
 	o->arg_end = k_btf_offset(b, "mm_struct", "arg_end");
 	o->pids = k_btf_offset(b, "signal_struct", "pids");
+	o->real_cred = k_btf_offset(b, "task_struct", "real_cred");
+	o->caps = k_btf_offset(b, "cred", "cap_permitted");
+	o->mm_flags = k_btf_offset(b, "mm_struct", "flags");
 }
 
 static void find_files(const struct k_btf *b, struct k_offsets *o)
@@ -100,6 +103,19 @@ static int find_offsets(struct en *en, struct et_error *e)
 	return 0;
 }
 
+/* Who is confined sees nothing where it is not known whose a process is. */
+static int check_confined(const struct k_offsets *o, struct et_error *e)
+{
+	bool good = o->real_cred != K_NO_OFFSET && o->caps != K_NO_OFFSET && o->mm != K_NO_OFFSET &&
+		    o->mm_flags != K_NO_OFFSET && o->uid != K_NO_OFFSET &&
+		    o->gid == o->uid + 4 && o->euid == o->uid + 16 && o->egid == o->uid + 20;
+
+	return good ? 0
+		    : et_err(e, ET_KERNEL,
+			      "you may trace only your own processes, and in this kernel it is not "
+			      "known whose a process is");
+}
+
 static int make_vtimes(struct en *en, struct et_error *e)
 {
 	struct k_root *r = en->kernel->root;
@@ -127,7 +143,10 @@ static int ready(struct en *en, void *data, struct et_error *e)
 		k->wants_tasks |= uses_fn(u, RT_progenyof) || uses_fn(u, RT_threadnum) ||
 				  uses_fn(u, RT_threadstr) || uses_var(u, BI_PPID);
 	}
-	if ((k->wants_tasks || self || vtime || k->root->nvms > 0) && find_offsets(en, e) < 0)
+	if ((k->wants_tasks || self || vtime || k->root->nvms > 0 || k->root->confine.on) &&
+		find_offsets(en, e) < 0)
+		return -1;
+	if (k->root->confine.on && check_confined(&k->root->off, e) < 0)
 		return -1;
 	if (k->root->vm_stacks != NULL && find_offsets(en, e) < 0)
 		et_err_clear(e); /* without them they are as those of any program */

@@ -306,6 +306,7 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 const struct provider usdt_provider = {
 	.name = "usdt",
 	.of_kernel = true,
+	.confinable = true,
 	.init = init,
 	.provide = provide,
 	.enable = k_sites_enable,

@@ -504,6 +504,7 @@ static void fini(struct en *en, void *data)
 
 const struct provider profile_provider = {
 	.name = "profile",
+	.confinable = true,
 	.replays = true,
 	.init = init,
 	.provide = provide,

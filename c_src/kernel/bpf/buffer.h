@@ -23,6 +23,8 @@ static inline bool fetch(char *buf, uint64_t addr, uint32_t n)
 	const void *from = (const void *)(uintptr_t)addr;
 
 	n = bounded(n);
+	if (in_kernel(addr) && k_root.confine.on)
+		return false;
 	return (in_kernel(addr) ? bpf_probe_read_kernel(buf, n, from)
 				: bpf_probe_read_user(buf, n, from)) == 0;
 }

@@ -3,6 +3,7 @@
  * Where programs begin: a function for each kind of event (kernel/entries.def). It finds the probe,
  * takes a slot, puts the arguments that are used where clauses read them, and runs the clauses.
  */
+#include "confined.h"
 #include "task.h"
 #include "engine/tables/counter.h"
 #include "engine/fire.h"
@@ -50,7 +51,9 @@ void k_free_self(struct en_thread *t, uint64_t key); /* engine/dyn.c */
 uint64_t k_find_process(struct en_thread *t);	     /* vm_terms.c */
 uint64_t k_erlang_stack(struct en_thread *t);	     /* erlang_stack.c */
 
-static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsigned phase)
+/* task: who fires, if it is not the current thread; else 0. */
+static inline struct fire *begin_in(
+	struct k_root *r, struct en_probe *p, unsigned phase, uint64_t task)
 {
 	struct en *en = r->en;
 	uint64_t tid = 0, shown;
@@ -61,6 +64,8 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 	if (phase == PHASE_RUN && en->only_cpu != UINT64_MAX &&
 		bpf_get_smp_processor_id() != en->only_cpu)
 		return NULL;
+	if (is_confined() && !k_may_see(task != 0 ? task : bpf_get_current_task()))
+		return NULL;
 	t = take_slot(r);
 	if (t == NULL)
 		return NULL;
@@ -70,11 +75,13 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 	t->tid = (uint32_t)shown;
 	t->k.pid = (uint32_t)(shown >> 32);
 	t->k.task = 0;
+	t->k.other = t->k.file = 0;
 	t->k.uregs = 0;
 	t->self_key = (uint32_t)tid | 1ULL << 62;
 	t->k.vm = t->k.process = t->k.answers = 0;
-	if (r->nvms > 0)
+	if (r->nvms > 0 && !(task != 0 && is_confined()))
 		k_find_process(t);
+	t->k.task = task;
 	count_add(&t->fired, 1);
 	fire_set_up(&t->fire, p, 0, NULL);
 	return &t->fire;
@@ -82,7 +89,7 @@ static inline struct fire *begin_in(struct k_root *r, struct en_probe *p, unsign
 
 static inline struct fire *begin(struct k_root *r, struct en_probe *p)
 {
-	return begin_in(r, p, PHASE_RUN);
+	return begin_in(r, p, PHASE_RUN, 0);
 }
 
 static inline void run_in(struct fire *f, unsigned phase)
@@ -107,7 +114,7 @@ uint64_t k_begin_end(uint64_t *ctx)
 {
 	bool end = ctx[0] & 1;
 	unsigned phase = end ? PHASE_END : PHASE_BEGIN;
-	struct fire *f = begin_in(&k_root, k_root.begin_end[end], phase);
+	struct fire *f = begin_in(&k_root, k_root.begin_end[end], phase, 0);
 
 	if (f != NULL)
 		run_in(f, phase);
@@ -130,6 +137,10 @@ static inline __attribute__((always_inline)) void kernel_stack(
 
 	if (!f->probe->uses.stack)
 		return;
+	if (is_confined()) { /* where the kernel's code is, is not told */
+		t->k.nstack = 0;
+		return;
+	}
 	if (tracepoint && k_root.ntracing > 0) {
 		got = bpf_get_stack(ctx, buf, 8 * TOP_FRAMES, 0);
 		skip = k_tracing_frames(t, got > 0 ? (uint64_t)got / 8 : 0) & 0xff;
@@ -425,7 +436,7 @@ uint64_t k_profile(uint64_t *ctx)
 	f = begin(&k_root, k_root.profile[n]);
 	if (f == NULL)
 		return 0;
-	f->arg[0] = user ? 0 : ip;
+	f->arg[0] = user || is_confined() ? 0 : ip;
 	f->arg[1] = user ? ip : 0;
 	f->thread->k.uregs = K_REGS_OF_CURRENT;
 	stacks_from(ctx, f, false);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "confined.h"
 #include "engine/fire.h"
 #include "engine/rt/rt_load.h"
 #include "engine/safe.h"
@@ -53,6 +54,10 @@ bool safe_read(struct fire *f, void *dst, uint64_t addr, size_t n)
 		set_fault(f, FAULT_BADADDR, addr);
 		return false;
 	}
+	if (is_hidden(f, addr)) {
+		set_fault(f, in_kernel(addr) ? FAULT_KPRIV : FAULT_UPRIV, addr);
+		return false;
+	}
 	while (n > 0) {
 		uint32_t part = n < K_BUF / 2 ? (uint32_t)n : K_BUF / 2;
 
@@ -80,6 +85,11 @@ static inline int64_t read_str(struct fire *f, char *dst, uint64_t addr, size_t 
 		memmove(dst, from, (size_t)got);
 		dst[got] = '\0';
 		return got;
+	}
+	if (is_hidden(f, addr)) {
+		set_fault(f, in_kernel(addr) ? FAULT_KPRIV : FAULT_UPRIV, addr);
+		dst[0] = '\0';
+		return -1;
 	}
 	got = in_kernel(addr) ? bpf_probe_read_kernel_str(buf, n, from)
 			      : bpf_probe_read_user_str(buf, n, from);
@@ -120,7 +130,13 @@ static inline bool load_word(uint64_t addr, unsigned size, uint64_t *v)
 
 RTFN(load)
 {
-	return load_checked(FIRE(ctx), a, (int64_t)b, load_word);
+	struct fire *f = FIRE(ctx);
+
+	if (!in_arena(a) && is_hidden(f, a)) {
+		set_fault(f, in_kernel(a) ? FAULT_KPRIV : FAULT_UPRIV, a);
+		return 0;
+	}
+	return load_checked(f, a, (int64_t)b, load_word);
 }
 
 /* Into the memory of the process that fires. */

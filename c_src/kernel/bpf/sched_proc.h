@@ -19,6 +19,7 @@
 		if (f != NULL) {                                                                   \
 			f->arg[0] = f->arg[1] = (of);                                              \
 			f->arg[2] = (third);                                                       \
+			f->thread->k.other = (of);                                                       \
 			stacks(ctx, f);                                                            \
 			run(f);                                                                    \
 		}                                                                                  \
@@ -27,13 +28,12 @@
 /* The thread that comes to the CPU: it fires, though the kernel is still in the other one. */
 static inline void arrives(uint64_t next)
 {
-	struct fire *f = begin(&k_root, k_root.event[K_ON_CPU]);
+	struct fire *f = begin_in(&k_root, k_root.event[K_ON_CPU], PHASE_RUN, next);
 	struct en_thread *t;
 
 	if (f == NULL)
 		return;
 	t = f->thread;
-	t->k.task = next;
 	t->tid = task_tid(next);
 	t->k.pid = task_pid(next);
 	t->self_key = task_u32(next, k_root.off.pid) | 1ULL << 62;

@@ -5,6 +5,7 @@
  * without a lock: while they change, a name may be half old, but nothing is read that is not there.
  */
 #include "buffer.h"
+#include "confined.h"
 #include "engine/fire.h"
 #include "engine/in_kernel.h"
 #include "engine/rt/rt_str.h"
@@ -59,11 +60,50 @@ static inline uint64_t file_of(uint64_t task, uint64_t n)
 	return task_u64(task_u64(table, k_root.off.fds) + 8 * n, 0);
 }
 
+/* ---- whose ------------------------------------------------------------------------------ */
+
+enum { DUMPABLE = 3, BY_ITS_USER = 1 }; /* of mm_struct.flags; SUID_DUMP_USER */
+
+/*
+ * Real, effective and saved user and group are this user's, it has no capabilities, and the kernel has
+ * not marked it as one that its user may not look into (prctl(2), PR_SET_DUMPABLE).
+ */
+uint64_t k_may_see(uint64_t task)
+{
+	uint64_t cred = task_u64(task, k_root.off.real_cred), mm = task_u64(task, k_root.off.mm);
+	struct {
+		uint32_t uid, gid, suid, sgid, euid, egid;
+	} is = {0, 0, 0, 0, 0, 0};
+	const struct confine *c = &k_root.confine;
+
+	if (cred == 0 || mm == 0 || k_root.off.uid == UINT32_MAX ||
+		bpf_probe_read_kernel(
+			&is, sizeof(is), (const void *)(uintptr_t)(cred + k_root.off.uid)) != 0)
+		return 0;
+	return is.uid == c->uid && is.euid == c->uid && is.suid == c->uid && is.gid == c->gid &&
+	       is.egid == c->gid && is.sgid == c->gid && task_u64(cred, k_root.off.caps) == 0 &&
+	       (task_u64(mm, k_root.off.mm_flags) & DUMPABLE) == BY_ITS_USER;
+}
+
+/* A clause may hand us any number: may it ask this of what is there? Confined only. */
+static inline bool may_ask(const struct en_thread *t, uint64_t which, uint64_t of)
+{
+	switch (which) {
+	case FN_FILE_FLAGS:
+	case FN_FILE_OFFSET:
+	case FN_FILE_PATH:
+	case FN_FILE_FS:
+	case FN_FILE_MOUNT: return of == t->k.file;
+	default: return of == task_of(t) || (of == t->k.other && k_may_see(of));
+	}
+}
+
 RTFN(threadnum)
 {
+	struct en_thread *t = FIRE(ctx)->thread;
 	uint64_t cred;
 
-	if (b == 0)
+	if (b == 0 || (is_confined() && !may_ask(t, a, b)))
 		return 0;
 	cred = task_u64(b, k_root.off.cred);
 	switch (a) {
@@ -77,10 +117,10 @@ RTFN(threadnum)
 	case FN_THREAD_GID: return task_u32(cred, k_root.off.gid);
 	case FN_THREAD_EGID: return task_u32(cred, k_root.off.egid);
 	case FN_THREAD_PRI: return task_u32(b, k_root.off.prio);
-	case FN_THREAD_STATE: return state_of(FIRE(ctx)->thread, b);
+	case FN_THREAD_STATE: return state_of(t, b);
 	case FN_THREAD_CPU: return task_u32(b, k_root.off.cpu);
 	case FN_THREAD_NLWP: return task_u32(task_u64(b, k_root.off.signal), k_root.off.nthreads);
-	case FN_THREAD_FILE: return file_of(b, c);
+	case FN_THREAD_FILE: return t->k.file = file_of(b, c);
 	case FN_FILE_FLAGS: return task_u32(b, k_root.off.f_flags);
 	case FN_FILE_OFFSET: return task_u64(b, k_root.off.f_pos);
 	default: return 0;
@@ -232,6 +272,21 @@ INLINE_HERE uint64_t k_put_path(
 	return i;
 }
 
+/* A text of the kernel's. */
+static inline bool put_name(struct fire *f, uint64_t to, uint64_t from, uint64_t most)
+{
+	char *buf = k_buffer(f->thread);
+	long got = bpf_probe_read_kernel_str(buf,
+		(uint32_t)bounded(most < K_BUF ? most : K_BUF - 1), (const void *)(uintptr_t)from);
+
+	if (got <= 0) {
+		set_fault(f, FAULT_BADADDR, from);
+		return false;
+	}
+	from_buffer(text(to), buf, (uint32_t)got);
+	return true;
+}
+
 static inline uint64_t fs_name(uint64_t mnt)
 {
 	uint64_t sb = task_u64(mnt, k_root.off.mnt_sb);
@@ -251,8 +306,8 @@ INLINE_HERE uint64_t k_put_unnamed(struct fire *f, uint64_t to, uint64_t mnt, ui
 	if (fs == anon_ino) {
 		put_letters(to, anon_ino);
 		put_letters(to + 8, 0x3a6564); /* de: */
-		return safe_str(f, text(to + 11), task_u64(dentry, k_root.off.d_name),
-			       room() - 11) >= 0;
+		return put_name(
+			f, to + 11, task_u64(dentry, k_root.off.d_name), room() - 11);
 	}
 	if (low != sockfs && low != pipefs)
 		return 0;
@@ -280,7 +335,7 @@ static inline void put_file(struct fire *f, uint64_t to, uint64_t what, uint64_t
 	if (file == 0)
 		return;
 	if (what == FN_FILE_FS) {
-		safe_str(f, text(to), fs_name(p.mnt), room());
+		put_name(f, to, fs_name(p.mnt), room());
 		return;
 	}
 	if (what == FN_FILE_PATH && k_put_unnamed(f, to, p.mnt, p.dentry))
@@ -300,6 +355,8 @@ RTFN(threadstr)
 	if (to == 0)
 		return 0;
 	str_end(text(to), 0);
+	if (is_confined() && !may_ask(f->thread, b, c))
+		return to;
 	switch (b) {
 	case FN_THREAD_ARGS:
 		if (k_put_args(f->thread, to, c) == 0)

@@ -432,6 +432,7 @@ static void fini(struct en *en, void *data)
 
 const struct provider kernel_erlang_provider = {
 	.name = "erlang",
+	.confinable = true,
 	.init = init,
 	.provide = provide,
 	.enable = enable,
