@@ -412,7 +412,7 @@ probes(Description) ->
     Desc = plain(Description, [Description]),
     case open() of
         {ok, H} ->
-            try erltrace_handle:call(H, {probes, Desc}) of
+            try erltrace_handle:call(H, {probes, Desc, full, [kernel]}) of
                 {ok, Probes} ->
                     {ok, [probe_info(P) || P <- Probes]};
                 {error, {dtrace, <<"D_PDESC_ZERO">> = Tag, Line, Column, Text}} ->

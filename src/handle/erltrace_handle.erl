@@ -208,6 +208,11 @@ request({probes, What}, State, Data) ->
     request({probes, What, full}, State, Data);
 request({probes, What, Form}, State, Data) ->
     {erltrace_compile:probes(Data#data.nif, What, Form), State, Data};
+request({probes, What, full, [kernel]}, State, Data) ->
+    case names([What, " { }"], [], [kernel], Data) of
+        [kernel] -> {probes_of_kernel(What, Data), State, Data};
+        _ -> request({probes, What, full}, State, Data)
+    end;
 request(status, State, Data) ->
     {status(Data), State, Data};
 request(counts, State, Data) ->
@@ -347,8 +352,9 @@ about(#data{nif = Nif, arming = Arming} = Data) ->
         prints => Prints,
         cost => Permille / 10,
         aborted =>
-            case Watched of
-                aborted -> Why;
+            case Data#data.aborted of
+                {error, {dtrace, _, _, _, Text}} -> Text;
+                _ when Watched =:= aborted -> Why;
                 _ -> undefined
             end
     }.
@@ -442,7 +448,8 @@ setopt(Name, Value, State, #data{kernel = Kernel, options = Options} = Data) ->
 %% Whose probes a script names. Where the kernel is not permitted, it is the node's to say that it
 %% has no such probes.
 names(Source, Args, Opts, #data{nif = Nif}) ->
-    case lists:member(kernel, Opts) andalso erltrace_nif:scan(Nif, Source, Args) of
+    Text = iolist_to_binary(Source),
+    case lists:member(kernel, Opts) andalso erltrace_nif:scan(Nif, Text, Args) of
         Names when is_list(Names) -> Names;
         _ -> []
     end.
@@ -500,6 +507,20 @@ begin_kernel(Pid, Script, #data{options = Options, scripts = Scripts}) ->
              fun() -> set(Pid, Node ++ lists:reverse(Options)) end
              | [fun() -> compile_kernel(S, #kernel{pid = Pid}) end
                 || S <- lists:reverse([Script | Scripts])]]).
+
+probes_of_kernel(Description, #data{sup = Sup}) ->
+    case erltrace_kernel:start(Sup) of
+        {ok, Pid} ->
+            _ = erltrace_kernel:target(Pid, list_to_integer(os:getpid())),
+            Answer = erltrace_kernel:list(Pid, Description),
+            erltrace_kernel:close(Pid),
+            case Answer of
+                {rows, Probes} -> {ok, Probes};
+                Error -> erltrace_compile:reply(Error)
+            end;
+        {error, shutdown} ->
+            {error, closed}
+    end.
 
 in_turn([]) -> ok;
 in_turn([Do | Rest]) ->

@@ -1,0 +1,377 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Probes of the kernel through the Erlang API, by the helper program (erltrace_kernel): the same
+%% calls, shapes and errors as of scripts inside the node. What other users may: kernel_api.sh.
+-module(kernel_api_tests).
+-include_lib("eunit/include/eunit.hrl").
+
+-define(DD, "kapi_dd"). % a name that nobody else's program has
+
+kernel_test_() ->
+    case why_not() of
+        none ->
+            {setup, fun dd/0, fun(File) -> file:delete(File) end,
+             fun(Dd) ->
+                     [{timeout, 60, {atom_to_list(Name), fun() -> Test(Dd) end}} ||
+                         {Name, Test} <- [
+                             {readme, fun readme/1}, {counts, fun counts/1},
+                             {buckets, fun buckets/1}, {records, fun records/1},
+                             {keeps_records, fun walk_leaves_records/1},
+                             {output, fun output/1}, {aggregations, fun aggregations/1},
+                             {subscription, fun subscription/1}, {exits, fun exits/1},
+                             {errors, fun errors/1}, {options, fun options/1},
+                             {shared, fun scripts_share_variables/1}, {mixed, fun mixed/1},
+                             {target, fun target/1}, {functions, fun functions/1},
+                             {samples, fun samples/1}, {owner, fun owner/1},
+                             {together, fun together/1}, {killed, fun helper_killed/1},
+                             {process_killed, fun process_killed/1},
+                             {forbidden, fun forbidden/1}, {agent, fun agents_have_none/1},
+                             {probes, fun probes/1}]]
+             end};
+        Why ->
+            io:format(user, "skipped: no probes of the kernel here: ~ts~n", [Why]),
+            []
+    end.
+
+why_not() ->
+    {ok, H} = erltrace:open(),
+    Result = case erltrace:compile(H, "syscall::getpid:entry { }") of
+                 ok -> erltrace:go(H);
+                 Error -> Error
+             end,
+    erltrace:close(H),
+    case Result of
+        ok -> none;
+        _ -> erltrace:format_error(Result)
+    end.
+
+dd() ->
+    File = filename:join(os:getenv("TMPDIR", "/tmp"), ?DD),
+    {ok, _} = file:copy(os:find_executable("dd"), File),
+    ok = file:change_mode(File, 8#755),
+    File.
+
+%% So many calls of write(), of so many bytes each.
+writes(Dd, N, Bytes) ->
+    "" = os:cmd(io_lib:format("~s if=/dev/zero of=/dev/null status=none count=~b bs=~b",
+                              [Dd, N, Bytes])).
+
+on(Script) ->
+    {ok, H} = erltrace:script(Script),
+    H.
+
+%% ---- results ---------------------------------------------------------------------------------
+
+%% The first session of the erltrace of 2013.
+readme(Dd) ->
+    {ok, H} = erltrace:open(),
+    ok = erltrace:compile(H, "dtrace:::BEGIN { trace(\"Hello World\"); } "
+                             "syscall:::entry { @num[execname] = count(); }"),
+    ok = erltrace:go(H),
+    writes(Dd, 100, 1),
+    {ok, [{probe, {"dtrace", "", "", "BEGIN"}, "Hello World"}]} = erltrace:consume(H),
+    {ok, Counts} = erltrace:walk(H),
+    [?assertMatch({count, [[_ | _]], N} when N > 0, C) || C <- Counts],
+    [{count, _, N}] = [C || {count, [?DD], _} = C <- Counts],
+    ?assert(N >= 200), % reads too
+    ok = erltrace:stop(H),
+    ok = erltrace:close(H).
+
+counts(Dd) ->
+    H = on("syscall::write:entry /execname == \"" ?DD "\"/ { @[probefunc, arg2] = count(); }"),
+    ok = erltrace:walk(H),
+    writes(Dd, 20000, 3),
+    {ok, [{count, ["write", 3], 20000}]} = erltrace:walk(H),
+    ok = erltrace:walk(H), % only what is new
+    writes(Dd, 7, 3),
+    {ok, [{count, ["write", 3], 7}]} = erltrace:walk(H),
+    {ok, #{state := running, running := true, fired := Fired}} = erltrace:status(H),
+    ?assert(Fired >= 20007),
+    ok = erltrace:close(H).
+
+buckets(Dd) ->
+    H = on("syscall::write:entry /execname == \"" ?DD "\"/ { @q = quantize(arg2); @a = avg(arg2);"
+           " @l = lquantize(arg2, 0, 100, 10); @s = sum(arg2); @m = max(arg2); }"),
+    writes(Dd, 10, 50),
+    writes(Dd, 30, 10),
+    {ok, Aggs} = erltrace:walk(H),
+    ?assertEqual([{avg, [], 20.0}, {lquantize, [], [{{10, 19}, 30}, {{50, 59}, 10}]},
+                  {max, [], 50}, {quantize, [], [{{8, 15}, 30}, {{32, 63}, 10}]},
+                  {sum, [], 800}], lists:sort(Aggs)),
+    ok = erltrace:close(H).
+
+records(Dd) ->
+    H = on("syscall::write:entry /execname == \"" ?DD "\"/ { n++; printf(\"%d:%d\", n, arg2); trace(pid); }"
+           "END { trace(n); }"),
+    writes(Dd, 500, 2),
+    {ok, Items} = erltrace:consume(H),
+    Printed = [T || {printf, {"syscall", "vmlinux", "write", "entry"}, T} <- Items],
+    ?assertEqual([integer_to_list(N) ++ ":2" || N <- lists:seq(1, 500)], Printed),
+    ?assertEqual(500, length([P || {probe, {"syscall", _, _, _}, P} <- Items, is_integer(P)])),
+    ok = erltrace:stop(H),
+    {ok, [{probe, {"dtrace", "", "", "END"}, 500}]} = erltrace:consume(H),
+    {error, stopped} = erltrace:consume(H),
+    {error, stopped} = erltrace:go(H),
+    ok = erltrace:close(H).
+
+%% What nobody consumes stays in the helper's buffers, which are bounded, and not in the node.
+walk_leaves_records(Dd) ->
+    {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "bufsize", "16k"),
+    ok = erltrace:compile(H, "syscall::write:entry /execname == \"" ?DD "\"/ "
+                             "{ printf(\"%d\", arg2); @ = count(); }"),
+    ok = erltrace:go(H),
+    writes(Dd, 10, 1),
+    {ok, [{count, [], 10}]} = erltrace:walk(H),
+    {ok, Ten} = erltrace:consume(H),
+    10 = length([T || {printf, _, T} <- Ten]),
+    writes(Dd, 20000, 1),
+    {ok, [{count, [], 20000}]} = erltrace:walk(H),
+    ok = erltrace:stop(H),
+    {ok, Items} = erltrace:consume(H),
+    Dropped = lists:sum([N || {drop, "PRINCIPAL", N, _} <- Items]),
+    Printed = length([T || {printf, _, T} <- Items]),
+    ?assert(Dropped > 0),
+    ?assertEqual(20000, Printed + Dropped),
+    ok = erltrace:close(H).
+
+output(Dd) ->
+    H = on("#pragma D option quiet\nsyscall::write:entry /execname == \"" ?DD "\"/ { printf(\"%d\\n\", arg2); "
+           "@[execname] = count(); }"),
+    writes(Dd, 2, 9),
+    {ok, Text} = erltrace:output(H),
+    ?assertEqual(<<"9\n9\n">>, iolist_to_binary(Text)),
+    ok = erltrace:stop(H),
+    {done, Last} = erltrace:output(H),
+    ?assertMatch({match, _}, re:run(Last, ?DD " +2\n")),
+    ok = erltrace:close(H).
+
+aggregations(Dd) ->
+    H = on("syscall::write:entry /execname == \"" ?DD "\"/ { @writes[execname] = count(); }"),
+    [begin
+         writes(Dd, 5, 1),
+         Total = 5 * I,
+         {ok, [{<<"writes">>, count, [<<?DD>>], Total}]} = erltrace:aggregations(H)
+     end || I <- [1, 2, 3]],
+    ok = erltrace:close(H).
+
+subscription(Dd) ->
+    H = on("syscall::write:entry /execname == \"" ?DD "\"/ { @[execname] = count(); n++; } "
+           "syscall::write:entry /execname == \"" ?DD "\" && n == 40/ { trace(n); exit(7); }"),
+    {ok, Ref} = erltrace:subscribe(H, #{interval => 50}),
+    writes(Dd, 40, 1),
+    {Ticks, Done} = collect(Ref, []),
+    #{status := {exited, 7}, records := Records} = Done,
+    ?assertEqual([40], [N || #{records := Rs} <- [#{records => Records} | Ticks],
+                             {probe, {<<"syscall">>, _, _, _}, N} <- Rs]),
+    ?assertEqual(40, lists:sum([N || #{aggregations := As} <- [Done | Ticks],
+                                     {_, count, [<<?DD>>], N} <- As])),
+    ok = erltrace:close(H).
+
+collect(Ref, Ticks) ->
+    receive
+        {erltrace, Ref, done, Map} -> {Ticks, Map};
+        {erltrace, Ref, tick, Map} -> erltrace:ack(Ref), collect(Ref, [Map | Ticks])
+    after 20000 -> error(no_end)
+    end.
+
+%% By itself: seen without anybody reading.
+exits(_) ->
+    H = on("syscall::getpid:entry { n++; } tick-50ms { trace(1); exit(3); } END { trace(2); @ = count(); }"),
+    until(fun() -> {ok, #{state := S}} = erltrace:status(H), S =:= {exited, 3} end),
+    {ok, [{count, [], 1}]} = erltrace:walk(H),
+    {ok, Items} = erltrace:consume(H),
+    ?assertEqual([1, 2], [V || {probe, _, V} <- Items]),
+    {error, exited} = erltrace:walk(H),
+    {error, exited} = erltrace:consume(H),
+    ok = erltrace:close(H).
+
+until(Fun) -> until(Fun, 400).
+until(Fun, N) ->
+    case Fun() of
+        true -> ok;
+        false when N > 0 -> timer:sleep(25), until(Fun, N - 1)
+    end.
+
+%% ---- errors ----------------------------------------------------------------------------------
+
+errors(_) ->
+    {ok, H} = erltrace:open(),
+    {error, no_prog} = erltrace:go(H),
+    {error, {dtrace, <<"D_FUNC_UNDEF">>, 2, 3, _}} =
+        erltrace:compile(H, "syscall::read:entry {\n  cuont(); }"),
+    {error, {dtrace, <<"D_PDESC_ZERO">>, 1, 1, _}} =
+        erltrace:compile(H, "syscall::raed:entry { }"),
+    {error, {dtrace, <<"D_SYNTAX">>, 1, _, _}} = erltrace:compile(H, "syscall::read:entry {"),
+    {error, no_prog} = erltrace:go(H),
+    %% What has failed is as if it had never been.
+    ok = erltrace:compile(H, "syscall::read:entry { x = $1; }", ["42"]),
+    {error, {dtrace, <<"D_MACRO_UNDEF">>, 1, _, _}} =
+        erltrace:compile(H, "syscall::read:entry { y = $1; }", []),
+    ok = erltrace:go(H),
+    {error, already_running} = erltrace:go(H),
+    {error, already_running} = erltrace:compile(H, "syscall::read:entry { }"),
+    ok = erltrace:close(H),
+    {error, closed} = erltrace:walk(H).
+
+options(Dd) ->
+    {ok, H} = erltrace:open(),
+    {error, {dtrace, <<"ET_OPTION">>, _, _, _}} = erltrace:setopt(H, "nosuch", "1"),
+    ok = erltrace:setopt(H, "strsize", "5"),
+    ok = erltrace:compile(H, "syscall::write:entry /execname == \"kapi_\"/ { @[execname] = count(); }"),
+    ok = erltrace:setopt(H, "aggsize", "64k"),
+    ok = erltrace:go(H),
+    writes(Dd, 4, 1),
+    %% execname has its own length, and strings of the script theirs
+    _ = erltrace:walk(H),
+    ok = erltrace:close(H),
+    {ok, Off} = erltrace:open(),
+    ok = erltrace:setopt(Off, "kernel", "off"),
+    ok = erltrace:compile(Off, "syscall::write:entry { }"),
+    {error, {dtrace, <<"ET_PERMISSION">>, _, _, _}} = erltrace:go(Off),
+    ok = erltrace:close(Off).
+
+scripts_share_variables(Dd) ->
+    {ok, H} = erltrace:open(),
+    ok = erltrace:compile(H, "BEGIN { base = 1000; }"),
+    ok = erltrace:compile(H, "syscall::write:entry /execname == \"" ?DD "\"/ { @ = sum(base + arg2); }"),
+    ok = erltrace:compile(H, "END { trace(base); }"),
+    ok = erltrace:go(H),
+    writes(Dd, 3, 5),
+    {ok, [{sum, [], 3015}]} = erltrace:walk(H),
+    ok = erltrace:stop(H),
+    {ok, [{probe, _, 1000}]} = erltrace:consume(H),
+    ok = erltrace:close(H).
+
+mixed(_) ->
+    {ok, H} = erltrace:open(),
+    {error, {dtrace, <<"ET_KERNEL">>, 0, 0, _}} =
+        erltrace:compile(H, "syscall::read:entry { n++; } erlang*:::process-spawn { n++; }"),
+    ok = erltrace:compile(H, "erlang*:::process-spawn { n++; }"),
+    {error, {dtrace, <<"ET_KERNEL">>, 0, 0, _}} = erltrace:compile(H, "syscall::read:entry { n++; }"),
+    ok = erltrace:go(H), % what was compiled runs
+    ok = erltrace:close(H).
+
+%% ---- probes ----------------------------------------------------------------------------------
+
+%% $target is this node.
+target(_) ->
+    H = on("syscall::openat:entry /pid == $target/ { trace(copyinstr(arg1)); }"),
+    _ = file:read_file("/no/such/file/of/kernel_api"),
+    {ok, Items} = erltrace:consume(H),
+    ?assert(lists:member("/no/such/file/of/kernel_api", [V || {probe, _, V} <- Items])),
+    ok = erltrace:close(H).
+
+functions(_) ->
+    H = on("pid$target:libc.so.6:getenv:entry { @ = count(); }"),
+    ok = erltrace:walk(H),
+    ok = erltrace:close(H),
+    {ok, H2} = erltrace:open(),
+    {error, {dtrace, <<"D_PDESC_ZERO">>, 1, 1, _}} =
+        erltrace:compile(H2, "pid$target:libc.so.6:no_such_function:entry { }"),
+    ok = erltrace:close(H2).
+
+samples(Dd) ->
+    H = on("profile-997 /execname == \"" ?DD "\"/ { @[execname, ustack(1)] = count(); } "
+           "syscall::write:entry { n++; }"),
+    writes(Dd, 2000000, 1),
+    {ok, Samples} = erltrace:walk(H),
+    [?assertMatch({count, [?DD, [_ | _]], _}, S) || S <- Samples],
+    ok = erltrace:close(H).
+
+probes(_) ->
+    {ok, [_ | _] = Probes} = erltrace:probes("syscall::read*:entry"),
+    [#{function := <<"read">>, provider := <<"syscall">>, name := <<"entry">>, args := [_ | _]}] =
+        [P || #{function := <<"read">>} = P <- Probes],
+    {error, {dtrace, <<"D_PDESC_ZERO">>, _, _, _}} = erltrace:probes("syscall::nosuchcall:entry").
+
+%% ---- the end ---------------------------------------------------------------------------------
+
+%% Of our helpers: their numbers.
+helpers() ->
+    Self = os:getpid(),
+    [Pid || Dir <- filelib:wildcard("/proc/[0-9]*"),
+            Pid <- [filename:basename(Dir)],
+            {ok, Stat} <- [file:read_file(filename:join(Dir, "status"))],
+            match =:= re:run(Stat, "Name:\\s*erltrace-kernel\n", [{capture, none}]),
+            is_below(Pid, Self, 5)].
+
+is_below(Pid, Pid, _) -> true;
+is_below(_, _, 0) -> false;
+is_below(Pid, Of, N) ->
+    case file:read_file("/proc/" ++ Pid ++ "/status") of
+        {ok, Stat} ->
+            {match, [Parent]} = re:run(Stat, "PPid:\\s*(\\d+)", [{capture, [1], list}]),
+            is_below(Parent, Of, N - 1);
+        _ -> false
+    end.
+
+owner(_) ->
+    Self = self(),
+    {Pid, Mon} = spawn_monitor(fun() ->
+                                       Self ! {handle, on("syscall::read:entry { @ = count(); }")},
+                                       receive stop -> ok end
+                               end),
+    H = receive {handle, Handle} -> Handle end,
+    [_] = helpers(),
+    exit(Pid, kill),
+    receive {'DOWN', Mon, _, _, _} -> ok end,
+    until(fun() -> helpers() =:= [] end),
+    {error, closed} = erltrace:walk(H).
+
+together(Dd) ->
+    Script = "syscall::write:entry /execname == \"" ?DD "\"/ { @ = count(); }",
+    Hs = [on(Script) || _ <- [1, 2, 3]],
+    3 = length(helpers()),
+    writes(Dd, 11, 1),
+    [{ok, [{count, [], 11}]} = erltrace:walk(H) || H <- Hs],
+    [ok = erltrace:close(H) || H <- Hs],
+    [] = helpers(). % when close returns it has ended
+
+%% What was read can still be read; then comes the reason.
+helper_killed(Dd) ->
+    H = on("syscall::write:entry /execname == \"" ?DD "\"/ { @ = count(); trace(1); }"),
+    writes(Dd, 3, 1),
+    {ok, [{count, [], 3}]} = erltrace:walk(H),
+    [Helper] = helpers(),
+    "" = os:cmd("kill -9 " ++ Helper),
+    until(fun() -> {ok, #{running := R}} = erltrace:status(H), not R end),
+    {error, {dtrace, <<"ET_KERNEL">>, 0, 0, Text}} = erltrace:consume(H),
+    ?assertMatch({match, _}, re:run(Text, "signal 9")),
+    {ok, #{state := stopped, aborted := <<_/binary>>}} = erltrace:status(H),
+    ok = erltrace:close(H).
+
+process_killed(_) ->
+    H = on("syscall::write:entry { @ = count(); }"),
+    Sup = element(2, hd([{P, S} || {links, Ls} <- [process_info(H, links)], P <- Ls, is_pid(P),
+                                   S <- [P]])),
+    Kernel = hd([P || {erltrace_kernel, P, _, _} <- gen_server:call(Sup, which_children)]),
+    exit(Kernel, kill),
+    until(fun() -> helpers() =:= [] end),
+    until(fun() -> {ok, #{running := R}} = erltrace:status(H), not R end),
+    {error, {dtrace, <<"ET_KERNEL">>, 0, 0, _}} = erltrace:consume(H),
+    ok = erltrace:close(H).
+
+%% ---- who may ---------------------------------------------------------------------------------
+
+%% The settings of the node hold for the helper too.
+forbidden(_) ->
+    ok = application:set_env(erltrace, destructive, false),
+    try
+        {ok, H} = erltrace:open(),
+        Result = case erltrace:compile(H, "#pragma D option destructive\n"
+                                          "syscall::read:entry { raise(9); }") of
+                     ok -> erltrace:go(H);
+                     Error -> Error
+                 end,
+        ?assertMatch({error, {dtrace, _, _, _, _}}, Result),
+        ok = erltrace:close(H)
+    after
+        application:unset_env(erltrace, destructive)
+    end.
+
+%% A script that a command or the live page brings into the node has no helper.
+agents_have_none(_) ->
+    {ok, H, _} = erltrace_handle:start(self()),
+    {error, {dtrace, <<"D_PDESC_ZERO">>, 1, 1, _}} =
+        erltrace_handle:call(H, {compile, <<"syscall::read:entry { }">>, [], []}),
+    erltrace_handle:close(H).
