@@ -15,6 +15,12 @@
 %% Scripts, options and arguments are iodata, or a string of any characters, which is passed as
 %% UTF-8. Anything else is an error of class `error', `badarg', in the caller.
 %%
+%% == Probes of the kernel ==
+%% A script with probes of the kernel, or of other programs, runs in a program beside the node,
+%% `priv/erltrace-kernel', which needs root or capabilities: without them {@link go/1} returns an
+%% error with the command that grants these. All calls are the same. A handle has either such
+%% probes or those of this node; `$target' is the node. doc/kernel.md says more.
+%%
 %% == Results ==
 %% There are three ways to get them. Do not mix them for one handle:
 %%

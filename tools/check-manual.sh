@@ -103,8 +103,7 @@ for name in $(sed -n 's/^	\.name = "\(.*\)",/\1/p' c_src/provider/*.c); do
 	has c_src/stability.c "^	\{\"$name\"," <c_src/stability.c
 	has man/erltrace.1 "^\.B[A-Z]* .*\b$name" <man/erltrace.1
 done
-for name in $(cat c_src/kernel/*.c | tr -d '\n' | grep -oE '\.kernel_names = [^;{]*\{[^}]*' |
-	grep -oE '"[^"]+"' | tr -d '"#'); do
+for name in $(sed -n '/names\[\] = {/,/}/p' c_src/provider/kernel_names.c | grep -oE '"[^"]+"' | tr -d '"#'); do
 	[[ $name == usdt ]] || # programs choose the names of theirs
 		has c_src/stability.c "^	\{\"$name#?\"," <c_src/stability.c
 	has 'the contents of doc/kernel.md' "\[[a-z ]*\b$name\b[a-z ]*\]\(#" <doc/kernel.md
