@@ -18,8 +18,8 @@
 %% == Probes of the kernel ==
 %% A script with probes of the kernel, or of other programs, runs in a program beside the node,
 %% `priv/erltrace-kernel', which needs root or capabilities: without them {@link go/1} returns an
-%% error with the command that grants these. All calls are the same. A handle has either such
-%% probes or those of this node; `$target' is the node. doc/kernel.md says more.
+%% error with the command that grants these. All calls are the same. Probes of this node may be in
+%% the same script; `$target' is the node. doc/kernel.md says more.
 %%
 %% == Results ==
 %% There are three ways to get them. Do not mix them for one handle:

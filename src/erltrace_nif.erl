@@ -135,8 +135,9 @@ close(Nif) -> run(close, [Nif]).
 -spec setopt(nif(), iodata(), iodata()) -> ok | failure().
 setopt(_, _, _) -> erlang:nif_error(not_loaded).
 
-%% @doc Whose probes a script names, besides those that fire anywhere.
--spec scan(nif(), Source :: binary(), [binary()]) -> [erlang | kernel] | failure().
+%% @doc Whose probes a script names, besides those that fire anywhere; processes: it asks which
+%% Erlang process fires.
+-spec scan(nif(), Source :: binary(), [binary()]) -> [erlang | kernel | processes] | failure().
 scan(Nif, Source, Args) -> run(scan, [Nif, Source, Args]).
 
 %% @doc The next bytes of the stream of a helper, whose results are then those of the handle.

@@ -7,11 +7,14 @@
  *
  *   helper_main.c   its life: it ends with its owner, whatever happens
  *   orders.c        what the node orders, and the answers
+ *   node_bridge.c   probes of the node itself, for a script that has both
+ *   frames.c        reading and writing frames
  *   rights.c        who may trace what: privileges, and the administrator's file
  *
  * Both directions are frames of u32 length, big-endian (Erlang's {packet, 4}), a letter, and
  * contents as in stream/bytes.h: little-endian, texts with their lengths. The node sends one order
- * at a time. Each has one answer; OVER comes by itself.
+ * at a time. Each has one answer; OVER comes by itself. Before it answers, the helper may have
+ * requests, each of which has one reply.
  */
 #ifndef HELPER_HELPER_H
 #define HELPER_HELPER_H
@@ -40,7 +43,17 @@ enum { HELPER_VERSION = 1, HELPER_MAX_ORDER = 20 << 20 };
 	X(STREAM, 's', "u8 enum helper_more, state, bytes of the stream")                          \
 	X(ROWS, 'r', "of each probe: u32 id, 4 texts, i32 arguments, their types")                 \
 	X(OVER, 'o', "state: the script has ended by itself")
-#define HELPER_FRAMES(X) HELPER_ORDERS(X) HELPER_ANSWERS(X)
+#define HELPER_REQUESTS(X)                                                                         \
+	X(NODE_LIST, 'l', "text description: NODE_ROWS")                                           \
+	X(NODE_ARM, 'a', "text script, u32 n, n texts name=value: DONE_SO")                        \
+	X(NODE_NEWS, 'n', "nothing: NEWS")                                                         \
+	X(NODE_DISARM, 'd', "nothing: DONE_SO")
+#define HELPER_REPLIES(X)                                                                          \
+	X(NODE_ROWS, 'R', "of each probe: 4 texts")                                                \
+	X(DONE_SO, 'K', "nothing")                                                                 \
+	X(NEWS, 'N', "i8 as of struct erltrace_bridge, text")                                      \
+	X(REFUSED, 'X', "text tag, u32 line, u32 column, text")
+#define HELPER_FRAMES(X) HELPER_ORDERS(X) HELPER_ANSWERS(X) HELPER_REQUESTS(X) HELPER_REPLIES(X)
 enum helper_frame {
 #define X(id, letter, contents) HELPER_##id = letter,
 	HELPER_FRAMES(X)
@@ -51,6 +64,8 @@ enum { HELPER_NOW = 1, HELPER_NO_RECORDS = 2 }; /* ASK: struct sw_round */
 enum helper_more { HELPER_ALL, HELPER_MORE, HELPER_DONE };
 
 struct helper; /* one script */
+struct erltrace;
+void helper_bridge(struct erltrace *h); /* node_bridge.c */
 
 struct helper *helper_new(void); /* NULL: out of memory, or the environment has bad options */
 void helper_free(struct helper *h);

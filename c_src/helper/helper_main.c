@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "frames.h"
 #include "helper.h"
 #include "rights.h"
 
@@ -26,66 +27,20 @@ static void die_with_parent(void)
 		exit(1);
 }
 
-/* false: there is no more. */
-static bool read_all(void *to, size_t len)
-{
-	char *p = to;
-
-	while (len > 0) {
-		ssize_t n = read(STDIN_FILENO, p, len);
-
-		if (n == 0 || (n < 0 && errno != EINTR))
-			return false;
-		p += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
-static bool write_all(const char *p, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(STDOUT_FILENO, p, len);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		p += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
-/* What out holds, as one frame; it is empty then. */
-static bool answer(struct co_buf *out)
-{
-	const size_t len = out->len;
-	const char head[4] = {(char)(len >> 24), (char)(len >> 16), (char)(len >> 8), (char)len};
-	bool good = !out->nomem && write_all(head, sizeof(head)) && write_all(out->p, len);
-
-	out->len = 0;
-	return good;
-}
-
 static bool hello(struct co_buf *out)
 {
 	sb_put8(out, HELPER_HELLO);
 	sb_put16(out, HELPER_VERSION);
-	return answer(out);
+	return frame_write(out);
 }
 
 /* One order. */
 static bool obey(struct helper *h, struct co_buf *out)
 {
-	uint8_t head[4], *order;
-	size_t len;
-	bool good;
+	size_t len = 0;
+	uint8_t *order = frame_order(&len);
+	bool good = order != NULL && helper_order(h, order, len, out) == 0 && frame_write(out);
 
-	if (!read_all(head, sizeof(head)))
-		return false;
-	len = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
-	if (len == 0 || len > HELPER_MAX_ORDER || (order = malloc(len)) == NULL)
-		return false;
-	good = read_all(order, len) && helper_order(h, order, len, out) == 0 && answer(out);
 	free(order);
 	return good;
 }
@@ -111,11 +66,11 @@ int main(int argc, char **argv)
 		return 1;
 	for (;;) {
 		ms = helper_tend(h, &out);
-		if (out.len > 0 && !answer(&out))
+		if (out.len > 0 && !frame_write(&out))
 			break;
-		if (poll(&in, 1, ms) < 0 && errno != EINTR)
+		if (poll(&in, 1, frame_waits() ? 0 : ms) < 0 && errno != EINTR)
 			break;
-		if (in.revents != 0 && !obey(h, &out))
+		if ((frame_waits() || in.revents != 0) && !obey(h, &out))
 			break;
 	}
 	helper_free(h);

@@ -30,6 +30,7 @@ struct helper *helper_new(void)
 		free(p);
 		return NULL;
 	}
+	helper_bridge(p->h);
 	api_confine(p->h, &p->rights.confine);
 	if (!p->rights.root) /* what acts on others is for root */
 		erltrace_setopt(p->h, "harmless", NULL, NULL);

@@ -33,7 +33,8 @@
 -record(kernel, {pid :: pid(), status = {idle, 0} :: erltrace_kernel:status(),
                  gone = false :: boolean()}).
 -type kernel() :: #kernel{}.
--type script() :: {Source :: binary(), [binary()], [term()], Names :: [erlang | kernel]}.
+-type script() :: {Source :: binary(), [binary()], [term()],
+                   Names :: [erlang | kernel | processes]}.
 
 -record(data, {nif :: reference() | closed,
                number :: pos_integer(),        % of the handle, in the library
@@ -455,32 +456,28 @@ names(Source, Args, Opts, #data{nif = Nif}) ->
     end.
 
 %% All scripts of a handle run in one place, and share their variables there.
-compile({_, _, _, New} = Script, #data{kernel = Kernel, scripts = Scripts} = Data) ->
-    All = lists:usort(lists:append([New | [Names || {_, _, _, Names} <- Scripts]])),
-    case All of
-        [erlang, kernel] -> {mixed(), open, Data};
-        [kernel] when Kernel =:= undefined -> start_kernel(Script, Data);
-        [kernel] -> compiled(compile_kernel(Script, Kernel), Script, Data);
+compile({_, _, _, New} = Script, #data{kernel = Kernel} = Data) ->
+    case lists:member(kernel, New) of
         _ when Kernel =/= undefined -> compiled(compile_kernel(Script, Kernel), Script, Data);
-        _ -> compiled(compile_here(Script, Data), Script, Data)
+        true -> start_kernel(Script, Data);
+        false -> compiled(compile_here(Script, Data), Script, Data)
     end.
 
 compile_here({Source, Args, Opts, _}, #data{nif = Nif}) ->
     erltrace_compile:compile(Nif, Source, Args, Opts).
 
-compile_kernel({Source, Args, Opts, _}, #kernel{pid = Pid}) ->
-    done(erltrace_kernel:compile(Pid, Source, Args, Opts)).
+%% This node is looked at only for scripts that ask for it.
+compile_kernel({Source, Args, Opts, Names}, #kernel{pid = Pid}) ->
+    Node = [{<<"erlnode">>, list_to_binary(os:getpid())}
+            || lists:member(erlang, Names) orelse lists:member(processes, Names)],
+    in_turn([fun() -> set(Pid, Node) end,
+             fun() -> done(erltrace_kernel:compile(Pid, Source, Args, Opts)) end]).
 
 compiled(ok, Script, #data{known = Known, scripts = Scripts} = Data) ->
     Loaded = case Known of [] -> erlang:loaded(); _ -> Known end,
     {ok, open, Data#data{known = Loaded, scripts = [Script | Scripts]}};
 compiled(Error, _, Data) ->
     {Error, open, Data}.
-
-mixed() ->
-    {error, {dtrace, <<"ET_KERNEL">>, 0, 0,
-             <<"a script with probes of the kernel and of this node: by this interface a handle "
-               "has either; the command can have both (erltrace -N NODE -n ...)">>}}.
 
 %% The helper gets all that the handle was told so far. Where it does not take the script, the
 %% handle is as before.

@@ -5,7 +5,8 @@
 %% answers). This process, a child of the handle's supervisor, holds the port. The helper ends with
 %% the port, and so with this process, with the handle and with the node.
 %%
-%% The handle gives an order at a time, and waits for its answer. When the script ends by itself, or
+%% The handle gives an order at a time, and waits for its answer. Meanwhile the helper may ask for
+%% probes of this node (erltrace_bridge). When the script ends by itself, or
 %% the helper does, the handle gets `{kernel, Pid, State}' or `{kernel, Pid, {gone, Error}}'.
 -module(erltrace_kernel).
 -behaviour(gen_server).
@@ -32,7 +33,8 @@
              timer :: reference() | undefined,         % until it does
              from :: gen_server:from() | undefined,    % who waits for an answer
              waits :: iodata() | undefined,            % an order that is not sent yet
-             gone :: failure() | undefined}).          % why there is none
+             gone :: failure() | undefined,            % why there is none
+             bridge = erltrace_bridge:new() :: erltrace_bridge:bridge()}).
 
 %% @doc Called by the handle.
 -spec start(Sup :: pid()) -> {ok, pid()} | {error, shutdown}.
@@ -153,6 +155,10 @@ handle_info({Port, {data, <<$o, Rest/binary>>}}, #st{port = Port, handle = Handl
     {Status, <<>>} = status(Rest),
     Handle ! {kernel, self(), Status},
     {noreply, St};
+handle_info({Port, {data, <<Letter, Rest/binary>>}}, #st{port = Port} = St)
+  when Letter =:= $l; Letter =:= $a; Letter =:= $n; Letter =:= $d ->
+    {Reply, Bridge} = requested(Letter, Rest, St#st.bridge),
+    {noreply, send(Reply, St#st{bridge = Bridge})};
 handle_info({Port, {data, Answer}}, #st{port = Port, from = From} = St) when From =/= undefined ->
     gen_server:reply(From, answer(Answer)),
     {noreply, St#st{from = undefined}};
@@ -192,21 +198,59 @@ leave(_, #st{port = undefined} = St) ->
     St;
 leave(Gone, #st{port = Port} = St) ->
     _ = (catch port_command(Port, [$Q])), % no order: it ends, and says so
-    receive
-        {Port, {exit_status, _}} -> ok;
-        {'EXIT', Port, _} -> ok
-    after ?QUIT -> ok
-    end,
+    await_end(Port, erlang:start_timer(?QUIT, self(), quit)),
     catch port_close(Port),
     left(Gone, St).
 
-left(Gone, #st{handle = Handle, from = From} = St) ->
+await_end(Port, Timer) ->
+    receive
+        {Port, {exit_status, _}} -> ok;
+        {'EXIT', Port, _} -> ok;
+        {timeout, Timer, quit} -> ok;
+        {Port, {data, _}} -> % it disarms the node: left/2 does
+            _ = (catch port_command(Port, [$K])),
+            await_end(Port, Timer)
+    end.
+
+left(Gone, #st{handle = Handle, from = From, bridge = Bridge} = St) ->
+    Disarmed = erltrace_bridge:disarm(Bridge),
     _ = From =/= undefined andalso gen_server:reply(From, Gone),
     Handle ! {kernel, self(), {gone, Gone}},
-    St#st{port = undefined, from = undefined, waits = undefined, gone = Gone}.
+    St#st{port = undefined, from = undefined, waits = undefined, gone = Gone, bridge = Disarmed}.
 
 ended(Status) when Status > 128 -> io_lib:format("by signal ~b", [Status - 128]);
 ended(Status) -> io_lib:format("with ~b", [Status]).
+
+%% ---- requests --------------------------------------------------------------------------------
+
+requested($l, Rest, Bridge) ->
+    {Description, <<>>} = get_text(Rest),
+    {case erltrace_bridge:list(Description) of
+         {ok, Probes} -> [$R | [[text(element(I, P)) || I <- [2, 3, 4, 5]] || P <- Probes]];
+         Error -> refused(Error)
+     end, Bridge};
+requested($a, Rest, Bridge) ->
+    {Script, <<N:32/little, Rest1/binary>>} = get_text(Rest),
+    {Options, <<>>} = texts(N, Rest1),
+    case erltrace_bridge:arm(Script, [name_and_value(O) || O <- Options], Bridge) of
+        {ok, Bridge1} -> {[$K], Bridge1};
+        {Error, Bridge1} -> {refused(Error), Bridge1}
+    end;
+requested($n, <<>>, Bridge) ->
+    case erltrace_bridge:news(Bridge) of
+        {none, Bridge1} -> {[$N, 0, text("")], Bridge1};
+        {ended, Bridge1} -> {[$N, 255, text("")], Bridge1};
+        {Line, Bridge1} -> {[$N, 1, text(Line)], Bridge1}
+    end;
+requested($d, <<>>, Bridge) ->
+    {[$K], erltrace_bridge:disarm(Bridge)}.
+
+name_and_value(Option) ->
+    [Name | Value] = binary:split(Option, <<"=">>),
+    {Name, iolist_to_binary(Value)}.
+
+refused({error, {Tag, Line, Column, Text}}) ->
+    [$X, text(Tag), <<Line:32/little, Column:32/little>>, text(Text)].
 
 %% ---- answers ---------------------------------------------------------------------------------
 

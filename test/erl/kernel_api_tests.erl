@@ -3,6 +3,7 @@
 %% calls, shapes and errors as of scripts inside the node. What other users may: kernel_api.sh.
 -module(kernel_api_tests).
 -include_lib("eunit/include/eunit.hrl").
+-export([f/1]).
 
 -define(DD, "kapi_dd"). % a name that nobody else's program has
 
@@ -20,6 +21,8 @@ kernel_test_() ->
                              {subscription, fun subscription/1}, {exits, fun exits/1},
                              {errors, fun errors/1}, {options, fun options/1},
                              {shared, fun scripts_share_variables/1}, {mixed, fun mixed/1},
+                             {processes, fun processes/1}, {moves, fun moves/1},
+                             {only_inside, fun only_inside/1}, {disarmed, fun disarmed/1},
                              {target, fun target/1}, {functions, fun functions/1},
                              {samples, fun samples/1}, {owner, fun owner/1},
                              {together, fun together/1}, {killed, fun helper_killed/1},
@@ -242,13 +245,71 @@ scripts_share_variables(Dd) ->
     {ok, [{probe, _, 1000}]} = erltrace:consume(H),
     ok = erltrace:close(H).
 
+%% ---- probes of the node besides ---------------------------------------------------------------
+
+f(X) -> X + 1.
+
+%% Both in one handle, exactly counted; self-> is of the Erlang process, at system calls too.
 mixed(_) ->
+    H = on("erlang*:" ?MODULE_STRING ":f/1:function-entry { @f[copyinstr(arg1)] = count(); self->in = arg2 + 1; n++; }"
+           "syscall::openat:entry /self->in/ { @opened[erlpid, copyinstr(arg1)] = count(); }"
+           "erlang*:" ?MODULE_STRING ":f/1:function-return { self->in = 0; }"
+           "END { printf(\"%d calls\", n); }"),
+    _ = [?MODULE:f(I) || I <- lists:seq(1, 1000)],
+    ok = erltrace:stop(H),
+    {ok, Aggs} = erltrace:walk(H),
+    {ok, [{printf, _, "1000 calls"}]} = erltrace:consume(H),
+    ?assertEqual([{count, [?MODULE_STRING ":f/1"], 1000}], [A || {count, [_], _} = A <- Aggs]),
+    ok = erltrace:close(H),
+    {flags, []} = erlang:trace_info(self(), flags).
+
+%% Which Erlang process makes a system call.
+processes(_) ->
+    H = on("syscall::openat:entry /pid == $target && erlpid != \"\"/ { @[erlpid] = count(); }"),
+    {Pid, Mon} = spawn_monitor(fun() -> [prim_file:read_file("/no/such/file") || _ <- [1, 2, 3]] end),
+    receive {'DOWN', Mon, _, _, _} -> ok end,
+    {ok, Aggs} = erltrace:walk(H),
+    ?assert(lists:member({count, [pid_to_list(Pid)], 3}, Aggs)),
+    ok = erltrace:close(H).
+
+%% What was compiled for the node moves to the kernel with the first script that names it.
+moves(_) ->
     {ok, H} = erltrace:open(),
-    {error, {dtrace, <<"ET_KERNEL">>, 0, 0, _}} =
-        erltrace:compile(H, "syscall::read:entry { n++; } erlang*:::process-spawn { n++; }"),
-    ok = erltrace:compile(H, "erlang*:::process-spawn { n++; }"),
-    {error, {dtrace, <<"ET_KERNEL">>, 0, 0, _}} = erltrace:compile(H, "syscall::read:entry { n++; }"),
-    ok = erltrace:go(H), % what was compiled runs
+    ok = erltrace:compile(H, "BEGIN { base = 100; }"),
+    ok = erltrace:compile(H, "erlang*:" ?MODULE_STRING ":f/1:function-entry { @ = sum(base); }"),
+    ok = erltrace:compile(H, "syscall::getpid:entry { n++; }"),
+    ok = erltrace:go(H),
+    _ = [?MODULE:f(I) || I <- lists:seq(1, 5)],
+    {ok, [{sum, [], 500}]} = erltrace:walk(H),
+    ok = erltrace:close(H).
+
+%% What only a node has, beside the kernel: an error that says so, and nothing is left armed.
+only_inside(_) ->
+    [begin
+         {ok, H} = erltrace:open(),
+         ok = erltrace:compile(H, "syscall::read:entry { n++; }"),
+         Result = case erltrace:compile(H, Script) of
+                      ok -> erltrace:go(H);
+                      Error -> Error
+                  end,
+         ?assertMatch({Script, {error, {dtrace, <<_, _/binary>>, _, _, _}}}, {Script, Result}),
+         ok = erltrace:close(H)
+     end || Script <- ["state:::process-1s { n++; }",
+                       "erlang*:no_such_module:f:function-entry { n++; }",
+                       "erlang*:" ?MODULE_STRING ":f/1:function-entry /erlmatch(erlarg(0), \"{_}\")/ { n++; }"]],
+    {flags, []} = erlang:trace_info(self(), flags),
+    [] = helpers().
+
+%% The helper dies: the node is disarmed.
+disarmed(_) ->
+    H = on("erlang*:" ?MODULE_STRING ":f/1:function-entry { @ = count(); } syscall::getpid:entry { n++; }"),
+    ?MODULE:f(1),
+    {ok, [{count, [], 1}]} = erltrace:walk(H),
+    Before = length(processes()),
+    [Helper] = helpers(),
+    "" = os:cmd("kill -9 " ++ Helper),
+    until(fun() -> length(processes()) =< Before - 3 end), % of the script inside the node
+    {error, {dtrace, <<"ET_KERNEL">>, _, _, _}} = erltrace:consume(H),
     ok = erltrace:close(H).
 
 %% ---- probes ----------------------------------------------------------------------------------

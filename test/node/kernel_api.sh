@@ -12,7 +12,7 @@
 export LC_ALL=C
 cd "$tmp" || exit 1
 children=()
-trap 'kill -9 "${children[@]}" 2>/dev/null; cd /; rm -rf "$tmp"' EXIT
+trap '{ kill -9 "${children[@]}"; wait; } 2>/dev/null; cd /; rm -rf "$tmp"' EXIT
 skip() { echo "skipped: $1"; finish; }
 [ "$(id -u)" = 0 ] || skip 'only root can become others, and give capabilities'
 command -v erl >/dev/null || skip 'no Erlang here'
@@ -187,6 +187,12 @@ for d in "pid$victim:libc.so.6:nanosleep:entry" "pid$victim:a.out:main:entry" "n
 done
 node true 'pid$target:libc.so.6:getenv:entry { @ = count(); }'
 has 'functions of the own process' '^done'
+
+DO=true SCRIPT='erlang*:lists:seq/2:function-entry { @f[copyinstr(arg1)] = count(); }
+	syscall:::entry /erlpid != ""/ { @p = count(); }' as erl -noshell -pa "$tmp/tree/ebin" "$tmp" -eval '
+	{ok, H} = erltrace:script(os:getenv("SCRIPT")), [lists:seq(1, I) || I <- lists:seq(1, 99)],
+	{ok, A} = erltrace:walk(H), io:format("~p~n", [lists:keyfind(["lists:seq/2"], 2, A)]), halt().' >o 2>&1
+has 'with probes of the own node' '^\{count,\["lists:seq/2"\],100\}'
 
 # ---- confined: memory of the kernel --------------------------------------------------------------
 kernel() { # name, an expression that would show it, at a system call of the user

@@ -13,6 +13,7 @@
 /* Whose probes a script names. */
 struct named {
 	bool erlang, kernel;
+	bool processes; /* it asks which Erlang process fires */
 };
 
 static bool is_of_node(const char *provider)
@@ -28,10 +29,23 @@ static bool is_of_process(const char *provider)
 	return len > 0 && provider[len - 1] >= '0' && provider[len - 1] <= '9';
 }
 
+static bool is_of_erlang_process(const char *variable)
+{
+	static const char *const names[] = {
+		"erlpid", "erllock", "erlname", "erlproc", "erlnode", "erlsched", "erlstate"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(variable, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static void on_item(void *arg, const erltrace_scan_item_t *item)
 {
 	struct named *n = arg;
 
+	if (item->kind == ERLTRACE_SCAN_VARIABLE)
+		n->processes |= is_of_erlang_process(item->name);
 	if (item->kind != ERLTRACE_SCAN_PROBE)
 		return;
 	if (is_of_node(item->provider))
@@ -42,15 +56,15 @@ static void on_item(void *arg, const erltrace_scan_item_t *item)
 }
 
 /*
- * scan(Handle, Source, [Argument]) -> [erlang | kernel]: whose probes the script names, besides
- * those that fire anywhere. What is wrong with it, compiling it tells.
+ * scan(Handle, Source, [Argument]) -> [erlang | kernel | processes]: whose probes the script names,
+ * besides those that fire anywhere. What is wrong with it, compiling it tells.
  */
 ERL_NIF_TERM nif_scan(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	enum { MOST_ARGS = 256 };
 	erltrace_compile_opts_t o = {.size = sizeof(o), .empty = 1};
 	ERL_NIF_TERM head, tail = argv[2], list = enif_make_list(env, 0);
-	struct named named = {false, false};
+	struct named named = {0};
 	char *args[MOST_ARGS], *text;
 	size_t len = 0;
 
@@ -68,6 +82,8 @@ ERL_NIF_TERM nif_scan(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	enif_mutex_unlock(b->lock);
 	if (named.erlang)
 		list = enif_make_list_cell(env, enif_make_atom(env, "erlang"), list);
+	if (named.processes)
+		list = enif_make_list_cell(env, enif_make_atom(env, "processes"), list);
 	if (named.kernel)
 		list = enif_make_list_cell(env, enif_make_atom(env, "kernel"), list);
 	return list;
