@@ -8,7 +8,7 @@
  *   helper_main.c   its life: it ends with its owner, whatever happens
  *   orders.c        what the node orders, and the answers
  *   node_bridge.c   probes of the node itself, for a script that has both
- *   frames.c        reading and writing frames
+ *   helper_frames.c reading and writing frames
  *   rights.c        who may trace what: privileges, and the administrator's file
  *
  * Both directions are frames of u32 length, big-endian (Erlang's {packet, 4}), a letter, and

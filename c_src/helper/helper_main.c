@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "frames.h"
+#include "helper_frames.h"
 #include "helper.h"
 #include "rights.h"
 

@@ -10,7 +10,7 @@
 
 #include "erltrace.h"
 #include "error.h"
-#include "frames.h"
+#include "helper_frames.h"
 #include "helper.h"
 
 /* The reply to a request, which is emptied; s has what follows its letter. NULL: there is none. */
