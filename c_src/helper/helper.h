@@ -26,6 +26,8 @@
 #include "stream/bytes.h"
 
 enum { HELPER_VERSION = 1, HELPER_MAX_ORDER = 20 << 20 };
+/* Exit statuses: the node is gone, or nothing can be done; its file is set-user-ID. */
+enum { HELPER_GONE = 1, HELPER_USAGE = 2, HELPER_SET_ID = 3 };
 
 /* state: u8 enum erltrace_status_t, i32 exit code, u64 firings */
 #define HELPER_ORDERS(X)                                                                           \

@@ -24,7 +24,7 @@ static void die_with_parent(void)
 	pid_t parent = getppid();
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent)
-		exit(1);
+		exit(HELPER_GONE);
 }
 
 static bool hello(struct co_buf *out)
@@ -57,13 +57,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "erltrace-kernel: a node starts this, for scripts with probes of "
 				"the kernel "
 				"(erltrace:compile/2); the command is erltrace\n");
-		return 2;
+		return HELPER_USAGE;
 	}
 	die_with_parent();
 	signal(SIGPIPE, SIG_IGN);
-	h = rights_are_plain() ? helper_new() : NULL;
+	if (!rights_are_plain())
+		return HELPER_SET_ID;
+	h = helper_new();
 	if (h == NULL || !hello(&out))
-		return 1;
+		return HELPER_GONE;
 	for (;;) {
 		ms = helper_tend(h, &out);
 		if (out.len > 0 && !frame_write(&out))

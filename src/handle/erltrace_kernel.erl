@@ -111,7 +111,7 @@ init({_, Handle}) ->
 
 -spec handle_continue(open, #st{}) -> {noreply, #st{}}.
 handle_continue(open, St) ->
-    Helper = filename:join(erltrace_nif:priv_dir(), "erltrace-kernel"),
+    Helper = helper(),
     try open_port({spawn_executable, Helper}, [{packet, 4}, binary, exit_status, hide]) of
         Port ->
             Timer = erlang:start_timer(?HELLO, self(), hello),
@@ -162,6 +162,8 @@ handle_info({Port, {data, <<Letter, Rest/binary>>}}, #st{port = Port} = St)
 handle_info({Port, {data, Answer}}, #st{port = Port, from = From} = St) when From =/= undefined ->
     gen_server:reply(From, answer(Answer)),
     {noreply, St#st{from = undefined}};
+handle_info({Port, {exit_status, Status}}, #st{port = Port, ready = false} = St) ->
+    {noreply, left(not_started(Status), St)};
 handle_info({Port, {exit_status, Status}}, #st{port = Port} = St) ->
     {noreply, left(gone(ended(Status)), St)};
 handle_info({timeout, Timer, hello}, #st{timer = Timer, ready = false} = St) ->
@@ -217,6 +219,18 @@ left(Gone, #st{handle = Handle, from = From, bridge = Bridge} = St) ->
     _ = From =/= undefined andalso gen_server:reply(From, Gone),
     Handle ! {kernel, self(), {gone, Gone}},
     St#st{port = undefined, from = undefined, waits = undefined, gone = Gone, bridge = Disarmed}.
+
+not_started(3) -> % HELPER_SET_ID
+    failure(<<"ET_PERMISSION">>, [helper(), " may not be set-user-ID or set-group-ID: give it "
+                                  "capabilities instead (chmod ug-s; setcap)"]);
+not_started(Status) ->
+    failure(<<"ET_PERMISSION">>,
+            ["cannot run ", helper(), ", which probes of the kernel need (it ended ", ended(Status),
+             "): if it has capabilities, this node must be one that may pass them on (CapBnd in "
+             "/proc/", os:getpid(), "/status)"]).
+
+helper() ->
+    filename:join(erltrace_nif:priv_dir(), "erltrace-kernel").
 
 ended(Status) when Status > 128 -> io_lib:format("by signal ~b", [Status - 128]);
 ended(Status) -> io_lib:format("with ~b", [Status]).

@@ -14,7 +14,8 @@ kernel_test_() ->
              fun(Dd) ->
                      [{timeout, 60, {atom_to_list(Name), fun() -> Test(Dd) end}} ||
                          {Name, Test} <- [
-                             {readme, fun readme/1}, {counts, fun counts/1},
+                             {readme, fun readme/1}, {heat_map, fun heat_map/1},
+                             {counts, fun counts/1},
                              {buckets, fun buckets/1}, {records, fun records/1},
                              {keeps_records, fun walk_leaves_records/1},
                              {output, fun output/1}, {aggregations, fun aggregations/1},
@@ -77,6 +78,19 @@ readme(Dd) ->
     [{count, _, N}] = [C || {count, [?DD], _} = C <- Counts],
     ?assert(N >= 200), % reads too
     ok = erltrace:stop(H),
+    ok = erltrace:close(H).
+
+%% The heat map of system calls: the first script of its author's article.
+heat_map(Dd) ->
+    H = on("syscall:::entry\n{\n  self->syscall_entry_ts[probefunc] = vtimestamp;\n}\n"
+           "syscall:::return\n/self->syscall_entry_ts[probefunc]/\n{\n"
+           "  @time[probefunc] = lquantize((vtimestamp - self->syscall_entry_ts[probefunc]) / 1000, "
+           "0, 63, 2);\n  self->syscall_entry_ts[probefunc] = 0;\n}\n"),
+    writes(Dd, 3000, 1),
+    {ok, R} = erltrace:walk(H),
+    JSON = [{list_to_binary(Call), [[[S, E], V] || {{S, E}, V} <- Vs]} || {lquantize, [Call], Vs} <- R],
+    {_, Write} = lists:keyfind(<<"write">>, 1, JSON),
+    ?assert(lists:sum([V || [_, V] <- Write]) >= 3000),
     ok = erltrace:close(H).
 
 counts(Dd) ->

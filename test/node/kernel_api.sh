@@ -102,6 +102,9 @@ has 'with it: exact counts' "^\{count,\[$uid\],3000\}"
 DO=true SCRIPT='syscall::read:entry { }' as setpriv --no-new-privs erl -noshell -pa "$tmp/tree/ebin" "$tmp" \
 	-s run main -s init stop >o 2>&1
 has 'no_new_privs: says why capabilities have no effect' 'ET_PERMISSION.*no_new_privs'
+DO=true SCRIPT='syscall::read:entry { }' setpriv --reuid=$uid --regid=$uid --clear-groups --bounding-set=-all \
+	env HOME="$tmp/home" erl -noshell -pa tree/ebin "$tmp" -s run main -s init stop >o 2>&1
+has 'no bounding set: the same' 'ET_PERMISSION.*CapBnd'
 chmod 700 "$helper"
 node true 'syscall::read:entry { }'
 has 'not executable for this user: says so' 'ET_PERMISSION.*may not run .*erltrace-kernel'
@@ -113,7 +116,7 @@ mv away "$helper"
 setcap cap_bpf,cap_perfmon=ep "$helper"
 chmod 4755 "$helper" # setcap's attribute stays
 node true 'syscall::read:entry { }'
-has 'a helper that is set-user-ID: not run' 'ET_KERNEL.*helper.*has ended'
+has 'a helper that is set-user-ID: not run' 'ET_PERMISSION.*may not be set-user-ID'
 chmod 755 "$helper"
 
 # ---- confined: whose processes -------------------------------------------------------------------
