@@ -34,6 +34,7 @@ enum { HELPER_GONE = 1, HELPER_USAGE = 2, HELPER_SET_ID = 3 };
 	X(OPTION, 'O', "text name, text value: OK")                                                \
 	X(TARGET, 'T', "u32 process that is $target: OK")                                          \
 	X(COMPILE, 'C', "text script, text file, u8 flags, u32 n, n texts: OK with u32 matches")   \
+	X(FORBID, 'F', "nothing: OK; destructive actions are forbidden in the node")               \
 	X(LIST, 'L', "text description: ROWS")                                                     \
 	X(GO, 'G', "nothing: OK")                                                                  \
 	X(ASK, 'A', "u8 flags: STREAM")                                                            \

@@ -15,6 +15,7 @@ enum { MOST_ARGS = 256, MOST_BYTES = 1 << 20 /* of a stream in one answer, or a 
 struct helper {
 	erltrace_t *h;
 	struct rights rights;
+	bool forbids;	    /* destructive actions: the node */
 	bool running, told; /* go has succeeded; OVER is out */
 };
 
@@ -32,8 +33,6 @@ struct helper *helper_new(void)
 	}
 	helper_bridge(p->h);
 	api_confine(p->h, &p->rights.confine);
-	if (!p->rights.root) /* what acts on others is for root */
-		erltrace_setopt(p->h, "harmless", NULL, NULL);
 	return p;
 }
 
@@ -184,11 +183,22 @@ static int list(struct helper *p, struct sb *s, struct co_buf *out)
 	return put_error(&e, out);
 }
 
+/* What acts on others is for root, where the node permits it. */
+static int check_actions(const struct helper *p, erltrace_error_t *e)
+{
+	if (!api_is_destructive(p->h) || (p->rights.root && !p->forbids))
+		return 0;
+	return et_err(e, ET_DESTRUCTIVE,
+		p->forbids ? "this node forbids destructive actions (erltrace's setting destructive)"
+			   : "destructive actions in the kernel are for root");
+}
+
 static int go(struct helper *p, struct co_buf *out)
 {
 	erltrace_error_t e = {.tag = ""};
 
-	if (rights_check(&p->rights, &e) == 0 && erltrace_go(p->h, &e) == 0) {
+	if (rights_check(&p->rights, &e) == 0 && check_actions(p, &e) == 0 &&
+		erltrace_go(p->h, &e) == 0) {
 		p->running = true;
 		return put_ok(p, 0, out);
 	}
@@ -244,6 +254,10 @@ int helper_order(struct helper *p, const uint8_t *order, size_t len, struct co_b
 	case HELPER_OPTION: rc = option(p, &s, out); break;
 	case HELPER_TARGET: rc = target(p, &s, out); break;
 	case HELPER_COMPILE: rc = compile(p, &s, out); break;
+	case HELPER_FORBID:
+		p->forbids = true;
+		rc = put_ok(p, 0, out);
+		break;
 	case HELPER_LIST: rc = list(p, &s, out); break;
 	case HELPER_GO: rc = go(p, out); break;
 	case HELPER_ASK: rc = ask(p, &s, out); break;

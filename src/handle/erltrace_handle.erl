@@ -497,13 +497,13 @@ start_kernel(Script, #data{sup = Sup} = Data) ->
     end.
 
 begin_kernel(Pid, Script, #data{options = Options, scripts = Scripts}) ->
-    Node = [{<<"harmless">>, <<>>} || erltrace_limiter:is_harmless()] ++
-        [{<<"payload">>, <<"off">>} || not erltrace_limiter:is_payload()],
     OsPid = list_to_integer(os:getpid()),
-    in_turn([fun() -> done(erltrace_kernel:target(Pid, OsPid)) end,
-             fun() -> set(Pid, Node ++ lists:reverse(Options)) end
-             | [fun() -> compile_kernel(S, #kernel{pid = Pid}) end
-                || S <- lists:reverse([Script | Scripts])]]).
+    Payload = [{<<"payload">>, <<"off">>} || not erltrace_limiter:is_payload()],
+    in_turn([fun() -> done(erltrace_kernel:forbid(Pid)) end || erltrace_limiter:is_harmless()] ++
+                [fun() -> done(erltrace_kernel:target(Pid, OsPid)) end,
+                 fun() -> set(Pid, Payload ++ lists:reverse(Options)) end] ++
+                [fun() -> compile_kernel(S, #kernel{pid = Pid}) end
+                 || S <- lists:reverse([Script | Scripts])]).
 
 probes_of_kernel(Description, #data{sup = Sup}) ->
     case erltrace_kernel:start(Sup) of

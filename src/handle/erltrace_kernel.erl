@@ -10,7 +10,7 @@
 %% the helper does, the handle gets `{kernel, Pid, State}' or `{kernel, Pid, {gone, Error}}'.
 -module(erltrace_kernel).
 -behaviour(gen_server).
--export([start/1, killed/0, option/3, target/2, compile/4, list/2, go/1, ask/2, stop/1, close/1]).
+-export([start/1, killed/0, option/3, target/2, forbid/1, compile/4, list/2, go/1, ask/2, stop/1, close/1]).
 -export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2,
          code_change/3, format_status/1]).
 -export_type([status/0]).
@@ -48,6 +48,10 @@ option(Pid, Name, Value) -> order(Pid, [$O, text(Name), text(Value)]).
 %% @doc What `$target' is.
 -spec target(pid(), OsPid :: pos_integer()) -> answer().
 target(Pid, OsPid) -> order(Pid, [$T, <<OsPid:32/little>>]).
+
+%% @doc No destructive actions.
+-spec forbid(pid()) -> answer().
+forbid(Pid) -> order(Pid, [$F]).
 
 -spec compile(pid(), Source :: binary(), [binary()], [term()]) -> answer().
 compile(Pid, Source, Args, Opts) ->
