@@ -239,7 +239,7 @@ request({unsubscribe, Ref}, State, Data) ->
 request({compile, Source, Args}, State, Data) ->
     request({compile, Source, Args, []}, State, Data);
 request({compile, Source, Args, Opts}, open, Data) ->
-    compile({Source, Args, Opts -- [kernel], names(Source, Args, Opts, Data)}, Data);
+    compile({Source, Args, Opts, names(Source, Args, Opts, Data)}, Data);
 request({set_record, Name, Fields}, open, Data) ->
     {erltrace_compile:reply(erltrace_nif:set_record(Data#data.nif, Name, Fields)), open, Data};
 request(go, open, #data{kernel = #kernel{}, scripts = [_ | _]} = Data) ->
@@ -268,6 +268,10 @@ request({walk, false}, State, Data) ->
 %% Nothing fires any more, but the script has not ended: the first of several nodes, until all have.
 request(disarm, State, Data) ->
     {ok, stopped(State), disarm(Data)};
+request({snapshot, _, _}, State, #data{kernel = #kernel{}} = Data) ->
+    {{error, {dtrace, <<"ET_KERNEL">>, 0, 0,
+              <<"a script with probes of the kernel takes its snapshots itself: snapshot()">>}},
+     State, Data};
 request({snapshot, Why, Form}, State, Data) ->
     {erltrace_compile:reply(erltrace_nif:snapshot(Data#data.nif, Why, Form)), State, Data};
 request(stop, State, Data) ->
@@ -455,16 +459,21 @@ names(Source, Args, Opts, #data{nif = Nif}) ->
         _ -> []
     end.
 
+%% By the option kernel: for samples of CPUs, which a node has of its schedulers too.
+is_asked_for(Opts, #data{options = Options}) ->
+    lists:member(kernel, Opts) andalso
+        lists:member(proplists:get_value(<<"kernel">>, Options), [<<>>, <<"on">>]).
+
 %% All scripts of a handle run in one place, and share their variables there.
-compile({_, _, _, New} = Script, #data{kernel = Kernel} = Data) ->
-    case lists:member(kernel, New) of
+compile({_, _, Opts, New} = Script, #data{kernel = Kernel} = Data) ->
+    case lists:member(kernel, New) orelse is_asked_for(Opts, Data) of
         _ when Kernel =/= undefined -> compiled(compile_kernel(Script, Kernel), Script, Data);
         true -> start_kernel(Script, Data);
         false -> compiled(compile_here(Script, Data), Script, Data)
     end.
 
 compile_here({Source, Args, Opts, _}, #data{nif = Nif}) ->
-    erltrace_compile:compile(Nif, Source, Args, Opts).
+    erltrace_compile:compile(Nif, Source, Args, Opts -- [kernel]).
 
 %% This node is looked at only for scripts that ask for it.
 compile_kernel({Source, Args, Opts, Names}, #kernel{pid = Pid}) ->

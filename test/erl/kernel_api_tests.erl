@@ -25,7 +25,9 @@ kernel_test_() ->
                              {processes, fun processes/1}, {moves, fun moves/1},
                              {only_inside, fun only_inside/1}, {disarmed, fun disarmed/1},
                              {target, fun target/1}, {functions, fun functions/1},
-                             {samples, fun samples/1}, {owner, fun owner/1},
+                             {samples, fun samples/1},
+                             {cpus, fun samples_of_cpus/1},
+                             {handle_killed, fun handle_killed/1}, {snapshot, fun snapshot/1}, {owner, fun owner/1},
                              {together, fun together/1}, {killed, fun helper_killed/1},
                              {process_killed, fun process_killed/1},
                              {forbidden, fun forbidden/1}, {agent, fun agents_have_none/1},
@@ -354,6 +356,24 @@ samples(Dd) ->
     [?assertMatch({count, [?DD, Stack], _} when is_list(Stack), S) || S <- Samples],
     ok = erltrace:close(H).
 
+%% Of a script that names nothing else of the kernel: by the option, whoever runs on the CPUs.
+samples_of_cpus(Dd) ->
+    {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "kernel", "on"),
+    ok = erltrace:compile(H, "profile-1997 { @[execname, cpu] = count(); @k[stack(3)] = count(); }"),
+    ok = erltrace:go(H),
+    writes(Dd, 300000, 1),
+    {ok, Aggs} = erltrace:walk(H),
+    ok = erltrace:close(H),
+    [_ | _] = [N || {count, [?DD, _], N} <- Aggs],
+    [_ | _] = [F || {count, [[_ | _] = F], _} <- Aggs]. % frames of the kernel
+
+%% With bufpolicy=ring a script writes its own; from outside none can be taken.
+snapshot(_) ->
+    H = on("#pragma D option bufpolicy=ring\nsyscall::read:entry { trace(arg0); }"),
+    {error, {dtrace, <<"ET_KERNEL">>, 0, 0, _}} = erltrace:snapshot(H, "why"),
+    ok = erltrace:close(H).
+
 probes(_) ->
     {ok, [_ | _] = Probes} = erltrace:probes("syscall::read*:entry"),
     [#{function := <<"read">>, provider := <<"syscall">>, name := <<"entry">>, args := [_ | _]}] =
@@ -415,6 +435,12 @@ helper_killed(Dd) ->
     ?assertMatch({match, _}, re:run(Text, "signal 9")),
     {ok, #{state := stopped, aborted := <<_/binary>>}} = erltrace:status(H),
     ok = erltrace:close(H).
+
+handle_killed(_) ->
+    H = on("syscall::write:entry { @ = count(); }"),
+    [_] = helpers(),
+    exit(H, kill),
+    until(fun() -> helpers() =:= [] end).
 
 process_killed(_) ->
     H = on("syscall::write:entry { @ = count(); }"),
