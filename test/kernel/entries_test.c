@@ -2,16 +2,28 @@
 /*
  * The kernel's half as it is built: every program of entries.def and every runtime function that
  * clauses call is in it, each program links, and all helpers that are called are in helpers.def.
+ * Every program that runs clauses asks whose process it is, for users who are confined to theirs
+ * (bpf/confined.h). And providers are known by the names of their probes.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bpf/link/piece.h"
+#include "engine/provider.h"
+#include "erltrace.h"
 #include "kernel/kernel.h"
 #include "kernel/link_input.h"
 #include "kernel/program.h"
 #include "prog/rt.h"
 #include "checks.h"
+
+static bool has_part(const struct ebpf_image *im, const char *name)
+{
+	for (unsigned i = 0; i < im->nparts; i++)
+		if (im->parts[i].name != NULL && strcmp(im->parts[i].name, name) == 0)
+			return true;
+	return false;
+}
 
 /* Without clauses: the function itself and all that it calls. */
 static void links(const struct kernel *k, enum k_entry entry)
@@ -24,6 +36,9 @@ static void links(const struct kernel *k, enum k_entry entry)
 	in.left_out = NULL;
 	rc = ebpf_link(&in, &image, &e);
 	ok(rc == 0 && image.ninsns > 0, k_programs[entry].function, e.text);
+	if (k_programs[entry].flags & K_CLAUSES)
+		ok(has_part(&image, "k_may_see"), k_programs[entry].function,
+			"runs clauses in processes of any user");
 	et_err_clear(&e);
 	ebpf_image_free(&image);
 }
@@ -35,6 +50,29 @@ static bool knows_helpers(const struct ebpf_func *f)
 			flow_helper_args(f->insns[i].imm) < 0)
 			return false;
 	return true;
+}
+
+/* Who is not dtrace or profile traces the kernel, and a node has to know it by its name. */
+static int is_named(void *arg, const erltrace_probe_info_t *p)
+{
+	unsigned *n = arg;
+
+	if (strcmp(p->provider, "dtrace") != 0 && strcmp(p->provider, "profile") != 0) {
+		if (!en_is_kernel(p->provider))
+			ok(false, p->provider, "is not in c_src/provider/kernel_names.c");
+		(*n)++;
+	}
+	return 0;
+}
+
+static void knows_names(void)
+{
+	erltrace_t *h = erltrace_open(NULL);
+	unsigned n = 0;
+
+	ok(h != NULL && erltrace_probes(h, NULL, is_named, &n, NULL) > 0 && n > 300,
+		"probes of the kernel", "are not there");
+	erltrace_close(h);
 }
 
 int main(void)
@@ -60,5 +98,6 @@ int main(void)
 		ok(knows_helpers(&k.object.funcs[i]), k.object.funcs[i].name,
 			"calls a helper of the kernel that is not in c_src/bpf/link/helpers.def");
 	ebpf_object_free(&k.object);
+	knows_names();
 	return finish();
 }
