@@ -6,11 +6,12 @@
 %% the port, and so with this process, with the handle and with the node.
 %%
 %% The handle gives an order at a time, and waits for its answer. Meanwhile the helper may ask for
-%% probes of this node (erltrace_bridge). When the script ends by itself, or
-%% the helper does, the handle gets `{kernel, Pid, State}' or `{kernel, Pid, {gone, Error}}'.
+%% probes of this node (erltrace_bridge). When the script ends by itself, or the helper does, the
+%% handle gets `{kernel, Pid, State}' or `{kernel, Pid, {gone, Error}}'.
 -module(erltrace_kernel).
 -behaviour(gen_server).
--export([start/1, killed/0, option/3, target/2, forbid/1, compile/4, list/2, go/1, ask/2, stop/1, close/1]).
+-export([start/1, killed/0, option/3, target/2, forbid/1, compile/4, list/2, go/1, ask/2, stop/1,
+         close/1]).
 -export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2,
          code_change/3, format_status/1]).
 -export_type([status/0]).
