@@ -23,6 +23,12 @@ for f in bin/erltrace include/erltrace.h lib/liberltrace.a lib/liberltrace.so \
 	is "installed: $f" yes "$([ -e "$at/$f" ] && echo yes)"
 done
 
+if [ -x "$root/priv/erltrace-kernel" ]; then
+	helper=$at/lib/erltrace/priv/erltrace-kernel
+	is 'installed: the helper for kernel probes' yes "$([ -x "$helper" ] && echo yes)"
+	is 'without capabilities: these are the administrator'"'"'s to give' '' "$(getcap "$helper" 2>/dev/null)"
+fi
+
 # ERL_LIBS finds it, by its version.
 is 'erltrace in ERL_LIBS' "42 $version" "$(ERL_LIBS=$at/lib erl -noshell -eval '
 	ok = application:start(erltrace),
