@@ -11,7 +11,7 @@
 %%   stopped   nothing is armed; what was gathered can be read; END runs when it is
 %%   done      END has run; its output is kept until it is read
 %%
-%% A script that names probes of the kernel runs in a helper program (erltrace_kernel), which this
+%% A script that names probes of the kernel runs in a helper program (erltrace_helper), which this
 %% process asks for what was gathered whenever somebody reads; from there on all is the same.
 %%
 %% The state is what this process knows. That a script has called exit() is known by asking the
@@ -23,18 +23,10 @@
 
 -define(SNAPSHOTS, 100). % ms between two looks whether a script wants a snapshot
 -define(KEPT, 1000). % items that are kept of scripts that record, until somebody reads them
--define(PARTS, 64).  % of a helper's stream, taken at one go: a megabyte each
 -define(CALM, 1000). % ms between two polls of any kind, of a script that is deployed
 -define(CHECK, 1000). % ms between two checks whether a script has ended by itself
 
 -type state() :: open | running | stopped | done.
-
-%% The helper, and what it said last; `gone': nothing more comes from it.
--record(kernel, {pid :: pid(), status = {idle, 0} :: erltrace_kernel:status(),
-                 gone = false :: boolean()}).
--type kernel() :: #kernel{}.
--type script() :: {Source :: binary(), [binary()], [term()],
-                   Names :: [erlang | kernel | processes]}.
 
 -record(data, {nif :: reference() | closed,
                number :: pos_integer(),        % of the handle, in the library
@@ -44,9 +36,10 @@
                % loaded when the first script was compiled; []: none was
                known = [] :: [module()],
                arming :: erltrace_arming:arming() | undefined, % from go on
-               kernel :: kernel() | undefined, % from the first script that names the kernel on
+               % from the first script that names the kernel on
+               kernel :: erltrace_helper:helper() | undefined,
                options = [] :: [{binary(), binary()}], % as they were set, the last one first
-               scripts = [] :: [script()],     % as they were compiled, the last one first
+               scripts = [] :: [erltrace_helper:script()], % as they were compiled, the same
                kept = [] :: [tuple()],         % the output of END, for consume and output
                sub :: erltrace_sub:sub() | undefined,
                calm = false :: boolean(),      % it is deployed: polls are rare
@@ -97,7 +90,7 @@ init({Sup, {Owner, Nif, Number}}) ->
 
 -spec handle_event(gen_statem:event_type() | enter, term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()) | gen_statem:state_enter_result(state()).
-handle_event(enter, _, running, #data{kernel = #kernel{}}) ->
+handle_event(enter, _, running, #data{kernel = Kernel}) when Kernel =/= undefined ->
     keep_state_and_data; % the helper does what is due
 handle_event(enter, _, running, Data) ->
     {keep_state_and_data, [
@@ -167,8 +160,8 @@ is_ours(#data{nif = Nif}) ->
 is_over(Data) ->
     status(Data) =/= running.
 
-status(#data{kernel = #kernel{status = {State, _}}}) -> State;
-status(#data{nif = Nif}) -> erltrace_nif:status(Nif).
+status(#data{nif = Nif, kernel = undefined}) -> erltrace_nif:status(Nif);
+status(#data{kernel = Kernel}) -> erltrace_helper:state(Kernel).
 
 %% The end, however it comes; once. A subscriber gets what there is, the output of END included.
 %% Should this fail, the limiter does the rest.
@@ -184,7 +177,7 @@ finish(State, #data{nif = Nif} = Data) ->
             _ -> ok
         end,
     _ = is_ours(Data) andalso erltrace_nif:close(Nif),
-    _ = [erltrace_kernel:close(Pid) || #kernel{pid = Pid} <- [Data#data.kernel]],
+    _ = [erltrace_helper:close(Kernel) || Kernel <- [Data#data.kernel], Kernel =/= undefined],
     Data#data{nif = closed}.
 
 %% ---- requests --------------------------------------------------------------------------------
@@ -211,7 +204,7 @@ request({probes, What, Form}, State, Data) ->
     {erltrace_compile:probes(Data#data.nif, What, Form), State, Data};
 request({probes, What, full, [kernel]}, State, Data) ->
     case names([What, " { }"], [], [kernel], Data) of
-        [kernel] -> {probes_of_kernel(What, Data), State, Data};
+        [kernel] -> {erltrace_helper:probes(Data#data.sup, What), State, Data};
         _ -> request({probes, What, full}, State, Data)
     end;
 request(status, State, Data) ->
@@ -242,8 +235,11 @@ request({compile, Source, Args, Opts}, open, Data) ->
     compile({Source, Args, Opts, names(Source, Args, Opts, Data)}, Data);
 request({set_record, Name, Fields}, open, Data) ->
     {erltrace_compile:reply(erltrace_nif:set_record(Data#data.nif, Name, Fields)), open, Data};
-request(go, open, #data{kernel = #kernel{}, scripts = [_ | _]} = Data) ->
-    go_kernel(Data);
+request(go, open, #data{kernel = Kernel, scripts = [_ | _]} = Data) when Kernel =/= undefined ->
+    case erltrace_helper:go(Kernel) of
+        {ok, Kernel1} -> {ok, running, in_kernel(Kernel1, Data)};
+        Error -> {Error, open, Data}
+    end;
 request(go, open, #data{known = [_ | _]} = Data) ->
     go(Data);
 request(_, open, Data) ->
@@ -268,7 +264,7 @@ request({walk, false}, State, Data) ->
 %% Nothing fires any more, but the script has not ended: the first of several nodes, until all have.
 request(disarm, State, Data) ->
     {ok, stopped(State), disarm(Data)};
-request({snapshot, _, _}, State, #data{kernel = #kernel{}} = Data) ->
+request({snapshot, _, _}, State, #data{kernel = Kernel} = Data) when Kernel =/= undefined ->
     {{error, {dtrace, <<"ET_KERNEL">>, 0, 0,
               <<"a script with probes of the kernel takes its snapshots itself: snapshot()">>}},
      State, Data};
@@ -276,9 +272,9 @@ request({snapshot, Why, Form}, State, Data) ->
     {erltrace_compile:reply(erltrace_nif:snapshot(Data#data.nif, Why, Form)), State, Data};
 request(stop, State, Data) ->
     Data1 = disarm(Data),
-    Reply = case Data1 of
-                #data{kernel = #kernel{}} -> ok;
-                _ -> erltrace_compile:reply(erltrace_nif:stop(Data#data.nif))
+    Reply = case Data1#data.kernel of
+                undefined -> erltrace_compile:reply(erltrace_nif:stop(Data#data.nif));
+                _ -> ok
             end,
     {State2, Data2} = last(stopped(State), Data1),
     {Reply, State2, Data2};
@@ -345,9 +341,9 @@ about(#data{nif = Nif, arming = Arming} = Data) ->
         samples => samples(Nif),
         state => State,
         running => State =:= running,
-        fired => case Data of
-                     #data{kernel = #kernel{status = {_, InKernel}}} -> InKernel;
-                     _ -> Fired
+        fired => case Data#data.kernel of
+                     undefined -> Fired;
+                     Kernel -> erltrace_helper:fired(Kernel)
                  end,
         lost => Lost,
         unnamed => Unnamed,
@@ -393,8 +389,8 @@ go(#data{nif = Nif, number = Number, owner = {Owner, _}, known = Known, sup = Su
             {Error, open, Data}
     end.
 
-disarm(#data{kernel = #kernel{pid = Pid, status = {running, _}}} = Data) ->
-    told(erltrace_kernel:stop(Pid), Data);
+disarm(#data{kernel = Kernel} = Data) when Kernel =/= undefined ->
+    in_kernel(erltrace_helper:stop(Kernel), Data);
 disarm(#data{arming = undefined} = Data) ->
     Data;
 disarm(#data{arming = Arming} = Data) ->
@@ -404,13 +400,13 @@ stopped(done) -> done;
 stopped(_) -> stopped.
 
 %% Bring the VM's counts, or what the helper has, into the results; disarm a script that has ended.
-gather(_, What, State, #data{kernel = #kernel{gone = false}} = Data) when State =/= open ->
-    Data1 = pull(What, Data),
+gather(_, What, State, #data{kernel = Kernel} = Data) when Kernel =/= undefined, State =/= open ->
+    Data1 = in_kernel(erltrace_helper:pull(What, Kernel), Data),
     case State =:= running andalso is_over(Data1) of
         true -> {stopped, Data1};
         false -> {State, Data1}
     end;
-gather(How, _, running, #data{arming = Arming, kernel = undefined} = Data) ->
+gather(How, _, running, #data{arming = Arming} = Data) ->
     case is_over(Data) of
         true -> {stopped, disarm(Data)};
         false -> {running, Data#data{arming = erltrace_arming:counts(How, Arming)}}
@@ -443,10 +439,10 @@ take_kept(Form, #data{kept = Kept} = Data) ->
 
 setopt(Name, Value, State, #data{kernel = Kernel, options = Options} = Data) ->
     Option = {iolist_to_binary(Name), iolist_to_binary(Value)},
-    Set = #data{options = Options1} = Data#data{options = [Option | Options]},
+    Set = Data#data{options = [Option | Options]},
     case erltrace_compile:reply(erltrace_nif:setopt(Data#data.nif, Name, Value)) of
         ok when Kernel =:= undefined -> {ok, State, Set};
-        ok -> {set(Kernel#kernel.pid, [hd(Options1)]), State, Set};
+        ok -> {erltrace_helper:set(Option, Kernel), State, Set};
         Error -> {Error, State, Data}
     end.
 
@@ -464,23 +460,25 @@ is_asked_for(Opts, #data{options = Options}) ->
     lists:member(kernel, Opts) andalso
         lists:member(proplists:get_value(<<"kernel">>, Options), [<<>>, <<"on">>]).
 
-%% All scripts of a handle run in one place, and share their variables there.
-compile({_, _, Opts, New} = Script, #data{kernel = Kernel} = Data) ->
+%% All scripts of a handle run in one place, and share their variables there. Where the helper does
+%% not take the first one that is for it, the handle is as before.
+compile({_, _, Opts, New} = Script, #data{kernel = undefined, scripts = Scripts} = Data) ->
+    #data{sup = Sup, nif = Nif, options = Options} = Data,
     case lists:member(kernel, New) orelse is_asked_for(Opts, Data) of
-        _ when Kernel =/= undefined -> compiled(compile_kernel(Script, Kernel), Script, Data);
-        true -> start_kernel(Script, Data);
-        false -> compiled(compile_here(Script, Data), Script, Data)
-    end.
+        true ->
+            All = lists:reverse([Script | Scripts]),
+            case erltrace_helper:start(Sup, Nif, lists:reverse(Options), All) of
+                {ok, Kernel} -> compiled(ok, Script, Data#data{kernel = Kernel});
+                Error -> {Error, open, Data}
+            end;
+        false ->
+            compiled(compile_here(Script, Data), Script, Data)
+    end;
+compile(Script, #data{kernel = Kernel} = Data) ->
+    compiled(erltrace_helper:compile(Script, Kernel), Script, Data).
 
 compile_here({Source, Args, Opts, _}, #data{nif = Nif}) ->
     erltrace_compile:compile(Nif, Source, Args, Opts -- [kernel]).
-
-%% This node is looked at only for scripts that ask for it.
-compile_kernel({Source, Args, Opts, Names}, #kernel{pid = Pid}) ->
-    Node = [{<<"erlnode">>, list_to_binary(os:getpid())}
-            || lists:member(erlang, Names) orelse lists:member(processes, Names)],
-    in_turn([fun() -> set(Pid, Node) end,
-             fun() -> done(erltrace_kernel:compile(Pid, Source, Args, Opts)) end]).
 
 compiled(ok, Script, #data{known = Known, scripts = Scripts} = Data) ->
     Loaded = case Known of [] -> erlang:loaded(); _ -> Known end,
@@ -488,103 +486,22 @@ compiled(ok, Script, #data{known = Known, scripts = Scripts} = Data) ->
 compiled(Error, _, Data) ->
     {Error, open, Data}.
 
-%% The helper gets all that the handle was told so far. Where it does not take the script, the
-%% handle is as before.
-start_kernel(Script, #data{sup = Sup} = Data) ->
-    case erltrace_kernel:start(Sup) of
-        {ok, Pid} ->
-            _ = erlang:monitor(process, Pid),
-            case begin_kernel(Pid, Script, Data) of
-                ok ->
-                    compiled(ok, Script, Data#data{kernel = #kernel{pid = Pid}});
-                Error ->
-                    erltrace_kernel:close(Pid),
-                    {Error, open, Data}
-            end;
-        {error, shutdown} ->
-            {{error, closed}, open, Data}
-    end.
+%% One that has gone without having ended aborts the script.
+in_kernel(Kernel, #data{aborted = Aborted} = Data) ->
+    Data#data{kernel = Kernel,
+              aborted = case erltrace_helper:failure(Kernel) of
+                            undefined -> Aborted;
+                            Error -> Error
+                        end}.
 
-begin_kernel(Pid, Script, #data{options = Options, scripts = Scripts}) ->
-    OsPid = list_to_integer(os:getpid()),
-    Payload = [{<<"payload">>, <<"off">>} || not erltrace_limiter:is_payload()],
-    in_turn([fun() -> done(erltrace_kernel:forbid(Pid)) end || erltrace_limiter:is_harmless()] ++
-                [fun() -> done(erltrace_kernel:target(Pid, OsPid)) end,
-                 fun() -> set(Pid, Payload ++ lists:reverse(Options)) end] ++
-                [fun() -> compile_kernel(S, #kernel{pid = Pid}) end
-                 || S <- lists:reverse([Script | Scripts])]).
+%% What erltrace_kernel says of its own accord. Before go whoever orders something is told.
+kernel_event(_, open, _) ->
+    keep_state_and_data;
+kernel_event(What, State, #data{kernel = Kernel} = Data) ->
+    {next_state, stopped(State), in_kernel(erltrace_helper:told(What, Kernel), Data)}.
 
-probes_of_kernel(Description, #data{sup = Sup}) ->
-    case erltrace_kernel:start(Sup) of
-        {ok, Pid} ->
-            _ = erltrace_kernel:target(Pid, list_to_integer(os:getpid())),
-            Answer = erltrace_kernel:list(Pid, Description),
-            erltrace_kernel:close(Pid),
-            case Answer of
-                {rows, Probes} -> {ok, Probes};
-                Error -> erltrace_compile:reply(Error)
-            end;
-        {error, shutdown} ->
-            {error, closed}
-    end.
-
-in_turn([]) -> ok;
-in_turn([Do | Rest]) ->
-    case Do() of
-        ok -> in_turn(Rest);
-        Error -> Error
-    end.
-
-set(Pid, Options) ->
-    in_turn([fun() -> done(erltrace_kernel:option(Pid, N, V)) end || {N, V} <- Options]).
-
-done({ok, _, _}) -> ok;
-done(Error) -> erltrace_compile:reply(Error).
-
-%% The head of the stream comes at once: from there on results can be read.
-go_kernel(#data{kernel = #kernel{pid = Pid}} = Data) ->
-    case erltrace_kernel:go(Pid) of
-        {ok, _, _} = Gone ->
-            {ok, running, pull([now, no_records], told(Gone, Data))};
-        Error ->
-            {done(Error), open, Data}
-    end.
-
-%% What the helper has, to the library. As much as it has now: what comes meanwhile is for the next
-%% time, unless the script has ended.
-pull(What, Data) ->
-    pull(What, ?PARTS, Data).
-
-pull(What, Parts, #data{nif = Nif, kernel = #kernel{pid = Pid} = Kernel} = Data) ->
-    case erltrace_kernel:ask(Pid, What) of
-        {stream, More, Status, Bytes} ->
-            Data1 = Data#data{kernel = Kernel#kernel{status = Status, gone = More =:= done}},
-            case feed(Nif, Bytes) of
-                ok when More =:= more, Parts > 0 -> pull(What, Parts - 1, Data1);
-                ok when More =:= more, element(1, Status) =/= running -> pull(What, 0, Data1);
-                ok -> Data1;
-                Error -> gone(Error, Data1)
-            end;
-        Error ->
-            gone(Error, Data)
-    end.
-
-feed(_, <<>>) -> ok;
-feed(Nif, Bytes) -> erltrace_nif:stream(Nif, Bytes).
-
-told({ok, Status, _}, #data{kernel = Kernel} = Data) ->
-    Data#data{kernel = Kernel#kernel{status = Status}};
-told(Error, Data) ->
-    gone(Error, Data).
-
-%% Nothing more comes. What was gathered can be read; then comes the reason as an error.
-gone(_, #data{kernel = #kernel{gone = true}} = Data) ->
-    Data;
-gone(Error, #data{nif = Nif, kernel = #kernel{status = {_, Fired}} = Kernel} = Data) ->
-    _ = erltrace_nif:stream_end(Nif),
-    Data#data{kernel = Kernel#kernel{status = {stopped, Fired}, gone = true},
-              aborted = erltrace_compile:reply(Error)}.
-
+is_helper(_, #data{kernel = undefined}) -> false;
+is_helper(Pid, #data{kernel = Kernel}) -> erltrace_helper:pid(Kernel) =:= Pid.
 
 %% ---- other events ----------------------------------------------------------------------------
 
@@ -618,18 +535,11 @@ event(info, {limiter, Limiter}, State, Data) -> % the first, or the next one if 
     {keep_state, Data1};
 event(info, {limiter, Limiter, What}, State, #data{limiter = Limiter} = Data) ->
     ended(What, State, Data);
-event(info, {kernel, Pid, What}, State, #data{kernel = #kernel{pid = Pid} = Kernel} = Data) ->
-    case What of
-        {gone, _} when State =:= open ->
-            keep_state_and_data; % whoever orders something is told
-        {gone, Error} ->
-            {next_state, stopped(State), gone(Error, Data)};
-        Status -> % the script has ended by itself
-            {next_state, stopped(State), Data#data{kernel = Kernel#kernel{status = Status}}}
+event(info, {kernel, Pid, What}, State, Data) ->
+    case is_helper(Pid, Data) of
+        true -> kernel_event(What, State, Data);
+        false -> keep_state_and_data % one that did not take the script
     end;
-event(info, {'DOWN', _, process, Pid, _}, State, #data{kernel = #kernel{pid = Pid}} = Data)
-  when State =/= open -> % it was killed
-    {next_state, stopped(State), gone(erltrace_kernel:killed(), Data)};
 event(info, {erltrace_flows, lost, Text}, _, #data{nif = Nif}) ->
     _ = erltrace_nif:warn(Nif, Text),
     keep_state_and_data;
@@ -643,10 +553,17 @@ event(info, {ack, Ref}, _, Data) ->
         true -> {keep_state, Data#data{sub = erltrace_sub:ack(Data#data.sub)}};
         false -> keep_state_and_data
     end;
-event(info, {'DOWN', Mon, process, _, _}, _, #data{sub = Sub} = Data) when Sub =/= undefined ->
-    case erltrace_sub:is_down(Mon, Sub) andalso not erltrace_sub:saves(Sub) of
-        true -> {keep_state, unsubscribe(Data)};
-        false -> keep_state_and_data
+event(info, {'DOWN', Mon, process, Pid, _}, State, #data{sub = Sub} = Data) ->
+    case is_helper(Pid, Data) of
+        true ->
+            kernel_event(killed, State, Data);
+        false when Sub =/= undefined ->
+            case erltrace_sub:is_down(Mon, Sub) andalso not erltrace_sub:saves(Sub) of
+                true -> {keep_state, unsubscribe(Data)};
+                false -> keep_state_and_data
+            end;
+        false ->
+            keep_state_and_data
     end;
 event(_, _, _, _) ->
     keep_state_and_data.
