@@ -30,7 +30,7 @@ kernel_test_() ->
                              {handle_killed, fun handle_killed/1}, {snapshot, fun snapshot/1}, {owner, fun owner/1},
                              {together, fun together/1}, {killed, fun helper_killed/1},
                              {process_killed, fun process_killed/1},
-                             {forbidden, fun forbidden/1}, {agent, fun agents_have_none/1},
+                             {forbidden, fun forbidden/1}, {system, fun system_actions/1}, {agent, fun agents_have_none/1},
                              {probes, fun probes/1}]]
              end};
         Why ->
@@ -470,6 +470,16 @@ forbidden(_) ->
     after
         application:unset_env(erltrace, destructive)
     end.
+
+%% What a script does where its results are read, it does in the node, and only as the script has it.
+system_actions(_) ->
+    File = filename:join(os:getenv("TMPDIR", "/tmp"), "kapi_" ++ os:getpid()),
+    H = on(["#pragma D option destructive\nsyscall::getpid:entry { n++; } "
+            "BEGIN { system(\"echo %d > ", File, "\", 42); }"]),
+    _ = erltrace:consume(H),
+    ok = erltrace:close(H),
+    {ok, <<"42\n">>} = file:read_file(File),
+    ok = file:delete(File).
 
 %% A script that a command or the live page brings into the node has no helper.
 agents_have_none(_) ->

@@ -99,6 +99,7 @@ struct beam_handle {
 	struct beam_beat beat;
 	/* the rest */
 	erltrace_t *h;	   /* NULL: closed */
+	erltrace_t *permits; /* reader to be: scripts have named what may be done here; or NULL */
 	erltrace_t *reader; /* of a script that a helper runs: what it gathers; NULL: h has it */
 	ErlNifMutex *lock; /* one caller at a time */
 	struct beam_watchdog watchdog;

@@ -14,6 +14,7 @@
 struct named {
 	bool erlang, kernel;
 	bool processes; /* it asks which Erlang process fires */
+	struct beam_handle *b;
 };
 
 static bool is_of_node(const char *provider)
@@ -40,10 +41,27 @@ static bool is_of_erlang_process(const char *variable)
 	return false;
 }
 
+/* What is done where results are read, the stream may ask for as the script has it. */
+static void permit(struct beam_handle *b, const erltrace_scan_item_t *call)
+{
+	static const char *const names[] = {"system", "freopen", "ftruncate"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(call->name, names[i]) != 0)
+			continue;
+		if (b->permits == NULL)
+			b->permits = erltrace_reader(1, NULL);
+		if (b->permits != NULL)
+			erltrace_permit(b->permits, names[i], call->text, NULL);
+	}
+}
+
 static void on_item(void *arg, const erltrace_scan_item_t *item)
 {
 	struct named *n = arg;
 
+	if (item->kind == ERLTRACE_SCAN_FUNCTION)
+		permit(n->b, item);
 	if (item->kind == ERLTRACE_SCAN_VARIABLE)
 		n->processes |= is_of_erlang_process(item->name);
 	if (item->kind != ERLTRACE_SCAN_PROBE)
@@ -74,6 +92,7 @@ ERL_NIF_TERM nif_scan(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		(args[o.argc] = beam_get_text(env, head, NULL)) != NULL)
 		o.argc++;
 	o.argv = (const char *const *)args;
+	named.b = b;
 	if (text != NULL)
 		erltrace_scan(b->h, text, len, &o, on_item, &named, NULL);
 	free(text);
@@ -99,8 +118,10 @@ ERL_NIF_TERM nif_stream(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (!enif_inspect_binary(env, argv[1], &bytes))
 		return beam_badarg(env);
 	WITH_HANDLE(b)
-	if (b->reader == NULL)
-		b->reader = erltrace_reader(1, &e);
+	if (b->reader == NULL) {
+		b->reader = b->permits != NULL ? b->permits : erltrace_reader(1, &e);
+		b->permits = NULL;
+	}
 	if (b->reader == NULL || erltrace_feed(b->reader, 0, bytes.data, bytes.size, &e) < 0)
 		ret = beam_error(env, &e);
 	enif_mutex_unlock(b->lock);

@@ -122,9 +122,10 @@ static void close_handle(struct beam_handle *b)
 		if (b->fast)
 			fast_core_leave(b->number % BEAM_HANDLES);
 		beam_unregister(b);
+		erltrace_close(b->permits);
 		erltrace_close(b->reader);
 		erltrace_close(b->h);
-		b->reader = b->h = NULL;
+		b->permits = b->reader = b->h = NULL;
 		b->en = NULL;
 	}
 	free_parts(b);
