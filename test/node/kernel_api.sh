@@ -183,7 +183,7 @@ if ${CC:-cc} -o hide hide.c 2>/dev/null; then
 fi
 sleep 60 &
 victim=$!
-children+=($victim)
+children+=("$victim")
 for d in "pid$victim:libc.so.6:nanosleep:entry" "pid$victim:a.out:main:entry" "nosuch$victim:::"; do
 	node true "$d { }"
 	has "functions of another user's process: $d" 'error,\{dtrace'
@@ -245,7 +245,7 @@ stay() { # by whom, what; its node is $node, its helper $helper_pid
 	holds o '^on' || cat o
 	helper_pid=$(pgrep -P "$(pgrep -P "$node" erl_child_setup)" erltrace-kernel)
 }
-user_erl=(setpriv --reuid=$uid --regid=$uid --clear-groups env HOME="$tmp/home" erl -noshell -pa "$tmp/tree/ebin" "$tmp" -s run)
+user_erl=(setpriv "--reuid=$uid" "--regid=$uid" --clear-groups env HOME="$tmp/home" erl -noshell -pa "$tmp/tree/ebin" "$tmp" -s run)
 stay user "${user_erl[@]}" stay
 is 'its memory is not readable' no "$(as sh -c "dd if=/proc/$helper_pid/mem of=/dev/null count=1 2>/dev/null && echo yes || echo no")"
 is 'nor are its descriptors' no "$(as sh -c "ls /proc/$helper_pid/fd >/dev/null 2>&1 && echo yes || echo no")"
@@ -307,7 +307,7 @@ conf() { # text, owner and mode of the file; what a user then sees of root's wri
 			SCRIPT='syscall::write:entry { @[uid == 0] = count(); }' \
 			erl -noshell -pa $tmp/tree/ebin $tmp -s run main -s init stop
 	SH
-	(while [ -e inside ]; do $(writes 1000); done) &
+	(while [ -e inside ]; do eval "$(writes 1000)"; done) &
 	children+=($!)
 	unshare -m --propagation private bash ./inside >o 2>&1
 	rm -f inside
