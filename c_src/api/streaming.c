@@ -197,6 +197,8 @@ int api_read(erltrace_t *h, const erltrace_handlers_t *handlers, erltrace_error_
 	h->begun = true;
 	while (rc == 0 && sr_ready(h->reader, en_now()))
 		rc = co_work(h->co, handlers, false);
+	if (rc == 0 && sr_has_news(h->reader))
+		rc = co_work(h->co, handlers, false);
 	if (rc != 0 || !sr_ended(h->reader))
 		return rc;
 	rc = co_work(h->co, handlers, true);

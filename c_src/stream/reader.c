@@ -42,11 +42,6 @@ struct sr {
 		uint32_t cpu; /* as it is called there */
 	} *owners; /* by thread */
 	size_t ndrops;
-	struct news {
-		struct sr_source *of;
-		char *text;
-	} *news;
-	size_t nnews, told_news;
 	struct sr_source *current; /* whose record or key is under way */
 	struct sy *sy;		   /* of the consumer; NULL: none yet */
 	uint64_t waits_since;	   /* ns; 0: does not wait */
@@ -81,15 +76,13 @@ void sr_free(struct sr *r)
 		st_free(&s->mem);
 		cb_free(&s->in);
 		st_names_free(&s->names);
+		st_news_free(&s->news);
 		free(s->epids);
 		free(s->threads);
 		sq_free(s);
 		free(s);
 	}
-	for (size_t i = 0; i < r->nnews; i++)
-		free(r->news[i].text);
 	st_permits_free(&r->permits);
-	free(r->news);
 	free(r->probes);
 	free(r->drops);
 	free(r->owners);
@@ -268,19 +261,7 @@ static uint32_t thread_of(struct sr *r, struct sr_source *s, uint32_t thread)
 	return s->threads[thread];
 }
 
-static int add_news(struct sr *r, struct sr_source *s, const char *text, size_t len)
-{
-	struct news news = {s, strndup(text, len)};
-
-	if (news.text == NULL || !ARRAY_ROOM(r->news, r->nnews)) {
-		free(news.text);
-		return -ENOMEM;
-	}
-	r->news[r->nnews++] = news;
-	return 0;
-}
-
-static int merged_drops(struct sr *r, struct sr_source *s, uint64_t total)
+static int merged_drops(struct sr_source *s, uint64_t total)
 {
 	uint64_t more = total - s->merged_drops;
 	char text[160];
@@ -288,8 +269,10 @@ static int merged_drops(struct sr *r, struct sr_source *s, uint64_t total)
 		"%" PRIu64 " aggregation drop%s of the merged table: -x aggmax=SIZE makes it larger",
 		more, more == 1 ? "" : "s");
 
-	s->merged_drops = total;
-	return add_news(r, s, text, (size_t)n);
+	n = st_news_add(&s->news, text, (size_t)n);
+	if (n == 0)
+		s->merged_drops = total;
+	return n < 0 ? n : 0;
 }
 
 static int get_drops(struct sr *r, struct sr_source *s, struct sb *b)
@@ -300,7 +283,7 @@ static int get_drops(struct sr *r, struct sr_source *s, struct sb *b)
 	if (b->bad || kind >= DROP_KINDS)
 		return BAD;
 	if (thread == UINT32_MAX && kind == DROP_AGGREGATION)
-		return merged_drops(r, s, total);
+		return merged_drops(s, total);
 	if (kind > DROP_AGGREGATION) {
 		s->other_drops[kind] = total;
 		return 0;
@@ -382,6 +365,8 @@ static int get_records(struct sr_source *s, struct sb *b)
 
 static int get_frame(struct sr *r, struct sr_source *s, enum stream_frame kind, struct sb *b)
 {
+	int rc;
+
 	if (kind == STREAM_HEAD)
 		return get_head(r, s, b);
 	if (!s->begun || s->ended || (kind != STREAM_PROGRAM && !s->has_program))
@@ -401,7 +386,8 @@ static int get_frame(struct sr *r, struct sr_source *s, enum stream_frame kind, 
 	case STREAM_NEWS: {
 		uint32_t len = sb_get_count(b, 1);
 
-		return b->bad ? BAD : add_news(r, s, (const char *)b->p, len);
+		rc = b->bad ? BAD : st_news_add(&s->news, (const char *)b->p, len);
+		return rc < 0 ? rc : 0;
 	}
 	case STREAM_SEEN: return get_seen(s, b);
 	case STREAM_TIME: return get_time(s, b);
@@ -612,6 +598,14 @@ bool sr_ready(struct sr *r, uint64_t now)
 	return oldest(r, now) != NULL;
 }
 
+bool sr_has_news(const struct sr *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->v[i]->news.n > 0)
+			return true;
+	return false;
+}
+
 bool sr_ended(const struct sr *r)
 {
 	for (unsigned i = 0; i < r->n; i++)
@@ -799,14 +793,11 @@ static unsigned number(const struct sr *r, const struct sr_source *s)
 static bool news(void *of, char *buf, size_t size, unsigned *stream)
 {
 	struct sr *r = of;
-	const struct news *n;
 
-	if (r->told_news == r->nnews)
-		return false;
-	n = &r->news[r->told_news++];
-	snprintf(buf, size, "%s", n->text);
-	*stream = number(r, n->of);
-	return true;
+	for (*stream = 0; *stream < r->n; ++*stream)
+		if (st_news_next(&r->v[*stream]->news, buf, size))
+			return true;
+	return false;
 }
 
 static bool exited(void *of, int *code)

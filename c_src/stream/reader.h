@@ -35,6 +35,7 @@ void sr_close(struct sr *r, unsigned source); /* nothing more of it comes */
 const struct prog *sr_program(const struct sr *r); /* NULL: none has come yet */
 /* Is there something that a round of the consumer takes? now: ns */
 bool sr_ready(struct sr *r, uint64_t now);
+bool sr_has_news(const struct sr *r); /* messages that no round has told yet */
 bool sr_ended(const struct sr *r); /* all streams are at their ends, and all is taken */
 unsigned sr_streams(const struct sr *r);
 uint64_t sr_fired(const struct sr *r, unsigned source);

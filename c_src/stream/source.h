@@ -4,6 +4,7 @@
 #define STREAM_SOURCE_H
 
 #include "engine/seen.h"
+#include "news.h"
 #include "said.h"
 #include "reader.h"
 #include "tables.h"
@@ -22,6 +23,7 @@ struct sr_source {
 	int code;	  /* of exit(); -1: none */
 	struct co_buf in; /* the beginning of a frame */
 	struct st_names names;
+	struct st_news news;
 	struct sr_time time; /* of the records that are next */
 	uint64_t upto;	     /* ns since 1970: all older records have come */
 	uint64_t fired;

@@ -643,6 +643,63 @@ static void test_hostile(void)
 	CHECK(refused > rounds / 20 && refused < rounds, "%u of %u", refused, rounds);
 }
 
+/* Behind HEAD and PROGRAM so many messages. */
+static struct bytes with_news(const struct bytes *all, unsigned count)
+{
+	static const char frame[] = "\12\0\0\0W\5\0\0\0hello"; /* the length, 'W', a text */
+	enum { LEN = sizeof(frame) - 1 };
+	struct bytes to = {malloc(all->n + (size_t)count * LEN), 0};
+	uint32_t n;
+
+	for (int i = 0; i < 2; i++) {
+		memcpy(&n, all->p + to.n, sizeof(n));
+		to.n += 4 + n;
+	}
+	memcpy(to.p, all->p, to.n);
+	for (; count > 0; count--, to.n += LEN)
+		memcpy(to.p + to.n, frame, LEN);
+	return to;
+}
+
+static unsigned count_of(const char *text, const char *word)
+{
+	unsigned n = 0;
+
+	for (; (text = strstr(text, word)) != NULL; text++)
+		n++;
+	return n;
+}
+
+/* messages_of_a_node_take_no_end_of_memory: those that wait to be told are bounded. */
+static void test_news(void)
+{
+	static const char script[] = "#pragma D option statusrate=1us\nt:::p { @ = count(); }";
+	struct bytes all = stream_of(script, true, 1 << 20), few = with_news(&all, 200),
+		     many = with_news(&all, 5000);
+	size_t head = few.n - (size_t)200 * 14;
+	erltrace_t *r = erltrace_reader(1, &err);
+	static struct out o;
+	erltrace_handlers_t hs = handlers(&o);
+
+	CHECK(erltrace_feed(r, 0, few.p, few.n, &err) == 0, "%s", err.text);
+	erltrace_work(r, &hs, &err);
+	CHECK(count_of(o.text, "hello") == 200, "%s", o.text);
+	for (int i = 0; i < 2; i++) {
+		hs = handlers(&o);
+		CHECK(erltrace_feed(r, 0, many.p + head, many.n - head, &err) == 0, "%s", err.text);
+		erltrace_work(r, &hs, &err);
+		CHECK(count_of(o.text, "hello") == 256, "%s", o.text);
+		CHECK(strstr(o.text, "4744 more messages were dropped") != NULL, "%s", o.text);
+	}
+	hs = handlers(&o);
+	erltrace_work(r, &hs, &err);
+	CHECK(o.len == 0, "told again: %s", o.text);
+	erltrace_close(r);
+	free(all.p);
+	free(few.p);
+	free(many.p);
+}
+
 static void test_versions(void)
 {
 	struct bytes all = stream_of(scripts[0], true, 1 << 20);
@@ -703,6 +760,7 @@ int main(int argc, char **argv)
 	test_permitted();
 	test_permit();
 	test_hostile();
+	test_news();
 	test_versions();
 	return finish();
 }
