@@ -463,50 +463,6 @@ static int try_to_bring(struct nd *n, const struct files *f, struct et_error *e)
 	return rc;
 }
 
-/* The last of a list of small numbers, which may come as a string; -1: it is none. */
-static long last_number(ei_x_buff *res)
-{
-	long last = -1;
-	int type, n;
-
-	if (ei_get_type(res->buff, &res->index, &type, &n) < 0)
-		return -1;
-	if (type == ERL_STRING_EXT && n > 0) {
-		last = (uint8_t)res->buff[res->index + 2 + n]; /* behind tag and length */
-		return nd_skip(res, &res->index) < 0 ? -1 : last;
-	}
-	if (type != ERL_LIST_EXT || ei_decode_list_header(res->buff, &res->index, &n) < 0)
-		return -1;
-	for (int i = 0; i < n; i++)
-		if (ei_decode_long(res->buff, &res->index, &last) < 0)
-			return -1;
-	return nd_skip(res, &res->index) < 0 ? -1 : last; /* its tail */
-}
-
-/* Are all dirty I/O schedulers at work? The code server finds no file then, until one is free. */
-static bool files_wait(struct nd *n)
-{
-	struct et_error ignored = {.tag = ""};
-	struct nd_calls c = {.n = 0};
-	long busy = -1, schedulers = 0;
-	ei_x_buff args, res = {0};
-
-	args_of(&args, 1);
-	ei_x_encode_atom(&args, "active_tasks_all");
-	add_call(&c, "erlang", "statistics", &args);
-	args_of(&args, 1);
-	ei_x_encode_atom(&args, "dirty_io_schedulers");
-	add_call(&c, "erlang", "system_info", &args);
-	ei_x_new(&res);
-	if (nd_calls(n, &c, &res, &ignored) == 0) {
-		busy = last_number(&res);
-		if (ei_decode_long(res.buff, &res.index, &schedulers) < 0)
-			busy = -1;
-	}
-	ei_x_free(&res);
-	return busy >= 0 && busy >= schedulers;
-}
-
 /* Is there an erltrace in the node's code path? If that cannot be found out, ours is loaded, unless the
  * loader sees that one is loaded. */
 static bool has_own(struct nd *n)
@@ -515,7 +471,7 @@ static bool has_own(struct nd *n)
 	ei_x_buff args, res = {0};
 	bool has;
 
-	if (files_wait(n))
+	if (!nd_loads(n, SEARCH_MS))
 		return false;
 	ei_x_new(&args);
 	ei_x_new(&res);

@@ -126,8 +126,8 @@ static int connect_once(struct nd *n, unsigned int nth, const char *host, int po
 		return et_err(e, ET_NODE, "the node %s does not answer on port %d: %s%s", n->name,
 			port, strerror(erl_errno),
 			erl_errno == ETIMEDOUT
-				? "; its net_kernel or code server may be stuck, or its schedulers "
-				  "are taken (as root -p PID looks at it from outside)"
+				? "; its net_kernel, its code server or its I/O threads may be stuck, or "
+				  "its schedulers are taken (as root -p PID looks at it from outside)"
 				: "");
 	if (erl_errno == EBADMSG)
 		return et_err(e, ET_NODE, "what answers for %s on port %d is not an Erlang node",

@@ -10,13 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cancel.h"
 #include "decode.h"
 #include "file.h"
 #include "proc_file.h"
 
-enum { LOAD_MS = 2000, MAX_BEAM = 16 << 20 };
+enum { LOAD_MS = 2000, LOOK_MS = 10, MAX_BEAM = 16 << 20 };
 
 /* All that our modules import and a node has not loaded when it has started
  * (test/erl/beams_tests.erl). */
@@ -69,12 +71,104 @@ static int missing(struct nd *n, bool lacks[N], struct et_error *e)
 	return count;
 }
 
+/* The last of a list of small numbers, which may come as a string; -1: it is none. */
+static long last_number(ei_x_buff *res)
+{
+	long last = -1;
+	int type, n;
+
+	if (ei_get_type(res->buff, &res->index, &type, &n) < 0)
+		return -1;
+	if (type == ERL_STRING_EXT && n > 0) {
+		last = (uint8_t)res->buff[res->index + 2 + n]; /* behind tag and length */
+		return nd_skip(res, &res->index) < 0 ? -1 : last;
+	}
+	if (type != ERL_LIST_EXT || ei_decode_list_header(res->buff, &res->index, &n) < 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (ei_decode_long(res->buff, &res->index, &last) < 0)
+			return -1;
+	return nd_skip(res, &res->index) < 0 ? -1 : last; /* its tail */
+}
+
+/* What waits in the node, or is being done: on dirty I/O schedulers, and in the code server's mailbox. */
+struct work {
+	long io, schedulers, calls;
+};
+
+static int look_at(struct nd *n, struct work *w, struct et_error *e)
+{
+	struct nd_calls c = {.n = 0}, of_server = {.n = 0};
+	ei_x_buff args, res = {0}, server = {0};
+	int rc, from;
+
+	one_atom(&args, "active_tasks_all");
+	nd_calls_add(&c, "erlang", "statistics", &args);
+	ei_x_free(&args);
+	one_atom(&args, "dirty_io_schedulers");
+	nd_calls_add(&c, "erlang", "system_info", &args);
+	ei_x_free(&args);
+	one_atom(&args, "code_server");
+	nd_calls_add(&c, "erlang", "whereis", &args);
+	ei_x_free(&args);
+	ei_x_new(&res);
+	ei_x_new(&server);
+	rc = nd_calls(n, &c, &res, e);
+	if (rc == 0) {
+		w->io = last_number(&res);
+		rc = ei_decode_long(res.buff, &res.index, &w->schedulers);
+		from = res.index;
+		ei_x_encode_list_header(&server, 2);
+		if (rc == 0 && nd_skip(&res, &res.index) == 0)
+			ei_x_append_buf(&server, res.buff + from, res.index - from);
+		ei_x_encode_atom(&server, "message_queue_len");
+		ei_x_encode_empty_list(&server);
+	}
+	if (rc == 0) {
+		nd_calls_add(&of_server, "erlang", "process_info", &server);
+		rc = nd_calls(n, &of_server, &res, e);
+	}
+	if (rc == 0)
+		rc = nd_get_tuple(&res, &res.index, 2) < 0 || nd_skip(&res, &res.index) < 0 ||
+				     ei_decode_long(res.buff, &res.index, &w->calls) < 0
+			     ? -1
+			     : 0;
+	ei_x_free(&res);
+	ei_x_free(&server);
+	return rc;
+}
+
+/*
+ * A process that asks the code server, or for a file, stays until it is answered. In a node where
+ * that is never, each command would leave one: so these are watched until they do something. A node
+ * where that cannot be seen is asked.
+ */
+bool nd_loads(struct nd *n, int ms)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+	struct et_error ignored = {.tag = ""};
+	struct work was = {-1, 0, -1}, is;
+	bool io = false, server = false;
+
+	for (int64_t until = nd_now_ms() + ms;; nanosleep(&pause, NULL)) {
+		if (look_at(n, &is, &ignored) < 0)
+			return true;
+		io |= is.io < is.schedulers || is.io < was.io;
+		server |= is.calls == 0 || is.calls < was.calls;
+		if ((io && server) || nd_now_ms() >= until)
+			return io && server;
+		was = is;
+	}
+}
+
 /* By the node's own code server. */
 static int by_the_node(struct nd *n, const bool lacks[N], int count, struct et_error *e)
 {
 	ei_x_buff args = {0}, res = {0};
 	int rc;
 
+	if (!nd_loads(n, LOAD_MS))
+		return et_err(e, ET_TIMEOUT, "the node %s loads no modules", n->name);
 	ei_x_new(&args);
 	ei_x_new(&res);
 	ei_x_encode_list_header(&args, 1);

@@ -79,7 +79,7 @@ static bool read_socket(const char *line, struct sock *s)
 /* Called for each socket, until it returns something else than 0. */
 typedef int look_fn(void *arg, const struct sock *s);
 
-/* What the last call returned; -2: the sockets cannot be read. */
+/* What the last call returned; -2: the sockets cannot be read, errno says why. */
 static int look_at_sockets(look_fn *look, void *arg)
 {
 	/* Of this thread: it may have entered another network namespace. */
@@ -91,6 +91,7 @@ static int look_at_sockets(look_fn *look, void *arg)
 		FILE *f = fopen(files[i], "re");
 		char line[512];
 		struct sock s;
+		int error;
 
 		if (f == NULL && i > 0 && errno == ENOENT)
 			break; /* a machine without IPv6 */
@@ -99,9 +100,12 @@ static int look_at_sockets(look_fn *look, void *arg)
 		while (rc == 0 && fgets(line, sizeof(line), f) != NULL)
 			if (read_socket(line, &s))
 				rc = look(arg, &s);
-		if (ferror(f))
-			rc = -2;
+		error = ferror(f) ? errno : 0;
 		fclose(f);
+		if (error != 0) {
+			errno = error;
+			return -2;
+		}
 	}
 	return rc;
 }
@@ -123,7 +127,7 @@ bool nd_is_here(struct in_addr addr)
 
 /* ---- processes -------------------------------------------------------------------------- */
 
-/* Has the process a descriptor of the socket? -1: that cannot be seen. */
+/* Has the process a descriptor of the socket? -1: that cannot be seen, errno says why. */
 static int has_socket(pid_t pid, uint64_t inode)
 {
 	char path[64], wanted[40], is[40];
@@ -186,15 +190,21 @@ static bool may_know(const struct port_check *p, uid_t uid)
 static int check_process(const struct port_check *p, uint64_t inode, struct et_error *e)
 {
 	pid_t hidden = 0;
+	int why = 0;
 
 	for (int i = 0; i < p->accept->npids; i++) {
 		int rc = has_socket(p->accept->pids[i], inode);
 
 		if (rc > 0)
 			return 0;
-		if (rc < 0)
+		if (rc < 0) {
 			hidden = p->accept->pids[i];
+			why = errno;
+		}
 	}
+	if (hidden != 0 && why != EACCES && why != EPERM)
+		return et_err(e, ET_OWNER, "the ports of process %d cannot be seen: %s", (int)hidden,
+			strerror(why));
 	if (hidden != 0)
 		return et_err(e, ET_OWNER,
 			"the ports of process %d cannot be seen, because it belongs to another "
@@ -259,9 +269,9 @@ static int look_listener(void *arg, const struct sock *s)
 static int unseen(const struct port_check *p, struct et_error *e)
 {
 	return et_err(e, ET_OWNER,
-		"the owner of the port of the node %s cannot be found (/proc/net/tcp): no "
-		"handshake is started, because it could be passed on",
-		p->name);
+		"the owner of the port of the node %s cannot be found: /proc/net/tcp cannot be read: "
+		"%s; no handshake is started, because it could be passed on",
+		p->name, strerror(errno));
 }
 
 int port_check_listener(

@@ -54,7 +54,8 @@
 %% times that a process may be asked whether it uses a module: about a second
 -define(AT_ONCE, 250000).
 -define(ANSWER_TIME, 1000). % ms, for a server of OTP, or a file's facts; longer: it is stuck
--define(FILE_TIME, 100).  % ms, for a file's facts if all dirty I/O schedulers are at work
+-define(FILE_TIME, 100).  % ms, for a dirty I/O scheduler to get free
+-define(LOOK, 5).         % ms, between two looks at what waits
 -define(TURN, 3000).      % us, before others have a turn
 %% ms that a command waits; longer: schedulers are busy, or others purge code too
 -define(MOST, 300).
@@ -253,7 +254,7 @@ remove(Modules) ->
     Purger = remove_all(Modules, purger()),
     true = is_deleted(?MODULE),
     case Purger of
-        code -> in_time(code, purge, [?MODULE]);
+        code -> in_time(code_server, code, purge, [?MODULE]);
         _ -> Purger:purge(?MODULE)
     end.
 
@@ -267,7 +268,7 @@ remove_all([], Purger) ->
     Purger.
 
 purge(Module, code) ->
-    case in_time(code, purge, [Module]) of
+    case in_time(code_server, code, purge, [Module]) of
         {badrpc, timeout} -> purge(Module, erts_code_purger);
         _ -> code
     end;
@@ -283,7 +284,7 @@ is_deleted(Module) ->
 %% server would never get out of loading a library. It purges for us then: it does not do both at
 %% once. If it does not answer it loads none.
 purger() ->
-    case drops_on_load() andalso in_time(code, is_loaded, [code]) of
+    case drops_on_load() andalso in_time(code_server, code, is_loaded, [code]) of
         {file, _} -> code;
         _ -> erts_code_purger
     end.
@@ -292,24 +293,49 @@ purger() ->
 
 %% Does this node see the very same file, and may it read it? `blocked': it reads no file at all.
 sees(File, Size, Inode) ->
-    Time =
-        case lists:last(statistics(active_tasks_all)) < erlang:system_info(dirty_io_schedulers) of
-            true -> ?ANSWER_TIME;
-            % stuck, perhaps: there is another way to load the library
-            false -> ?FILE_TIME
-        end,
-    case rpc:call(node(), file, read_file_info, [File, [raw]], Time) of
+    case
+        moves(dirty_io, ?FILE_TIME) andalso
+            rpc:call(node(), file, read_file_info, [File, [raw]], ?ANSWER_TIME)
+    of
         {ok, #file_info{size = Size, inode = Inode, access = Access}} ->
             lists:member(Access, [read, read_write]);
-        {badrpc, timeout} ->
+        Blocked when Blocked =:= false; Blocked =:= {badrpc, timeout} ->
             blocked;
         _ ->
             false
     end.
 
 %% The process that waits longer than we do has nothing of ours on its stack.
-in_time(M, F, Args) ->
-    rpc:call(node(), M, F, Args, ?ANSWER_TIME).
+in_time(Server, M, F, Args) ->
+    case moves(Server, ?ANSWER_TIME) of
+        true -> rpc:call(node(), M, F, Args, ?ANSWER_TIME);
+        false -> {badrpc, timeout}
+    end.
+
+%% Does it take what waits for it? Where it does not, nobody is to ask it: who asks stays until there
+%% is an answer, and that would be one for each command.
+moves(What, Time) ->
+    moves(What, 0, erlang:monotonic_time(millisecond) + Time).
+
+moves(What, Before, Until) ->
+    Waiting = waiting(What),
+    Waiting =:= 0 orelse Waiting < Before orelse
+        (erlang:monotonic_time(millisecond) < Until andalso
+            receive after ?LOOK -> moves(What, Waiting, Until) end).
+
+%% For dirty I/O schedulers, if all are at work, also what these do.
+waiting(dirty_io) ->
+    Active = lists:last(statistics(active_tasks_all)),
+    case Active < erlang:system_info(dirty_io_schedulers) of
+        true -> 0;
+        false -> Active
+    end;
+waiting(Server) ->
+    Pid = whereis(Server),
+    case is_pid(Pid) andalso process_info(Pid, message_queue_len) of
+        {_, N} -> N;
+        _ -> 0
+    end.
 
 bring(Modules, Library, [_ | _] = Kept) ->
     Same = [M || {M, _, Code} <- Modules, lists:member(M, Kept), is_same(M, Code, Library)],
@@ -360,9 +386,9 @@ load_all(Modules, Library) ->
 %% The node's settings of erltrace on its command line, for erltrace_app. What these forbid must be
 %% known. If `init' does not answer, the kernel knows them.
 arguments() ->
-    case in_time(init, get_arguments, []) of
+    case in_time(init, init, get_arguments, []) of
         {badrpc, timeout} ->
-            case in_time(prim_file, read_file, ["/proc/self/cmdline"]) of
+            case in_time(dirty_io, prim_file, read_file, ["/proc/self/cmdline"]) of
                 {ok, Line} -> flags(string:lexemes(binary_to_list(Line), [0]));
                 _ -> unknown
             end;

@@ -41,4 +41,28 @@ told=''
 read -r -t 60 told <&7
 is 'all are taken' taken "$told"
 is 'dirty I/O taken' hello "$(timeout -s KILL 60 erltrace -N blocked -qn "$hello" 2>&1 | head -n 1)"
+
+# commands_leave_nobody_who_waits: each left a process that asked for a file, or the code server, until
+# that answered: now what does not move is not asked.
+waiting='length([P || P <- processes(), {_, {erpc, execute_call, _}} <- [process_info(P, initial_call)]]).'
+ten() { # node
+	local n=0 i
+	for ((i = 0; i < 10; i++)); do
+		timeout -s KILL 60 erltrace -N "$1" -qn "$hello" 2>&1 | grep -qx hello && n=$((n + 1))
+	done
+	echo $n
+}
+is 'dirty I/O taken: ten commands more' 10 "$(ten blocked)"
+becomes '... leave no process that waits for a file' 0 blocked "$waiting"
+start suspended
+at suspended 'code:ensure_modules_loaded([dist_util]), sys:suspend(code_server), ok.' >/dev/null
+is 'the code server does not answer: ten commands' 10 "$(ten suspended)"
+becomes '... leave one process at most that waits for it' true suspended "${waiting%.} =< 1."
+
+# first_connection_says_what_may_be_stuck: a node in interactive mode loads what it needs to accept it.
+start first
+at first 'sys:suspend(code_server), ok.' >/dev/null
+erltrace -N first -qn "$hello" >o 2>&1
+has 'the first connection needs the code server' \
+	'its net_kernel, its code server or its I/O threads may be stuck, .*as root -p PID'
 finish

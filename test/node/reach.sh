@@ -105,6 +105,15 @@ has 'a node answers after all' '^hello'
 is 'a node does not answer: told once' 1 "$(grep -c 'does not answer yet' o)"
 is 'a node does not answer: not told where nobody waits' hello "$(tr -d '\n' <plain)"
 
+# few_descriptors_are_told: not as an owner that cannot be found.
+for n in 4 5 6; do
+	(
+		ulimit -n $n
+		exec erltrace -N reach_hidden -N reach_odd -N reach_long@127.0.0.1 -qn "$hello"
+	)
+done >o 2>&1
+has 'few descriptors' '/proc/net/tcp cannot be read: Too many open files'
+
 # ---- the command's own files --------------------------------------------------------------
 
 # The command and its files elsewhere, to be spoilt.
