@@ -73,6 +73,7 @@ state:::node-2s
 	ports = args[0]->ports;
 	uptime = args[0]->uptime / 1000;
 	ready = args[0]->queue;
+	io = args[0]->dirty_io - args[0]->dirty_io_schedulers; /* that wait for one */
 	busy = 0;
 	schedulers = 0;
 	turned = 0;
@@ -143,8 +144,10 @@ state:::round-2s
 state:::round-2s
 /passes > 0/
 {
-	printf("up %d s   %d processes   %d ports   %d ready to run   %d schedulers %d %% busy\n",
-		uptime, processes, ports, ready, schedulers, busy / (10 * schedulers));
+	printf("up %d s   %d processes   %d ports   %d ready to run%s   %d schedulers %d %% busy\n",
+		uptime, processes, ports, ready,
+		io > 0 ? strjoin(", ", strjoin(lltostr(io), " of them for dirty I/O")) : "",
+		schedulers, busy / (10 * schedulers));
 	printf("memory %d MB: processes %d, binaries %d, tables %d, code %d, atoms %d MB; %d of %d atoms\n",
 		mb["total"], mb["processes"], mb["binary"], mb["ets"], mb["code"], mb["atom"],
 		atoms, atom_limit);

@@ -13,7 +13,9 @@
  * not in a call. IN is the current function of the first callee, MAILBOX the number of its messages. A callee on
  * another node appears by pid or {Name,Node}; only that node knows what it waits for. If the request cannot be
  * sent, because the connection to that node is busy, IN says so (dist.d has details). The script does not show
- * what ports, tables and processes of other kinds wait for.
+ * what ports, tables and processes of other kinds wait for; but if all dirty I/O schedulers were taken at two
+ * looks in a row, by files that hang, say, it says how many processes are there. Who calls a function whose
+ * module is not loaded waits for code_server.
  * A deadlock is certain: the script asked its processes twice, and none had run in between. It lasts until a
  * call times out.
  * Cost: about 1 us a second for each process of the node, and 2 % of the schedulers' time at most
@@ -32,7 +34,7 @@
 
 inline int limit = $1;
 
-BEGIN { seconds = $2; looks = 0; over = 0; }
+BEGIN { seconds = $2; looks = 0; over = 0; io = 0; schedulers = 0; taken = 0; }
 
 state:::wait-1s
 /args[0]->deadlock == 1/
@@ -49,6 +51,20 @@ state:::wait-1s
 	@callers[this->chain, this->in] = count();
 	@longest[this->chain, this->in] = max(args[0]->age / 1000000);
 	@mailbox[this->chain, this->in] = max(args[0]->mailbox);
+}
+
+state:::node-1s
+/args[0]->type == "this"/
+{
+	io = args[0]->dirty_io;
+	schedulers = args[0]->dirty_io_schedulers;
+	taken = schedulers > 0 && io >= schedulers ? taken + 1 : 0;
+}
+
+state:::round-1s
+/taken > 1/
+{
+	printf("all dirty I/O schedulers are taken: %d processes run there or wait, %d can run\n", io, schedulers);
 }
 
 state:::round-1s /!arg2/ { printf("%d of %d processes, the others in the next look:\n", arg4, arg5); }

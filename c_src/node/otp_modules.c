@@ -91,50 +91,55 @@ static long last_number(ei_x_buff *res)
 	return nd_skip(res, &res->index) < 0 ? -1 : last; /* its tail */
 }
 
-/* What waits in the node, or is being done: on dirty I/O schedulers, and in the code server's mailbox. */
+/* What waits, or is being done: on dirty I/O schedulers, and by the code server (its mailbox). */
 struct work {
 	long io, schedulers, calls;
 };
 
+/* Of the process whose pid is next in the buffer. */
+static int mailbox(struct nd *n, ei_x_buff *res, long *len, struct et_error *e)
+{
+	struct nd_calls c = {.n = 0};
+	int from = res->index, rc = -1;
+	ei_x_buff args;
+
+	if (nd_skip(res, &res->index) < 0)
+		return -1;
+	ei_x_new(&args);
+	ei_x_encode_list_header(&args, 2);
+	ei_x_append_buf(&args, res->buff + from, res->index - from);
+	ei_x_encode_atom(&args, "message_queue_len");
+	ei_x_encode_empty_list(&args);
+	nd_calls_add(&c, "erlang", "process_info", &args);
+	ei_x_free(&args);
+	if (nd_calls(n, &c, res, e) == 0 && nd_get_tuple(res, &res->index, 2) == 0 &&
+		nd_skip(res, &res->index) == 0)
+		rc = ei_decode_long(res->buff, &res->index, len);
+	return rc;
+}
+
 static int look_at(struct nd *n, struct work *w, struct et_error *e)
 {
-	struct nd_calls c = {.n = 0}, of_server = {.n = 0};
-	ei_x_buff args, res = {0}, server = {0};
-	int rc, from;
+	static const char *const asked[][2] = {{"statistics", "active_tasks_all"},
+		{"system_info", "dirty_io_schedulers"}, {"whereis", "code_server"}};
+	struct nd_calls c = {.n = 0};
+	ei_x_buff args, res = {0};
+	int rc;
 
-	one_atom(&args, "active_tasks_all");
-	nd_calls_add(&c, "erlang", "statistics", &args);
-	ei_x_free(&args);
-	one_atom(&args, "dirty_io_schedulers");
-	nd_calls_add(&c, "erlang", "system_info", &args);
-	ei_x_free(&args);
-	one_atom(&args, "code_server");
-	nd_calls_add(&c, "erlang", "whereis", &args);
-	ei_x_free(&args);
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		one_atom(&args, asked[i][1]);
+		nd_calls_add(&c, "erlang", asked[i][0], &args);
+		ei_x_free(&args);
+	}
 	ei_x_new(&res);
-	ei_x_new(&server);
 	rc = nd_calls(n, &c, &res, e);
 	if (rc == 0) {
 		w->io = last_number(&res);
 		rc = ei_decode_long(res.buff, &res.index, &w->schedulers);
-		from = res.index;
-		ei_x_encode_list_header(&server, 2);
-		if (rc == 0 && nd_skip(&res, &res.index) == 0)
-			ei_x_append_buf(&server, res.buff + from, res.index - from);
-		ei_x_encode_atom(&server, "message_queue_len");
-		ei_x_encode_empty_list(&server);
-	}
-	if (rc == 0) {
-		nd_calls_add(&of_server, "erlang", "process_info", &server);
-		rc = nd_calls(n, &of_server, &res, e);
 	}
 	if (rc == 0)
-		rc = nd_get_tuple(&res, &res.index, 2) < 0 || nd_skip(&res, &res.index) < 0 ||
-				     ei_decode_long(res.buff, &res.index, &w->calls) < 0
-			     ? -1
-			     : 0;
+		rc = mailbox(n, &res, &w->calls, e);
 	ei_x_free(&res);
-	ei_x_free(&server);
 	return rc;
 }
 

@@ -7,7 +7,7 @@
 
 /* Has the node load them, or loads them into it where its code server does not answer. */
 int nd_otp_modules(struct nd *n, struct et_error *e);
-/* Does its code server answer, and are files read there? Whether anything moves is seen within ms. */
+/* Does its code server answer, and does it read files? What moves within ms does. */
 bool nd_loads(struct nd *n, int ms);
 
 #endif

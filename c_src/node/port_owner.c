@@ -203,8 +203,8 @@ static int check_process(const struct port_check *p, uint64_t inode, struct et_e
 		}
 	}
 	if (hidden != 0 && why != EACCES && why != EPERM)
-		return et_err(e, ET_OWNER, "the ports of process %d cannot be seen: %s", (int)hidden,
-			strerror(why));
+		return et_err(e, ET_OWNER, "the ports of process %d cannot be seen: %s",
+			(int)hidden, strerror(why));
 	if (hidden != 0)
 		return et_err(e, ET_OWNER,
 			"the ports of process %d cannot be seen, because it belongs to another "
@@ -269,8 +269,8 @@ static int look_listener(void *arg, const struct sock *s)
 static int unseen(const struct port_check *p, struct et_error *e)
 {
 	return et_err(e, ET_OWNER,
-		"the owner of the port of the node %s cannot be found: /proc/net/tcp cannot be read: "
-		"%s; no handshake is started, because it could be passed on",
+		"the owner of the port of the node %s cannot be found: /proc/net/tcp cannot be "
+		"read: %s; no handshake is started, because it could be passed on",
 		p->name, strerror(errno));
 }
 

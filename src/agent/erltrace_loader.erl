@@ -312,8 +312,8 @@ in_time(Server, M, F, Args) ->
         false -> {badrpc, timeout}
     end.
 
-%% Does it take what waits for it? Where it does not, nobody is to ask it: who asks stays until there
-%% is an answer, and that would be one for each command.
+%% Does it take what waits for it? Where it does not, nobody is to ask it: who asks stays until
+%% there is an answer, and that would be one for each command.
 moves(What, Time) ->
     moves(What, 0, erlang:monotonic_time(millisecond) + Time).
 

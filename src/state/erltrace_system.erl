@@ -128,6 +128,8 @@ node(processes, Node) when Node =:= node() -> erlang:system_info(process_count);
 node(ports, Node) when Node =:= node() -> erlang:system_info(port_count);
 node(uptime, Node) when Node =:= node() -> element(1, erlang:statistics(wall_clock));
 node(queue, Node) when Node =:= node() -> erlang:statistics(total_run_queue_lengths_all);
+node(dirty_io, Node) when Node =:= node() -> lists:last(erlang:statistics(active_tasks_all));
+node(dirty_io_schedulers, Node) when Node =:= node() -> erlang:system_info(dirty_io_schedulers);
 node(_, Node) when Node =:= node() -> 0;
 node(received, Node) -> connection(recv_oct, Node);
 node(sent, Node) -> connection(send_oct, Node);

@@ -1,7 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% @private
 %% @doc Who waits for whom: processes that wait for the answer to a call of gen_server, gen_statem
-%% or whatever else uses gen:call/4. For state:::wait (erltrace_objects).
+%% or whatever else uses gen:call/4; or of the code server or the loader of files, which have calls
+%% of their own: that is where a call of a function waits whose module is not loaded. For
+%% state:::wait (erltrace_objects).
 %%
 %% Such a process is in gen:do_call/4, or suspended in sending from there, and has a monitor on the
 %% one that it has called. Where it has other monitors as well, its stack says which: the callee, or
@@ -34,7 +36,12 @@
 may_call({gen, do_call, 4}) -> true;
 may_call({erlang, bif_return_trap, 2}) -> true;
 may_call({erts_internal, dsend_continue_trap, 1}) -> true;
-may_call(_) -> false.
+may_call(Function) -> is_atom(server_in(Function)).
+
+%% The server that who waits in this function has called.
+server_in({code_server, call, 1}) -> code_server;
+server_in({erl_prim_loader, request, 1}) -> erl_prim_loader;
+server_in(_) -> {}.
 
 %% @doc The call that a process waits for.
 -spec call(pid()) -> call() | none.
@@ -65,6 +72,15 @@ call_of(Pid, [{_, [{gen, do_call, 4, _} | Stack]}, {_, Monitors}, {_, Reductions
             case on_stack(Pid, Several) of
                 none -> none;
                 Callee -> {local(Callee), {Reductions, Mailbox}}
+            end
+    end;
+call_of(_, [{_, [{M, F, A, _} | Stack]}, _, {_, Reductions}, {_, Mailbox}]) ->
+    case server_in({M, F, A}) of
+        {} -> none;
+        Server ->
+            case is_ours(Stack) of
+                true -> none;
+                false -> {local({Server, node()}), {Reductions, Mailbox}}
             end
     end;
 call_of(_, _) ->

@@ -54,10 +54,19 @@ ten() { # node
 }
 is 'dirty I/O taken: ten commands more' 10 "$(ten blocked)"
 becomes '... leave no process that waits for a file' 0 blocked "$waiting"
+# what_waits_is_shown: waits said that there was nothing to show, top that some were ready and nothing ran.
+erltrace -N blocked -qs waits for=3s >o 2>&1
+has 'waits: all dirty I/O schedulers are taken' '^all dirty I/O schedulers are taken: 20 processes run there or wait, 10 can run$'
+erltrace -N blocked -qs top for=3s >o 2>&1
+has 'top: who is ready waits for dirty I/O' ' 10 ready to run, 10 of them for dirty I/O '
 start suspended
 at suspended 'code:ensure_modules_loaded([dist_util]), sys:suspend(code_server), ok.' >/dev/null
 is 'the code server does not answer: ten commands' 10 "$(ten suspended)"
 becomes '... leave one process at most that waits for it' true suspended "${waiting%.} =< 1."
+
+at suspended '[spawn(fun() -> not_loaded:f() end) || _ <- lists:seq(1, 5)], ok.' >/dev/null
+erltrace -N suspended -qs waits for=2s >o 2>&1
+has 'waits: who calls a module that is not loaded' ' 5 +[0-9]+ +[0-9]+ .* -> code_server \('
 
 # first_connection_says_what_may_be_stuck: a node in interactive mode loads what it needs to accept it.
 start first
