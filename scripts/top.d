@@ -12,6 +12,8 @@
  * On a terminal, keys change the order at once: r by reductions, l by the length of mailboxes, m by
  * memory; q quits, any other key refreshes.
  * Names are cut after 32 characters: rows have 109 columns, and take two lines where a terminal has fewer.
+ * "N of them for dirty I/O" are processes that are ready to run, but wait for one of the dirty I/O schedulers,
+ * which are all taken: by a disk or a network file system that hangs, for example.
  * REDUCTIONS are those since the last screen; the first one comes after a second, with those of that second.
  * Cost: 2 to 5 us for each process of the node every two seconds, and 2 % of the schedulers' time at
  * most (option statebudget). The first screen is complete, whatever that takes; later ones may lack
