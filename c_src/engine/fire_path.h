@@ -20,6 +20,7 @@
 
 void en_interpret(struct fire *f); /* a clause without machine code */
 uint64_t k_clause(struct fire *f, uint64_t clause); /* in the kernel: made by the linker */
+uint64_t k_was_cut(void); /* has a bound of its loops ended a function? kernel/bpf/memory.c */
 
 static inline void fire_clause(struct fire *f, const struct en_ecb *ecb)
 {
@@ -54,6 +55,10 @@ static inline __attribute__((always_inline)) void fire_run(struct en_thread *t, 
 		f->alloca_used = 0;
 		f->fault = 0;
 		fire_clause(f, ecb);
+#ifdef __bpf__
+		if (!of_error && k_was_cut() && f->fault == 0)
+			rt_fault((uint64_t)(uintptr_t)f, FAULT_LOOP, 0, 0, 0);
+#endif
 		if (!of_error && unlikely(t->faulted))
 			en_fire_error(f);
 	}

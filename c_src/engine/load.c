@@ -259,11 +259,15 @@ static bool halve(struct en *en)
 static void fit_buffers(struct en *en)
 {
 	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) / 8 * 4096;
+	unsigned nslots = en->shared.nslots - SPARE_SLOTS;
 
 	if (most > KERNEL_MOST)
 		most = KERNEL_MOST;
-	while (en->stride * (en->shared.nslots - SPARE_SLOTS) > most && en_may_halve(en) &&
-		halve(en))
+	if (en->shared.late) { /* all of it is there, and as much again: the next power of two */
+		nslots = en->maxslots + 1;
+		most /= 2;
+	}
+	while (en->stride * nslots > most && en_may_halve(en) && halve(en))
 		;
 }
 
@@ -272,6 +276,8 @@ static int populate(struct en *en)
 {
 	size_t aggs = en->prog->naggs > 0 ? en->at.agg_direct + en_spare_size(en->at.agg_size) : 0;
 
+	if (en->shared.late)
+		return 0;
 	for (unsigned i = 0; i < en->shared.nslots; i++) {
 		char *slot = (char *)en_slot(en, i);
 		int rc = 0;

@@ -40,7 +40,7 @@ struct provider {
 	void (*fini)(struct en *en, void *data); /* also after an init that failed half way */
 	/*
 	 * Its probes fire in the kernel, on memory that is shared with it. Creates that memory, for
-	 * a mapping of size bytes at base, and returns its file descriptor.
+	 * a mapping of size bytes at base, and returns its file descriptor, or EN_SHARE_LATE.
 	 */
 	int (*arena)(struct en *en, void *data, void *base, size_t size, struct et_error *e);
 	bool (*wants_arena)(struct en *en); /* even if none of its probes is enabled; or NULL */

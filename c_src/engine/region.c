@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory that the probe path reads and writes. Usually it is private to this process. An engine
- * whose clauses also run in the kernel keeps it in a BPF arena, which is mapped here too.
+ * whose clauses also run in the kernel keeps it in a BPF arena, which is mapped here too; on a
+ * kernel without arenas in an array of one value.
  *
  * Both sides follow the same pointers, so all that they reach must be inside the arena.
  * struct en itself exists before it is known whether an arena is needed. Therefore it is placed at
@@ -12,6 +13,10 @@
  *
  * A page fault in user space populates a page of the arena; the kernel's programs cannot do that.
  * Memory that the kernel writes to is therefore populated in advance (en_populate).
+ *
+ * An array takes all of its memory when it is made. So it is made late, when most of what an engine
+ * needs is allocated (in private memory at the same addresses), of a size of a power of two that is
+ * enough for that and some more (en_share_late).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +29,10 @@
 
 #define WINDOW (1ULL << 32) /* bytes; aligned to its size */
 #define HINT   0x1e0000000000 /* far from where programs have anything */
+
+/* Bytes of an array: the verifier follows offsets below 512 MB. And what is left for later. */
+#define LATE_MOST  (256ULL << 20)
+#define LATE_LEAST (1ULL << 20)
 
 /* The leak sanitizer does not scan mappings by itself, and an engine holds pointers to the heap. */
 #if defined(__has_feature)
@@ -89,6 +98,17 @@ void en_unreserve(struct en *en)
 	}
 }
 
+/* Private memory for the time until en_share_late. */
+static int share_later(struct en *en, struct et_error *e)
+{
+	if (mprotect(en, LATE_MOST, PROT_READ | PROT_WRITE) < 0)
+		return et_err(e, ET_NOMEM, "out of memory");
+	en->shared.on = en->shared.late = true;
+	en->shared.size = LATE_MOST;
+	en->shared.used = align_up(sizeof(*en), 4096);
+	return 0;
+}
+
 /* Map fd over the engine's window. No other thread may be using the engine. */
 int en_share(struct en *en, int fd, struct et_error *e)
 {
@@ -97,6 +117,8 @@ int en_share(struct en *en, int fd, struct et_error *e)
 
 	if (en->shared.window == 0)
 		return et_err(e, ET_NOMEM, "no addresses for memory shared with the kernel");
+	if (fd == EN_SHARE_LATE)
+		return share_later(en, e);
 	copy = aligned_alloc(LINE, align_up(sizeof(*copy), LINE));
 	if (copy == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
@@ -112,7 +134,42 @@ int en_share(struct en *en, int fd, struct et_error *e)
 	memcpy(en, copy, sizeof(*copy));
 	free(copy);
 	en->shared.on = true;
+	en->shared.size = en->shared.window;
 	en->shared.used = align_up(sizeof(*en), 4096);
+	return 0;
+}
+
+uint64_t en_share_size(const struct en *en)
+{
+	uint64_t size = LATE_LEAST;
+
+	while (size < LATE_MOST && size < en->shared.used + en->shared.used / 16 + LATE_LEAST)
+		size *= 2;
+	return size;
+}
+
+int en_share_late(struct en *en, int fd, uint64_t offset, uint64_t size, struct et_error *e)
+{
+	const int both = PROT_READ | PROT_WRITE;
+	uint64_t used = en->shared.used;
+	struct en *copy = mmap(NULL, size, both, MAP_SHARED, fd, (off_t)offset);
+	bool mapped;
+
+	if (copy == MAP_FAILED)
+		return et_err(e, ET_KERNEL, "memory shared with the kernel cannot be mapped: %m");
+	memcpy(copy, en, used);
+	mapped = mmap(en, size, both, MAP_SHARED | MAP_FIXED, fd, (off_t)offset) != MAP_FAILED;
+	if (!mapped) { /* the window is unmapped now: make it private again */
+		mmap(en, LATE_MOST, both, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE,
+			-1, 0);
+		memcpy(en, copy, used);
+	}
+	munmap(copy, size);
+	if (!mapped)
+		return et_err(e, ET_KERNEL, "memory shared with the kernel cannot be mapped");
+	mprotect((char *)en + size, LATE_MOST - size, PROT_NONE);
+	en->shared.late = false;
+	en->shared.size = size;
 	return 0;
 }
 
@@ -133,9 +190,9 @@ static void *arena_alloc(struct en *en, size_t size, size_t kernel)
 	char *at = (char *)en + en->shared.used;
 
 	size = align_up(size, LINE);
-	if (size > en->shared.window - en->shared.used)
+	if (size > en->shared.size - en->shared.used)
 		return NULL;
-	if (en_populate(at, kernel) < 0)
+	if (!en->shared.late && en_populate(at, kernel) < 0)
 		return NULL;
 	en->shared.used += size;
 	return at;

@@ -65,7 +65,9 @@ struct en_shared {
 	struct prog_clause *clauses; /* the kernel's copy */
 	_Atomic(uint32_t) *procs; /* table of processes: procs.h */
 	uint32_t home; /* the first process named by a provider, or 0 */
-	uint64_t window, used;
+	uint64_t window;     /* addresses that are reserved */
+	uint64_t size, used; /* bytes of memory there */
+	bool late;	     /* it is not the kernel's yet: en_share_late */
 };
 
 /* What the run has seen: seen.h. */

@@ -40,7 +40,7 @@ int k_refused(struct et_error *e, const char *what)
 	if (why == EINVAL || why == ENOSYS || why == EOPNOTSUPP) {
 		uname(&host);
 		return et_err(e, ET_KERNEL,
-			"probes of the kernel need Linux 6.9 or newer with CONFIG_BPF_SYSCALL and "
+			"probes of the kernel need Linux 6.1 or newer with CONFIG_BPF_SYSCALL and "
 			"its "
 			"JIT: this is Linux %s, where %s was refused (%s)",
 			host.release, what, strerror(why));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an engine has in the kernel: the arena, the buffer, programs and links; and what the
+ * What an engine has in the kernel: memory, the buffer, programs and links; and what the
  * kernel's half is told. All are file descriptors: however this process ends, nothing stays behind.
  */
+#include <errno.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +38,49 @@ static int make_arena(struct kernel *k, void *base, size_t size, struct et_error
 		.map_extra = (uint64_t)(uintptr_t)base,
 		.map_name = "erltrace"};
 
-	k->arena_fd = k_bpf(BPF_MAP_CREATE, &attr);
-	return k->arena_fd < 0 ? k_refused(e, "a BPF arena") : 0;
+	k->memory_fd = k_bpf(BPF_MAP_CREATE, &attr);
+	if (k->memory_fd >= 0)
+		return k->memory_fd;
+	if (errno != EINVAL && errno != EOPNOTSUPP) /* not a type that the kernel knows */
+		return k_refused(e, "a BPF arena");
+	return EN_SHARE_LATE;
+}
+
+/*
+ * Instead of an arena: an array of one value, which is memory and what an instruction's offset can
+ * reach before it and behind it.
+ */
+static int make_window(uint64_t size)
+{
+	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,
+		.key_size = 4,
+		.value_size = (uint32_t)(size + 2 * EBPF_GUARD + 4096),
+		.max_entries = 1,
+		.map_flags = BPF_F_MMAPABLE,
+		.map_name = "erltrace"};
+
+	return k_bpf(BPF_MAP_CREATE, &attr);
+}
+
+int k_window(struct en *en, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+	uint64_t size = en_share_size(en);
+
+	if (!en->shared.late)
+		return 0;
+	k->memory_fd = make_window(size);
+	if (k->memory_fd < 0 && (errno == ENOMEM || errno == E2BIG))
+		return et_err(e, ET_NOMEM,
+			"the kernel has no %llu MB of memory for a BPF map: make bufsize, aggsize, "
+			"specsize or dynvarsize smaller",
+			(unsigned long long)size >> 20);
+	if (k->memory_fd < 0)
+		return k_refused(e, "a BPF map that can be mapped");
+	if (en_share_late(en, k->memory_fd, EBPF_GUARD, size, e) < 0)
+		return -1;
+	k->window = k->root->arena_size = size;
+	return 0;
 }
 
 static int make_buffer(struct kernel *k, unsigned nslots, struct et_error *e)
@@ -68,9 +110,9 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 	k = calloc(1, sizeof(*k));
 	if (k == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");
-	k->arena_fd = k->buf_fd = -1;
+	k->memory_fd = k->buf_fd = -1;
 	en->kernel = k;
-	return make_arena(k, base, size, e) < 0 ? -1 : k->arena_fd;
+	return make_arena(k, base, size, e);
 }
 
 /* Do clauses want to know which thread fires? Its number says whose self-> it is, too. */
@@ -133,7 +175,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root->nslots = en->shared.nslots;
 	k->root->cpu_slots = en->shared.nslots - SPARE_SLOTS;
 	k->root->arena = (uint64_t)(uintptr_t)en;
-	k->root->arena_size = en->shared.window;
+	k->root->arena_size = en->shared.size;
 	k->root->uses_ids = uses_ids(en);
 	find_pid_ns(k->root);
 	k->root->confine = en->opts->confine;
@@ -152,6 +194,14 @@ static bool looks_into_terms(const struct prog_uses *u)
 		if (uses_fn(u, fns[i]))
 			return true;
 	return false;
+}
+
+static void note_clauses(struct kernel *k, struct en_probe *p)
+{
+	const struct en_ecblist *l = atomic_load(&p->ecbs);
+
+	if (l != NULL && l->n > k->most_clauses)
+		k->most_clauses = l->n;
 }
 
 #define FLOW_PBIS (1u << PBI_FOLLOW | 1u << PBI_FLOWID | 1u << PBI_FLOWDEPTH)
@@ -195,6 +245,9 @@ struct en_probe *k_share_probe(
 	if (en->error_probe != NULL) { /* its clauses run in the same firing */
 		uses_add(&shared->uses, &en->error_probe->uses);
 	}
+	note_clauses(en->kernel, shared);
+	if (en->error_probe != NULL)
+		note_clauses(en->kernel, en->error_probe);
 	l = atomic_load(&shared->ecbs);
 	for (unsigned i = 0; i < l->n; i++)
 		en->kernel->programs[l->ecb[i].index] |= 1u << entry;
@@ -235,8 +288,8 @@ void k_close(struct en *en)
 	k_detach(en);
 	if (k->buf_fd >= 0)
 		close(k->buf_fd);
-	if (k->arena_fd >= 0)
-		close(k->arena_fd);
+	if (k->memory_fd >= 0)
+		close(k->memory_fd);
 	ebpf_object_free(&k->object);
 	k_uprobe_free(k);
 	free(k->fds);

@@ -68,17 +68,21 @@ struct en_probe;
 struct prog;
 
 struct kernel {
-	int arena_fd, buf_fd;
+	int memory_fd, buf_fd;
+	uint64_t window; /* its bytes, where the kernel has no arenas; else 0 */
 	unsigned nbufs;
 	struct k_root *root;
 	struct ebpf_object object;
 	uint32_t *programs; /* by clause: a bit for each entry whose program may run it */
+	unsigned most_clauses; /* of one probe */
 	int *fds;     /* programs, links */
 	unsigned nfds;
 	struct k_uprobe *uprobes; /* to be attached: uprobe.c */
 	unsigned nuprobes;
 	int uprog[ENTRY_COUNT_]; /* their programs */
 	uint32_t uloaded;	 /* which of them are loaded: a bit for each */
+	/* uprobe_multi has been tried; it is not there; nor may programs at uprobes wait */
+	bool tried, one_by_one, never_sleeps;
 	const char *vm_without_stacks; /* $target is a VM, and why it has none: vm_stacks.c */
 	bool vms_cut; /* there are more Erlang VMs than there was time to look at: vm_stacks.c */
 	bool wants_tasks, sees_switches; /* of threads: tasks.c */
@@ -93,6 +97,8 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 struct en_probe *k_share_probe(
 	struct en *en, const struct en_probe *p, enum k_entry entry, struct et_error *e);
 int k_prepare(struct en *en, struct et_error *e); /* before that, where nothing may be shared */
+/* Memory is the kernel's from here on, if it was not before: when a program is to be linked. */
+int k_window(struct en *en, struct et_error *e);
 bool k_has_self(const struct prog *p); /* are there self-> variables? */
 void k_keep(struct kernel *k, int fd);		  /* closed by k_detach, the last one first */
 void k_detach(struct en *en);

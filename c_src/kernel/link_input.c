@@ -8,6 +8,7 @@
 #include "engine/fire.h"
 #include "engine/probe.h"
 #include "engine/slot.h"
+#include "engine/state.h"
 #include "engine/str.h"
 #include "kernel.h"
 #include "link_input.h"
@@ -43,23 +44,38 @@ int k_object_load(struct ebpf_object *o, struct et_error *e)
 	return ebpf_object_load(o, k_files, k_files_end, e);
 }
 
-struct ebpf_link_input k_link_input(const struct kernel *k, enum k_entry entry)
+struct ebpf_link_input k_link_input(const struct en *en, enum k_entry entry)
 {
+	const struct kernel *k = en->kernel;
 	uint64_t root = (uint64_t)(uintptr_t)k->root;
-
-	return (struct ebpf_link_input){.object = &k->object,
+	struct ebpf_link_input in = {.object = &k->object,
 		.symbol = {{"k_root", EBPF_SYM_NUMBER, root},
 			{"k_buf_mask", EBPF_SYM_NUMBER, k->nbufs - 1},
 			{"k_buf", EBPF_SYM_MAP, (uint32_t)k->buf_fd},
 			{"k_clause", EBPF_SYM_RUN, 0}},
 		.nsymbols = 4,
 		.entry = k_programs[entry].function,
-		.left_out = k->root->vm_stacks == NULL ? "k_erlang_stack" : NULL,
-		.sleeps = k_programs[entry].flags & K_SLEEPS,
-		.arena_fd = k->arena_fd,
+		.sleeps = (k_programs[entry].flags & K_SLEEPS) && !k->never_sleeps,
+		.memory_fd = k->memory_fd,
+		.window = k->window,
 		.zero = root + offsetof(struct k_root, zero),
+		.cut = root + offsetof(struct k_root, cut),
+		.runs = k->most_clauses,
 		.fns = rt_names,
 		.direct = direct,
 		.ndirect = sizeof(direct) / sizeof(*direct),
 		.key = offsetof(struct fire, key)};
+	unsigned n = 0;
+
+	if (k->root->vm_stacks == NULL)
+		in.left_out[n++] = "k_erlang_stack";
+	if (k->root->nvms == 0)
+		in.left_out[n++] = "k_find_process";
+	if (k->root->ntracing == 0)
+		in.left_out[n++] = "k_tracing_frames";
+	if (k->window == 0)
+		in.left_out[n++] = "k_was_cut";
+	else if (en->error_probe == NULL) /* stack is scarce there */
+		in.left_out[n++] = "en_fire_error";
+	return in;
 }

@@ -6,11 +6,11 @@
 #include "bpf/link/link.h"
 #include "entries.h"
 
-struct kernel;
+struct en;
 
 /* The probe path for BPF, as it was built. */
 int k_object_load(struct ebpf_object *o, struct et_error *e);
 /* The program of an entry, without clauses. */
-struct ebpf_link_input k_link_input(const struct kernel *k, enum k_entry entry);
+struct ebpf_link_input k_link_input(const struct en *en, enum k_entry entry);
 
 #endif

@@ -15,7 +15,11 @@
 #include "prog/prog.h"
 #include "program.h"
 
-#define LOG_SIZE (4 << 20)
+#define LOG_SIZE   (4 << 20)
+#define LOG_ERRORS 4 /* and statistics, but not what was right */
+
+/* Instructions for the loops of a function (bpf/link/bound.c), at first and in the end. */
+enum { MOST_BUDGET = 16000, LEAST_BUDGET = 1000, MOST_FOLLOWED = 400000 };
 
 const struct k_program k_programs[] = {
 #define ENTRY(name, type, attach, context, flags, probes, ...)                                     \
@@ -51,7 +55,7 @@ static bool is_too_large(const char *log, int why)
 
 /* The last words of the verifier; why: an errno. */
 static int not_verified(char *log, const union bpf_attr *attr, const struct k_program *p,
-	unsigned nclauses, int why, struct et_error *e)
+	unsigned nclauses, bool window, int why, struct et_error *e)
 {
 	size_t len = strlen(log);
 	char *last;
@@ -67,9 +71,12 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_pr
 			"the script is too large for the kernel: its %u clause%s at %s probes are "
 			"%u "
 			"instructions there, and it accepts at most 1000000; use fewer or shorter "
-			"clauses, or trace with several commands at the same time",
-			nclauses, nclauses == 1 ? "" : "s", p->probes, attr->insn_cnt);
-	last = strstr(log, "\nprocessed ");
+			"clauses, or trace with several commands at the same time%s",
+			nclauses, nclauses == 1 ? "" : "s", p->probes, attr->insn_cnt,
+			window ? " (before Linux 6.9 every turn of a loop counts)" : "");
+	last = strstr(log, "\nverification time ");
+	if (last == NULL)
+		last = strstr(log, "\nprocessed ");
 	if (last != NULL)
 		*last = '\0';
 	last = strrchr(log, '\n');
@@ -80,24 +87,40 @@ static int not_verified(char *log, const union bpf_attr *attr, const struct k_pr
 
 /*
  * The program's fd. Why it was refused is asked for only then: to say so costs the verifier time.
+ * TOO_LARGE: it is, which is not told, because there is another way.
  */
-static int load_program(
-	union bpf_attr *attr, const struct k_program *p, unsigned nclauses, struct et_error *e)
+enum { TOO_LARGE = -2 };
+
+/* One on its way into the kernel. */
+struct k_load {
+	struct ebpf_link_input *in;
+	const struct k_program *program;
+	bool one_by_one; /* uprobe.c */
+	bool last;	 /* there is no other way */
+};
+
+static int load_program(union bpf_attr *attr, const struct k_load *how, struct et_error *e)
 {
+	bool last = how->last;
 	char *log;
 	int fd;
 
 	fd = k_bpf(BPF_PROG_LOAD, attr);
 	if (fd >= 0)
 		return fd;
+	if (errno == E2BIG && !last)
+		return TOO_LARGE;
 	if (errno == EPERM || (log = calloc(1, LOG_SIZE)) == NULL)
 		return k_refused(e, "a BPF program");
 	attr->log_buf = (uint64_t)(uintptr_t)log;
 	attr->log_size = LOG_SIZE;
-	attr->log_level = 1;
+	attr->log_level = LOG_ERRORS;
 	fd = k_bpf(BPF_PROG_LOAD, attr);
-	if (fd < 0)
-		not_verified(log, attr, p, nclauses, errno, e);
+	if (fd < 0 && !last && is_too_large(log, errno))
+		fd = TOO_LARGE;
+	else if (fd < 0)
+		not_verified(log, attr, how->program, how->in->nprograms, how->in->window != 0,
+			errno, e);
 	free(log);
 	return fd;
 }
@@ -122,12 +145,12 @@ static int load_types(struct ebpf_image *im, struct et_error *e)
 }
 
 /* The program's fd. */
-static int load_image(
-	struct ebpf_image *im, const struct k_program *p, unsigned nclauses, struct et_error *e)
+static int load_image(struct ebpf_image *im, const struct k_load *how, struct et_error *e)
 {
+	const struct k_program *p = how->program;
 	union bpf_attr attr = {.prog_type = (uint32_t)p->type,
-		.expected_attach_type = (uint32_t)p->attach,
-		.prog_flags = p->flags & K_SLEEPS ? BPF_F_SLEEPABLE : 0,
+		.expected_attach_type = how->one_by_one ? 0 : (uint32_t)p->attach,
+		.prog_flags = how->in->sleeps ? BPF_F_SLEEPABLE : 0,
 		.license = (uint64_t)(uintptr_t) "GPL",
 		.prog_name = "erltrace",
 		.insns = (uint64_t)(uintptr_t)im->insns,
@@ -149,29 +172,55 @@ static int load_image(
 	attr.func_info_rec_size = sizeof(*info);
 	attr.func_info = (uint64_t)(uintptr_t)info;
 	attr.func_info_cnt = im->nparts;
-	fd = load_program(&attr, p, nclauses, e);
+	fd = load_program(&attr, how, e);
 out:
 	free(info);
 	close(btf);
 	return fd;
 }
 
+/*
+ * A verifier that follows every turn of a loop accepts fewer of them in a larger program. How many
+ * it may accept is estimated; how many it does is found by trying.
+ */
+static int link_and_load(struct k_load *how, struct et_error *e)
+{
+	struct ebpf_link_input *in = how->in;
+	struct ebpf_image image;
+	int fd = TOO_LARGE;
+
+	for (in->budget = MOST_BUDGET; fd == TOO_LARGE; in->budget /= 2) {
+		how->last = in->window == 0 || in->budget <= LEAST_BUDGET;
+		fd = -1;
+		if (ebpf_link(in, &image, e) == 0)
+			fd = !how->last && image.follows > MOST_FOLLOWED
+				     ? TOO_LARGE
+				     : load_image(&image, how, e);
+		ebpf_image_free(&image);
+	}
+	return fd;
+}
+
 int k_load(struct en *en, enum k_entry entry, struct et_error *e)
 {
-	struct ebpf_link_input in = k_link_input(en->kernel, entry);
-	struct ebpf_program *clauses = clauses_of(en, entry, &in.nprograms);
-	struct ebpf_image image;
-	int fd = -1;
+	struct ebpf_link_input in;
+	struct ebpf_program *clauses;
+	int fd;
 
+	if (k_window(en, e) < 0)
+		return -1;
+	in = k_link_input(en, entry);
+	clauses = clauses_of(en, entry, &in.nprograms);
 	if (clauses == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for the kernel's program");
 	in.programs = clauses;
 	in.env = &en->env;
 	in.strs = en->strs;
-	if (ebpf_link(&in, &image, e) == 0)
-		fd = load_image(&image, &k_programs[entry], in.nprograms, e);
+	fd = link_and_load(&(struct k_load){.in = &in,
+				   .program = &k_programs[entry],
+				   .one_by_one = en->kernel->one_by_one},
+		e);
 	free(clauses);
-	ebpf_image_free(&image);
 	if (fd >= 0)
 		k_keep(en->kernel, fd);
 	return fd;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/link/cuts.h"
 #include "confine.h"
 #include "kernel/erlang/erlang_vm.h"
 #include "task_offsets.h"
@@ -22,6 +23,7 @@ struct en_probe;
 #define K_STACKS   2048 /* bytes for two of them behind that buffer: the kernel's, the user's */
 #define K_SLOT_BUF (K_BUF + K_STACKS)
 #define K_PROFILES 64	/* profile-N that one script can have */
+#define K_CUTS	   EBPF_CUTS
 
 /*
  * Events of sched and proc: kernel/sched_proc.c has a row for each. Another provider has a member
@@ -66,6 +68,8 @@ struct k_root {
 	/* the command's own process numbers, in a container; 0: the kernel's */
 	uint64_t pid_ns, pid_dev;
 	uint64_t zero; /* of which the verifier does not know that it is 0 */
+	/* functions that a bound of their loops has ended, by CPU: bpf/link/bound.c */
+	uint64_t cut[K_CUTS], cut_told[K_CUTS];
 	struct en_probe *sys_enter[K_SYSCALLS], *sys_exit[K_SYSCALLS];
 	struct en_probe *begin_end[2]; /* where they fire in the kernel: test/hooks/begin_end.c */
 	struct en_probe **probe; /* by the cookie of whatever else fires */

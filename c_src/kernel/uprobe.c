@@ -2,10 +2,13 @@
 /*
  * Uprobes: sites in programs and libraries where a probe fires. Providers add them when their
  * probes are enabled; all are attached when tracing begins. The sites of one file are one
- * uprobe_multi link, which every kernel that has arenas knows.
+ * uprobe_multi link. On a kernel that does not know those (before Linux 6.6) each site is a perf
+ * event with a link of its own.
  */
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -77,12 +80,56 @@ int k_uprobe_add(struct en *en, const char *path, const struct k_site *at, struc
 
 /* ---- programs ------------------------------------------------------------------------- */
 
+/* A program that does nothing, to try what the kernel takes. */
+static int try_program(unsigned attach, unsigned flags)
+{
+	static const struct ebpf_insn nothing[] = {
+		{.code = EBPF_MOV64_IMM, .dst = R0}, {.code = EBPF_EXIT}};
+	union bpf_attr attr = {.prog_type = BPF_PROG_TYPE_KPROBE,
+		.expected_attach_type = attach,
+		.prog_flags = flags,
+		.license = (uint64_t)(uintptr_t) "GPL",
+		.insns = (uint64_t)(uintptr_t)nothing,
+		.insn_cnt = sizeof(nothing) / sizeof(*nothing)};
+
+	return k_bpf(BPF_PROG_LOAD, &attr);
+}
+
+/* Where links of many sites are known, that a folder has none is another error. */
+static void try_links(struct kernel *k)
+{
+	int fd = try_program(K_UPROBE_MULTI, 0), why, sleeps;
+	uint64_t offset = 0;
+	struct multi_attr attr = {.prog_fd = (uint32_t)fd,
+		.attach_type = K_UPROBE_MULTI,
+		.path = (uint64_t)(uintptr_t) "/",
+		.offsets = (uint64_t)(uintptr_t)&offset,
+		.count = 1};
+
+	if (k->tried)
+		return;
+	k->tried = true;
+	syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	why = errno;
+	if (fd >= 0)
+		close(fd);
+	k->one_by_one = fd < 0 || why != EBADF;
+	if (!k->one_by_one)
+		return;
+	sleeps = try_program(0, BPF_F_SLEEPABLE);
+	k->never_sleeps = sleeps < 0;
+	if (sleeps >= 0)
+		close(sleeps);
+}
+
 /* One for each entry; sites that come later use it too. */
 int k_uprobe_load(struct en *en, void *data, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
 
 	(void)data;
+	if (k != NULL && k->nuprobes > 0)
+		try_links(k);
 	for (unsigned i = 0; k != NULL && i < k->nuprobes; i++) {
 		enum k_entry entry = k->uprobes[i].at.entry;
 
@@ -134,6 +181,68 @@ static int not_attached(const struct k_uprobe *u, struct et_error *e)
 		e, ET_KERNEL, "the kernel refused probes in %s: %s", u->path, strerror(error));
 }
 
+/* The number that the kernel has given to events of this kind. */
+static uint32_t event_type(void)
+{
+	FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	unsigned type = 0;
+
+	if (f != NULL && fscanf(f, "%u", &type) != 1)
+		type = 0;
+	if (f != NULL)
+		fclose(f);
+	return type;
+}
+
+enum { REF_CTR_SHIFT = 32 }; /* where an event has the offset of the counter */
+
+static int attach_one(struct en *en, const struct k_uprobe *u, uint32_t type, struct et_error *e)
+{
+	struct perf_event_attr event = {.type = type,
+		.size = sizeof(event),
+		.config = (is_return(u) ? 1 : 0) | u->at.ref_ctr << REF_CTR_SHIFT,
+		.config1 = (uint64_t)(uintptr_t)u->path,
+		.config2 = u->at.offset};
+	int pid = u->at.pid > 0 ? u->at.pid : -1, link = -1,
+	    fd = (int)syscall(
+		    SYS_perf_event_open, &event, pid, pid > 0 ? -1 : 0, -1, PERF_FLAG_FD_CLOEXEC);
+	union bpf_attr attr = {
+		.link_create = {.prog_fd = (uint32_t)en->kernel->uprog[u->at.entry],
+			.target_fd = (uint32_t)fd,
+			.attach_type = BPF_PERF_EVENT,
+			.perf_event = {
+				.bpf_cookie = u->cookie | (uint64_t)u->at.caller << K_SITE_SHIFT}}};
+
+	if (fd >= 0)
+		link = k_bpf(BPF_LINK_CREATE, &attr);
+	if (link < 0 && errno == EMFILE)
+		et_err(e, ET_KERNEL,
+			"too many probes of programs: before Linux 6.6 each is an open file, and "
+			"this process may have %ld of them (ulimit -n)",
+			sysconf(_SC_OPEN_MAX));
+	else if (link < 0)
+		not_attached(u, e);
+	else
+		k_keep(en->kernel, link);
+	if (fd >= 0) /* the link has it */
+		close(fd);
+	return link < 0 ? -1 : 0;
+}
+
+static int attach_each(struct en *en, const struct k_uprobe *u, unsigned n, struct et_error *e)
+{
+	uint32_t type = event_type();
+
+	if (type == 0)
+		return et_err(e, ET_KERNEL,
+			"probes of programs need uprobes (CONFIG_UPROBE_EVENTS), which this kernel "
+			"does not have, or /sys, which is not mounted here");
+	for (unsigned i = 0; i < n; i++)
+		if (attach_one(en, &u[i], type, e) < 0)
+			return -1;
+	return 0;
+}
+
 static int attach(struct en *en, const struct k_uprobe *u, unsigned n, struct et_error *e)
 {
 	uint64_t *words = calloc(3 * (size_t)n, sizeof(*words));
@@ -178,7 +287,7 @@ int k_uprobe_attach(struct en *en, void *data, struct et_error *e)
 		for (n = 1; i + n < k->nuprobes; n++)
 			if (link_cmp(&k->uprobes[i], &k->uprobes[i + n]) != 0)
 				break;
-		if (attach(en, &k->uprobes[i], n, e) < 0)
+		if ((k->one_by_one ? attach_each : attach)(en, &k->uprobes[i], n, e) < 0)
 			return -1;
 	}
 	k_uprobe_free(k);

@@ -66,7 +66,8 @@ struct rec_error {
 	X(BADSIZE, 10, "invalid size")                                                             \
 	X(BADINDEX, 11, "index out of bounds")                                                     \
 	X(WORK, 13, "too much work (more than maxwork allows)")                                    \
-	X(TERM, 14, "not such a term")
+	X(TERM, 14, "not such a term")                                                             \
+	X(LOOP, 15, "a loop takes more turns than this kernel lets it take (Linux 6.9 would)")
 enum fault {
 #define X(id, n, text) FAULT_##id = n,
 	FAULTS(X)

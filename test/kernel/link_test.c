@@ -94,7 +94,7 @@ static struct ebpf_link_input input(const struct ebpf_program *programs, unsigne
 			{"run", EBPF_SYM_RUN, 0}},
 		.nsymbols = 3,
 		.entry = "main",
-		.arena_fd = 5,
+		.memory_fd = 5,
 		.zero = 0x7100,
 		.programs = programs,
 		.nprograms = n,
@@ -168,7 +168,7 @@ static void functions(void)
 	refused(&in, "other calls the kernel's helper 9999, which is not in helpers.def");
 	other_insns[3].imm = COPY_FROM_USER;
 
-	in.left_out = "other";
+	in.left_out[0] = "other";
 	im = linked(&in);
 	CHECK(im.nparts == 1 && HAS(im, RETURN(0)));
 	ebpf_image_free(&im);
@@ -179,6 +179,57 @@ static void functions(void)
 	refused(&in, "the kernel's half has no map");
 	in.entry = "nobody";
 	refused(&in, "no nobody for the kernel");
+}
+
+/* Without an arena: a window of 64 KB, in the map with the same fd. */
+static void window(void)
+{
+	const struct ebpf_insn mask = INSN(AND64_IMM, R0, 0, 0, 0xffff);
+	struct ebpf_link_input in = input(NULL, 0);
+	struct ebpf_image im;
+
+	in.window = 0x10000;
+	in.cut = 0x7200;
+	in.budget = 1000;
+	im = linked(&in);
+	/* the window's address has a register, and is behind what an offset can reach */
+	CHECK(HAS(im, LDDW(R9, MAP_VALUE, 5), ((struct ebpf_insn){.imm = EBPF_GUARD}),
+		LDDW(R2, 0, 0x7008), REST));
+	CHECK(HAS(im, INSN(MOV64_REG, R0, R2, 0, 0), mask, INSN(ADD64_REG, R0, R9, 0, 0),
+		INSN(LDXDW, R3, R0, 0, 0), INSN(STXDW, R0, R6, 24, 0)));
+	/* the loop: its counter is hidden, its turns are counted on the stack */
+	CHECK(HAS(im, LDDW(R0, MAP_VALUE, 5), ((struct ebpf_insn){.imm = EBPF_GUARD + 0x7100}),
+		INSN(LDXDW, R0, R0, 0, 0), INSN(ADD64_REG, R1, R0, 0, 0),
+		INSN(LDXDW, R0, R10, -8, 0), INSN(SUB64_IMM, R0, 0, 0, 1),
+		INSN(STXDW, R10, R0, -8, 0)));
+	/* and where there are none left the function ends, which is counted */
+	CHECK(HAS(im, LDDW(R1, MAP_VALUE, 5), ((struct ebpf_insn){.imm = EBPF_GUARD + 0x7200}),
+		INSN(ADD64_REG, R1, R0, 0, 0), INSN(MOV64_IMM, R0, 0, 0, 1),
+		INSN(ATOMIC64, R1, R0, 0, EBPF_ATOMIC_ADD), RETURN(0)));
+	CHECK(im.follows > 0);
+	ebpf_image_free(&im);
+}
+
+/* What older kernels do not have is made of what they have. */
+static void older(void)
+{
+	const struct ebpf_insn insns[] = {INSN(MOV64_IMM, R2, 0, 0, -7),
+		INSN(MOV64_REG, R3, R2, 32, 0), INSN(DIV64_IMM, R3, 0, 1, 2),
+		INSN(MOV64_REG, R0, R3, 0, 0), INSN(EXIT, 0, 0, 0, 0)};
+	struct ebpf_program p = {insns, COUNT(insns), 3};
+	struct ebpf_link_input in = input(&p, 1);
+	struct ebpf_image im;
+
+	in.window = 0x10000;
+	im = linked(&in);
+	CHECK(HAS(im, INSN(MOV64_REG, R3, R2, 0, 0), INSN(LSH64_IMM, R3, 0, 0, 32),
+		INSN(ARSH64_IMM, R3, 0, 0, 32)));
+	CHECK(!HAS(im, insns[2]) && HAS(im, INSN(JSGE_IMM, R3, 0, 1, 0)));
+	ebpf_image_free(&im);
+	in.window = 0;
+	im = linked(&in);
+	CHECK(HAS(im, insns[1], insns[2]));
+	ebpf_image_free(&im);
 }
 
 static void calls(void)
@@ -285,6 +336,8 @@ static void types(void)
 int main(void)
 {
 	functions();
+	window();
+	older();
 	calls();
 	many();
 	far();

@@ -95,7 +95,7 @@ else
 		said=$(./old $errno erltrace -qn 'syscall::read:entry { n++; }' 2>&1)
 		is "errno $errno: exit code" 1 $?
 		case $said in
-		*"need Linux 6.9 or newer"*"this is Linux $(uname -r)"*) said=told ;;
+		*"need Linux 6.1 or newer"*"this is Linux $(uname -r)"*) said=told ;;
 		esac
 		is "errno $errno: says which kernel it needs, and which this is" told "$said"
 		is "errno $errno: what needs none works" ok \

@@ -56,6 +56,12 @@ static kinds slot_bit(int off)
 	return off < 0 && slot <= NSLOTS ? 1ULL << (SLOTS + slot - 1) : 0;
 }
 
+/* What is below those that are known may be pointers, too. */
+uint64_t flow_pointer_words(kinds k)
+{
+	return k >> SLOTS | ~0ULL << NSLOTS;
+}
+
 static kinds set_to(kinds k, kinds which, bool on)
 {
 	return on ? k | which : k & ~which;
@@ -91,7 +97,7 @@ static kinds step(const struct link *l, const struct piece *p, unsigned at, kind
 		if (in->code == EBPF_ADD64_IMM || in->code == EBPF_SUB64_IMM)
 			return k;
 		return set_to(k, bit(in->dst), false);
-	case CLASS_ALU:  return set_to(k, bit(in->dst), false);
+	case CLASS_ALU: return set_to(k, bit(in->dst), false);
 	case CLASS_JMP:
 		if (in->code == EBPF_CALL)
 			return k & ~(bit(0) | bit(1) | bit(2) | bit(3) | bit(4) | bit(5));

@@ -2,11 +2,11 @@
 /*
  * Links one image from an entry function, the functions that it reaches and the programs.
  *
- * To the kernel's verifier the arena is an address space of its own: an access needs a pointer that
- * was cast to it just before, and what is loaded is a number. So every access gets a cast here, but
- * for those to the stack, to the context and to maps; everywhere else pointers stay the numbers
- * that user space knows. Every backward jump gets a may_goto, which proves to the verifier that the
- * image ends; where its budget runs out, the function returns 0.
+ * To the kernel's verifier memory is apart: an access needs a pointer that was made just before
+ * (pointer.c), and what is loaded is a number. So every access gets one here, but for those to the
+ * stack, to the context and to maps; everywhere else pointers stay the numbers that user space
+ * knows. Every backward jump gets a bound (bound.c), which proves to the verifier that the image
+ * ends; where it is reached, the function returns 0.
  *
  * Programs pass keys as words on their stack, which no other function can read as arena memory:
  * they are copied into the context before the call.
@@ -38,7 +38,7 @@ void link_emit(struct link *l, uint8_t code, int dst, int src, int off, int32_t 
 		.imm = imm};
 }
 
-static void emit_lddw(struct link *l, int dst, int kind, uint64_t v)
+void link_constant(struct link *l, int dst, int kind, uint64_t v)
 {
 	link_emit(l, EBPF_LDDW, dst, kind, 0, (int32_t)v);
 	link_emit(l, 0, 0, 0, 0, (int32_t)(v >> 32));
@@ -91,6 +91,14 @@ const struct ebpf_symbol *link_symbol(const struct link *l, const struct ebpf_re
 
 /* ---- calls of programs ---------------------------------------------------------------- */
 
+/* r1, the context, becomes a pointer. */
+static void copy_to_context(struct body *b, unsigned at, bool keep)
+{
+	if (keep)
+		pointer_lend(b, R1, LOCAL_LENT_TOO);
+	pointer_make(b, at, R1, R1);
+}
+
 /*
  * The words of a key, from the program's stack into the context. r0 is free before a call; r1 is
  * the context, which the program has in another register too (its last instruction before the
@@ -103,21 +111,24 @@ static void copy_key(struct body *b, unsigned at, unsigned fn, uint64_t id, int 
 	struct ebpf_keypart part[EBPF_MAX_KEYS];
 	int n = l->in->env->key(l->in->env, fn, id, part), to = R1;
 	int off = (int)l->in->key;
-	bool known = at > 0 && last->code == EBPF_MOV64_REG && last->dst == R1 && last->off == 0 &&
-		     last->src >= R6;
+	bool window = l->in->window != 0, known = at > 0 && last->code == EBPF_MOV64_REG &&
+						  last->dst == R1 && last->off == 0 &&
+						  last->src >= R6;
 
 	if (n <= 0)
 		return;
-	if (known && access_cast(b, last->src) > R5)
-		to = access_cast(b, last->src);
+	if (known && access_pointer(b, last->src) > R5)
+		to = access_pointer(b, last->src);
 	else
-		link_emit(l, OP_CAST, R1, R1, 1, TO_KERNEL);
+		copy_to_context(b, at, !known && window);
 	for (int i = 0; i < n; i++) {
 		link_emit(l, EBPF_LDXDW, R0, reg, 8 * i, 0);
 		link_emit(l, EBPF_STXDW, to, R0, off + 8 * i, 0);
 	}
 	if (to == R1 && known)
 		link_emit(l, EBPF_MOV64_REG, R1, last->src, 0, 0);
+	else if (to == R1 && window)
+		pointer_return(b, R1, LOCAL_LENT_TOO);
 	else if (to == R1)
 		link_emit(l, OP_CAST, R1, R1, 1, TO_USER);
 	link_emit(l, EBPF_MOV64_REG, reg, R1, 0, 0);
@@ -125,19 +136,20 @@ static void copy_key(struct body *b, unsigned at, unsigned fn, uint64_t id, int 
 }
 
 /* A load instead of a call; false: it is a call. */
-static bool read_directly(struct link *l, const struct ebpf_insn *insns, unsigned call)
+static bool read_directly(struct body *b, unsigned call)
 {
+	struct link *l = b->l;
 	const struct ebpf_direct *d =
-		ebpf_direct_of(l->in->direct, l->in->ndirect, insns, call);
+		ebpf_direct_of(l->in->direct, l->in->ndirect, b->p->insns, call);
 
 	if (d == NULL)
 		return false;
-	link_emit(l, OP_CAST, R0, R1, 1, TO_KERNEL);
+	pointer_make(b, call, R0, R1);
 	link_emit(l, EBPF_LDXDW, R0, R0, (int)d->pointer, 0);
-	link_emit(l, OP_CAST, R0, R0, 1, TO_KERNEL);
+	pointer_make(b, call, R0, R0);
 	link_emit(l, d->size == 8 ? EBPF_LDXDW : EBPF_LDXW, R0, R0, (int)d->off, 0);
 	if (d->tag != 0) {
-		emit_lddw(l, R1, 0, d->tag);
+		link_constant(l, R1, 0, d->tag);
 		link_emit(l, EBPF_OR64_REG, R0, R1, 0, 0);
 	}
 	return true;
@@ -151,7 +163,7 @@ static void program_call(struct body *b, unsigned at)
 	const struct ebpf_fn *f = &l->in->env->fns[fn];
 	int func;
 
-	if (read_directly(l, b->p->insns, at))
+	if (read_directly(b, at))
 		return;
 	for (unsigned a = 1; a < EBPF_MAX_ARGS; a++)
 		if (f->arg[a] == EBPF_KEY) /* of which object: the constant before it */
@@ -191,7 +203,10 @@ static bool add_group(struct link *l, unsigned from, unsigned to)
 		/* its jump is a long one: a program may be */
 		all[at++] = (struct ebpf_insn){
 			.code = EBPF_JEQ_IMM, .dst = R2, .off = 1, .imm = (int32_t)p[i].index};
-		all[at++] = (struct ebpf_insn){.code = EBPF_JA32, .imm = (int32_t)p[i].n};
+		if (l->in->window == 0)
+			all[at++] = (struct ebpf_insn){.code = EBPF_JA32, .imm = (int32_t)p[i].n};
+		else
+			all[at++] = (struct ebpf_insn){.code = EBPF_JA, .off = (int16_t)p[i].n};
 		memcpy(all + at, p[i].insns, p[i].n * sizeof(*all));
 		at += p[i].n;
 	}
@@ -266,6 +281,14 @@ static void helper_call(struct link *l, const struct piece *p, const struct ebpf
 	}
 }
 
+static bool is_left_out(const struct link *l, int func)
+{
+	for (unsigned i = 0; i < EBPF_MAX_LEFT_OUT; i++)
+		if (l->left_out[i] == func)
+			return true;
+	return false;
+}
+
 static void function_call(struct link *l, const struct piece *p, unsigned at)
 {
 	const struct ebpf_insn *in = &p->insns[at];
@@ -286,7 +309,7 @@ static void function_call(struct link *l, const struct piece *p, unsigned at)
 			r != NULL && r->name != NULL ? r->name : "?", p->func->name);
 		return;
 	}
-	if (r->index == l->left_out) {
+	if (is_left_out(l, r->index)) {
 		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0);
 		return;
 	}
@@ -301,15 +324,15 @@ static void load_constant(struct link *l, const struct piece *p, unsigned at)
 	uint64_t v = (uint32_t)in->imm | (uint64_t)(uint32_t)in[1].imm << 32;
 
 	if (p->func == NULL && in->src == EBPF_LDDW_STR) {
-		emit_lddw(l, in->dst, 0, l->in->strs[in->imm]);
+		link_constant(l, in->dst, 0, l->in->strs[in->imm]);
 	} else if (r == NULL) {
-		emit_lddw(l, in->dst, 0, v);
+		link_constant(l, in->dst, 0, v);
 	} else if (r->kind == EBPF_REL_DATA) {
-		emit_lddw(l, in->dst, 0, l->in->object->data[r->index].addr + r->off);
+		link_constant(l, in->dst, 0, l->in->object->data[r->index].addr + r->off);
 	} else if (s != NULL && s->kind == EBPF_SYM_NUMBER) {
-		emit_lddw(l, in->dst, 0, s->value + v);
+		link_constant(l, in->dst, 0, s->value + v);
 	} else if (s != NULL && s->kind == EBPF_SYM_MAP) {
-		emit_lddw(l, in->dst, PSEUDO_MAP_VALUE, (uint32_t)s->value | v << 32);
+		link_constant(l, in->dst, PSEUDO_MAP_VALUE, (uint32_t)s->value | v << 32);
 	} else {
 		l->failed = true;
 		et_err(l->e, ET_KERNEL, "the kernel's half has no %s", r->name ? r->name : "data");
@@ -319,8 +342,7 @@ static void load_constant(struct link *l, const struct piece *p, unsigned at)
 /* A constant that the verifier does not know: by a 0 that is in memory. */
 static void hidden_constant(struct link *l, const struct ebpf_insn *in)
 {
-	emit_lddw(l, in->dst, 0, l->in->zero);
-	link_emit(l, OP_CAST, in->dst, in->dst, 1, TO_KERNEL);
+	pointer_constant(l, in->dst, l->in->zero);
 	link_emit(l, EBPF_LDXDW, in->dst, in->dst, 0, 0);
 	link_emit(l, in->code == EBPF_MOV64_IMM ? EBPF_ADD64_IMM : EBPF_ADD32_IMM, in->dst, 0, 0,
 		in->imm);
@@ -336,22 +358,38 @@ static void one(struct body *b, unsigned i)
 		access_load(b, i);
 	else if ((class == CLASS_ST || class == CLASS_STX) && !(b->kinds[i] >> in->dst & 1))
 		access_store(b, i);
+	else if (l->in->window != 0 && older_insn(b, i))
+		;
 	else if (in->code == EBPF_LDDW)
 		load_constant(l, b->p, i);
 	else if (in->code == EBPF_CALL && b->p->func == NULL)
 		program_call(b, i);
 	else if (in->code == EBPF_CALL)
 		function_call(l, b->p, i);
-	else if (b->p->func != NULL && flow_is_constant(in) && flow_begins_loop(b->p, i, b->heads))
+	else if (l->in->window == 0 && b->p->func != NULL && flow_is_constant(in) &&
+		 flow_begins_loop(b->p, i, b->heads))
 		hidden_constant(l, in);
 	else
 		link_emit(l, in->code, in->dst, in->src, in->off, in->imm);
 	access_forget(b, flow_writes(in));
 }
 
-/* A jump whose distance is 32 bits wide. */
-static void far_jump(struct link *l, const struct ebpf_insn *in)
+static void too_long(struct link *l, const struct piece *p)
 {
+	l->failed = true;
+	et_err(l->e, ET_KERNEL, "%s%s too long for the kernel%s",
+		p->func != NULL ? p->func->name : "its clauses",
+		p->func != NULL ? "() is" : " are",
+		l->in->window != 0 ? " before Linux 6.9" : "");
+}
+
+/* A jump whose distance is 32 bits wide. */
+static void far_jump(struct link *l, const struct piece *p, const struct ebpf_insn *in)
+{
+	if (l->in->window != 0) { /* a kernel without arenas need not have it */
+		too_long(l, p);
+		return;
+	}
 	if (flow_goes_on(in)) {
 		link_emit(l, in->code, in->dst, in->src, 1, in->imm);
 		link_emit(l, EBPF_JA, 0, 0, 1, 0);
@@ -373,7 +411,7 @@ static bool set_jump(struct link *l, unsigned at, unsigned to)
 }
 
 /*
- * Jumps, when all instructions are laid out: those of may_goto lead to the end. false: some are too
+ * Jumps, when all instructions are laid out: those of bounds lead to the end. false: some are too
  * far, and are now marked.
  */
 static bool aim(struct body *b, unsigned end)
@@ -381,20 +419,27 @@ static bool aim(struct body *b, unsigned end)
 	const struct ebpf_insn *insns = b->p->insns;
 	struct link *l = b->l;
 	bool all = true;
+	unsigned to;
 
 	for (unsigned i = 0; i < b->p->n && !l->failed; i++) {
+		if (b->bound[i] != 0 && !set_jump(l, b->bound[i], end)) {
+			too_long(l, b->p);
+			return true;
+		}
 		if (insns[i].code == EBPF_LDDW) {
 			i++;
 			continue;
 		}
 		if (!flow_is_jump(&insns[i]))
 			continue;
-		if (l->out[b->start[i]].code == OP_MAY_GOTO && !set_jump(l, b->start[i], end)) {
-			l->failed = true;
-			et_err(l->e, ET_KERNEL, "%s() is too long for the kernel",
-				b->p->func->name);
+		to = flow_target(&insns[i], i);
+		if (b->way_in[to] != 0 && bound_enters(b, i)) {
+			all &= set_jump(l, b->way_in[to] + 1, b->start[to]);
+			to = b->way_in[to];
+		} else {
+			to = b->start[to];
 		}
-		if (!set_jump(l, b->jump[i], b->start[flow_target(&insns[i], i)])) {
+		if (!set_jump(l, b->jump[i], to)) {
 			b->far[i] = true;
 			all = false;
 		}
@@ -411,10 +456,14 @@ static bool body_open(struct body *b, struct link *l, const struct piece *p, boo
 	b->heads = b->live != NULL ? flow_heads(l, p, b->live) : NULL;
 	b->start = calloc(p->n + 1, sizeof(*b->start));
 	b->jump = calloc(p->n + 1, sizeof(*b->jump));
+	b->bound = calloc(p->n + 1, sizeof(*b->bound));
+	b->nest = calloc(p->n + 1, sizeof(*b->nest));
+	b->way_in = calloc(p->n + 1, sizeof(*b->way_in));
 	for (unsigned i = 0; i < p->n; i++)
 		b->uses |= flow_writes(&p->insns[i]);
 	return b->kinds != NULL && b->live != NULL && b->joins != NULL && b->heads != NULL &&
-	       b->start != NULL && b->jump != NULL;
+	       b->start != NULL && b->jump != NULL && b->bound != NULL && b->nest != NULL &&
+	       b->way_in != NULL;
 }
 
 static void body_close(struct body *b)
@@ -425,6 +474,9 @@ static void body_close(struct body *b)
 	free(b->heads);
 	free(b->start);
 	free(b->jump);
+	free(b->bound);
+	free(b->nest);
+	free(b->way_in);
 }
 
 /* All instructions of a function; where they end, before what is added. */
@@ -436,17 +488,21 @@ static unsigned put_insns(struct body *b)
 	unsigned end;
 
 	for (unsigned i = 0; i < p->n && !l->failed; i++) {
+		bound_fall(b, i);
+		if (l->in->window != 0 && b->joins[i] && i > 0 && flow_goes_on(&p->insns[i - 1]))
+			link_emit(l, EBPF_JA, 0, 0, 0, 0); /* bound.c */
 		b->start[i] = l->n;
 		if (b->joins[i])
 			access_forget(b, ~0u);
+		bound_head(b, i);
 		if (flow_is_jump(&p->insns[i]) && flow_target(&p->insns[i], i) <= i) {
-			link_emit(l, OP_MAY_GOTO, 0, 0, 0, 0);
+			bound_turn(b, i);
 			loops = true;
 		}
 		if (gives_nothing && p->insns[i].code == EBPF_EXIT)
 			link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0); /* the verifier wants a number */
 		if (b->far[i])
-			far_jump(l, &p->insns[i]);
+			far_jump(l, p, &p->insns[i]);
 		else
 			one(b, i);
 		b->jump[i] = l->n - 1; /* if it is one */
@@ -454,10 +510,9 @@ static unsigned put_insns(struct body *b)
 			i++;
 	}
 	end = l->n;
-	if (loops) {
-		link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0);
-		link_emit(l, EBPF_EXIT, 0, 0, 0, 0);
-	}
+	if (loops)
+		bound_end(b);
+	bound_ways_in(b);
 	return end;
 }
 
@@ -470,8 +525,8 @@ static bool try_piece(struct link *l, const struct piece *p, bool *far)
 	if (!body_open(&b, l, p, far)) {
 		link_no_memory(l);
 	} else {
-		if (p->is_entry) /* so that the kernel knows which arena */
-			emit_lddw(l, R0, PSEUDO_MAP_FD, (uint32_t)l->in->arena_fd);
+		pointer_open(&b);
+		bound_open(&b);
 		all = aim(&b, put_insns(&b));
 	}
 	body_close(&b);
@@ -482,6 +537,7 @@ static void put_piece(struct link *l, unsigned number)
 {
 	struct piece p = l->pieces[number]; /* others are added meanwhile */
 	unsigned ncalls = l->ncalls;
+	uint64_t follows = l->follows;
 	bool *far = calloc(p.n + 1, sizeof(*far));
 
 	l->pieces[number].at = l->n;
@@ -490,6 +546,7 @@ static void put_piece(struct link *l, unsigned number)
 	while (!l->failed && !try_piece(l, &p, far)) {
 		l->n = l->pieces[number].at;
 		l->ncalls = ncalls;
+		l->follows = follows;
 	}
 	free(far);
 }
@@ -508,6 +565,7 @@ static int give(struct link *l, struct ebpf_image *im)
 			.name = p->func ? p->func->name : NULL, .at = p->at, .nargs = p->nargs};
 	}
 	im->nparts = l->npieces;
+	im->follows = l->follows;
 	im->insns = l->out;
 	im->ninsns = l->n;
 	l->out = NULL;
@@ -527,14 +585,15 @@ static void link_all(struct link *l, int entry)
 
 int ebpf_link(const struct ebpf_link_input *in, struct ebpf_image *im, struct et_error *e)
 {
-	struct link l = {.in = in, .e = e, .left_out = -1};
+	struct link l = {.in = in, .e = e};
 	int entry = ebpf_object_find(in->object, in->entry), rc;
 
 	*im = (struct ebpf_image){0};
 	if (entry < 0)
 		return et_err(e, ET_KERNEL, "no %s for the kernel", in->entry);
-	if (in->left_out != NULL)
-		l.left_out = ebpf_object_find(in->object, in->left_out);
+	memset(l.left_out, 0xff, sizeof(l.left_out));
+	for (unsigned i = 0; i < EBPF_MAX_LEFT_OUT && in->left_out[i] != NULL; i++)
+		l.left_out[i] = ebpf_object_find(in->object, in->left_out[i]);
 	l.of_func = calloc(in->object->n + 1, sizeof(*l.of_func));
 	l.nargs = calloc(in->object->n + 1, sizeof(*l.nargs));
 	if (l.of_func == NULL || l.nargs == NULL)

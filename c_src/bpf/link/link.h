@@ -5,26 +5,35 @@
  *
  *   object.c        the compiled functions: ELF files, relocations
  *   link.c          the linker itself: which functions, calls, constants, jumps
- *   flow.c          data flow of a function; arena_access.c: its loads and stores (piece.h)
+ *   flow.c          data flow of a function (piece.h)
+ *   access.c        its loads and stores; pointer.c: pointers to memory, which they go by
+ *   bound.c         its loops, so that the verifier sees that they end
+ *   older.c         instructions that older kernels do not have
  *   func_types.c    BTF types for the functions of an image
  *   helpers.def     helpers of the kernel that the functions may call
  *
- * All memory besides the stack is an arena (BPF_MAP_TYPE_ARENA), and pointers are numbers, as user
- * space has them. What memory holds, and who calls the programs, the linker does not know: its
- * input has all names, addresses and offsets.
+ * All memory besides the stack is shared with user space, and pointers are numbers, as user space
+ * has them. It is an arena (BPF_MAP_TYPE_ARENA), or where the kernel has none a window: one value of
+ * an array (BPF_F_MMAPABLE), whose size is a power of two to which its addresses are aligned. What
+ * memory holds, and who calls the programs, the linker does not know: its input has all names,
+ * addresses and offsets.
  */
 #ifndef EBPF_LINK_H
 #define EBPF_LINK_H
 
+#include "cuts.h"
 #include "object.h"
 
 #define EBPF_MAX_SYMBOLS 8
+#define EBPF_MAX_LEFT_OUT 4
+/* Bytes of the map's value before a window and behind it: what an instruction's offset can reach. */
+#define EBPF_GUARD 32768
 
 /* What a name is that the object refers to and does not have. */
 struct ebpf_symbol {
 	const char *name;
 	enum {
-		EBPF_SYM_NUMBER, /* value: a constant, or an address in the arena */
+		EBPF_SYM_NUMBER, /* value: a constant, or an address in memory */
 		EBPF_SYM_MAP,	 /* memory of the kernel: the first value of the map with this fd */
 		EBPF_SYM_RUN,	 /* a function (context, index) that runs a program */
 	} kind;
@@ -43,10 +52,16 @@ struct ebpf_link_input {
 	struct ebpf_symbol symbol[EBPF_MAX_SYMBOLS];
 	unsigned nsymbols;
 	const char *entry;    /* the function where the image begins */
-	const char *left_out; /* a function that is not wanted: its calls give 0; or NULL */
+	/* functions that are not wanted, whose calls give 0; NULL behind the last */
+	const char *left_out[EBPF_MAX_LEFT_OUT + 1];
 	bool sleeps;	      /* it may call functions of the kernel that wait */
-	int arena_fd;
-	uint64_t zero; /* the address of a 0 in the arena: to the verifier it can be any number */
+	int memory_fd;
+	uint64_t window; /* its bytes; 0: memory is an arena */
+	uint64_t zero;	 /* the address of a 0 in memory: to the verifier it can be any number */
+	/* of a window: */
+	uint64_t cut;	 /* the address of EBPF_CUTS counts: functions that a bound has ended */
+	unsigned budget; /* instructions that the verifier may follow for the loops of a function */
+	unsigned runs;	 /* programs that a function runs in a loop at most */
 
 	const struct ebpf_program *programs; /* in the order of their indexes */
 	unsigned nprograms;
@@ -68,6 +83,7 @@ struct ebpf_image {
 	struct ebpf_insn *insns;
 	struct ebpf_part *parts; /* the first is where it begins */
 	unsigned ninsns, nparts;
+	uint64_t follows; /* of a window: instructions that the verifier follows for loops, about */
 };
 int ebpf_link(const struct ebpf_link_input *in, struct ebpf_image *im, struct et_error *e);
 void ebpf_image_free(struct ebpf_image *im);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A function on its way through the linker: link.c puts functions together, flow.c knows what their
- * registers hold and who reads them, arena_access.c makes loads and stores those of the arena.
+ * registers hold and who reads them, access.c makes loads and stores those of memory (by pointers,
+ * pointer.c), bound.c bounds loops.
  */
 #ifndef EBPF_PIECE_H
 #define EBPF_PIECE_H
@@ -42,11 +43,12 @@ struct link {
 	unsigned npieces;
 	int *of_func;	 /* by function of the object: its piece + 1, or 0 */
 	unsigned *nargs; /* the same: arguments + 1 */
-	int left_out;	 /* the function of that name, or -1 */
+	int left_out[EBPF_MAX_LEFT_OUT]; /* functions, or -1 */
 	int first_program;
 	unsigned per_group; /* programs of one piece */
 	struct ebpf_insn *out;
 	unsigned n;
+	uint64_t follows; /* instructions that the verifier follows for loops, about */
 	struct call {
 		unsigned at;
 		unsigned piece;
@@ -59,6 +61,7 @@ struct link {
 /* ---- link.c --------------------------------------------------------------------------- */
 
 void link_emit(struct link *l, uint8_t code, int dst, int src, int off, int32_t imm);
+void link_constant(struct link *l, int dst, int kind, uint64_t v); /* lddw */
 void link_no_memory(struct link *l);
 /* What the input says of a name that is not in the object; NULL: nothing. */
 const struct ebpf_symbol *link_symbol(const struct link *l, const struct ebpf_reloc *r);
@@ -68,6 +71,7 @@ const struct ebpf_symbol *link_symbol(const struct link *l, const struct ebpf_re
 /* Bits 0-10: the register points to the stack, the context, or the buffer. 16-: stack slots do. */
 typedef uint64_t kinds;
 
+uint64_t flow_pointer_words(kinds k); /* of the stack, from the top */
 bool flow_is_jump(const struct ebpf_insn *in);
 bool flow_goes_on(const struct ebpf_insn *in); /* to the next one, too */
 unsigned flow_target(const struct ebpf_insn *in, unsigned at);
@@ -90,26 +94,60 @@ int flow_frame(const struct piece *p);	  /* how much stack it uses */
 unsigned flow_args_of(struct link *l, int func); /* of a function of the object */
 int flow_helper_args(int32_t number); /* of a helper of the kernel; -1: not in helpers.def */
 
-/* ---- arena_access.c ------------------------------------------------------------------- */
+/* ---- one function --------------------------------------------------------------------- */
 
-/* One function on its way through the linker. */
 struct body {
 	struct link *l;
 	const struct piece *p;
 	kinds *kinds;
 	unsigned *live, *heads;
 	bool *joins;
-	/* by instruction: where its output begins, where its jump is there */
-	unsigned *start, *jump;
+	/* by instruction: where its output begins, where its jump is there, and that of its bound */
+	unsigned *start, *jump, *bound;
+	/* by instruction, of a window: its nest of loops; where jumps into that go first */
+	unsigned *nest, *way_in;
+	unsigned nests; /* so many are in follows */
 	bool *far;		/* jumps that 16 bits are too few for */
-	int frame;
-	unsigned uses;	     /* registers */
-	uint8_t cast_of[11]; /* by register: the one whose cast to the arena it holds, + 1; or 0 */
+	int frame;		/* bytes of stack; below are the linker's own: LOCAL_* */
+	unsigned uses;		/* registers */
+	int window;		/* the register that holds the window's address; -1: none does */
+	uint8_t pointer_of[11];	/* by register: the one whose pointer it holds, + 1; or 0 */
 };
+
+/* Words on the stack below a function's own, where registers are kept that are lent. */
+enum { LOCAL_LENT = 8, LOCAL_LENT_TOO = 16 };
+
+/* ---- pointer.c ------------------------------------------------------------------------ */
+
+void pointer_open(struct body *b); /* where the function begins */
+/* reg becomes the pointer to what is at the address in base, which may be reg. */
+void pointer_make(struct body *b, unsigned at, int reg, int base);
+/* A register besides reg that nobody reads any more: for a few instructions; -1: there is none. */
+int pointer_free(const struct body *b, unsigned at, int reg);
+void pointer_constant(struct link *l, int reg, uint64_t address);
+/* Saves a register on the stack, gets it back. */
+void pointer_lend(struct body *b, int reg, int local);
+void pointer_return(struct body *b, int reg, int local);
+
+/* ---- bound.c -------------------------------------------------------------------------- */
+
+void bound_open(struct body *b);	       /* where the function begins */
+void bound_fall(struct body *b, unsigned at); /* before the instruction that a nest begins with */
+bool bound_enters(const struct body *b, unsigned at); /* does a jump enter a nest? */
+void bound_ways_in(struct body *b);
+void bound_head(struct body *b, unsigned at); /* where a loop may begin */
+void bound_turn(struct body *b, unsigned at); /* before a jump back */
+void bound_end(struct body *b);	       /* where a function ends that has turned too often */
+
+/* ---- older.c -------------------------------------------------------------------------- */
+
+bool older_insn(struct body *b, unsigned at); /* false: it is one that all kernels have */
+
+/* ---- access.c ------------------------------------------------------------------------- */
 
 void access_forget(struct body *b, unsigned regs); /* they are written to */
 void access_load(struct body *b, unsigned at);
 void access_store(struct body *b, unsigned at);
-int access_cast(struct body *b, unsigned reg); /* a register that holds its cast already; or -1 */
+int access_pointer(struct body *b, unsigned reg); /* a register that holds its pointer already; or -1 */
 
 #endif

@@ -14,6 +14,7 @@ inline int DTRACEFLT_BADSIZE = 10;
 inline int DTRACEFLT_BADINDEX = 11;
 inline int DTRACEFLT_WORK = 13;
 inline int DTRACEFLT_TERM = 14;
+inline int DTRACEFLT_LOOP = 15;
 
 inline int STDIN_FILENO = 0;
 inline int STDOUT_FILENO = 1;

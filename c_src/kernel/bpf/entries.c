@@ -366,7 +366,10 @@ uint64_t k_uretprobe(struct user_regs *regs)
 		to = user_frames(f->thread);
 		got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
 		to[0] = bpf_get_func_ip(regs);
-		took_frames(f->thread, got > 0 ? (uint32_t)got / 8 + 1 : 1, 2);
+		if (to[0] != 0)
+			took_frames(f->thread, got > 0 ? (uint32_t)got / 8 + 1 : 1, 2);
+		else /* before Linux 6.7 it is not known: the caller is the first one */
+			stacks_from(regs, f, false);
 	}
 	run(f);
 	return 0;

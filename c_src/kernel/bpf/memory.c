@@ -16,6 +16,18 @@ static inline bool in_arena(uint64_t addr)
 	return addr - k_root.arena < k_root.arena_size;
 }
 
+/* On this CPU since the last call. Where there are arenas the linker makes 0 of the call. */
+uint64_t k_was_cut(void)
+{
+	uint32_t cpu = bpf_get_smp_processor_id() & (K_CUTS - 1);
+	uint64_t cut = k_root.cut[cpu];
+
+	if (cut == k_root.cut_told[cpu])
+		return 0;
+	k_root.cut_told[cpu] = cut;
+	return 1;
+}
+
 /*
  * What cannot be read may only not be in memory yet: where the program may wait, get it there.
  * Elsewhere the linker makes a failure of the call. n is less than a page.
@@ -114,6 +126,7 @@ static inline bool load_word(uint64_t addr, unsigned size, uint64_t *v)
 {
 	const void *from = (const void *)(uintptr_t)addr;
 	unsigned shift = 64 - 8 * size;
+	uint64_t words[2] = {0, 0}; /* room for what the verifier takes the size for */
 	long rc;
 
 	if (in_arena(addr)) {
@@ -121,10 +134,13 @@ static inline bool load_word(uint64_t addr, unsigned size, uint64_t *v)
 		*v = *v << shift >> shift;
 		return true;
 	}
-	rc = in_kernel(addr) ? bpf_probe_read_kernel(v, size, from)
-			     : bpf_probe_read_user(v, size, from);
+	__asm__ volatile("" : "+r"(size));
+	size &= 15;
+	rc = in_kernel(addr) ? bpf_probe_read_kernel(words, size, from)
+			     : bpf_probe_read_user(words, size, from);
 	if (rc != 0 && k_touch(addr, size))
-		rc = bpf_probe_read_user(v, size, from);
+		rc = bpf_probe_read_user(words, size, from);
+	*v = words[0];
 	return rc == 0;
 }
 
@@ -148,11 +164,13 @@ void copy_out(struct fire *f, uint64_t to, const void *from, uint64_t n)
 	if (!work_block(f, n))
 		return;
 	while (n > 0) {
-		uint64_t part = n < K_BUF / 2 ? n : K_BUF / 2;
+		uint64_t part = n < K_BUF / 2 ? n : K_BUF / 2, less = part - 1;
 
 		for (uint64_t i = unknown_zero(); i < part; i++)
 			buf[bounded(i)] = s[i];
-		if (bpf_probe_write_user((void *)(uintptr_t)to, buf, (uint32_t)bounded(part))) {
+		__asm__ volatile("" : "+r"(less)); /* the verifier is to see that it is not 0 */
+		less &= K_BUF / 2 - 1;
+		if (bpf_probe_write_user((void *)(uintptr_t)to, buf, (uint32_t)less + 1)) {
 			set_fault(f, FAULT_BADADDR, to);
 			return;
 		}

@@ -266,7 +266,12 @@ INLINE_HERE uint64_t k_put_path(
 	}
 	if (at == PATH_END)
 		buf[bounded(--at)] = '/';
-	for (i = unknown_zero(); i < PATH_END - at && i < most; i++)
+	if (most > PATH_END - at)
+		most = PATH_END - at;
+	for (i = unknown_zero(); i + 8 <= most; i += 8) /* behind the buffer there is more */
+		*(uint64_t *)(void *)text(to + i) =
+			*(const uint64_t *)(const void *)(buf + bounded(at + i));
+	for (; i < most; i++)
 		text(to + i)[0] = buf[bounded(at + i)];
 	text(to + i)[0] = '\0';
 	return i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads and stores in the arena. They go through a register that holds the base, cast to the
- * arena's address space. The base register itself keeps its number: the verifier can go on
- * reasoning about it, and casting back would cost more than the access. So the cast goes into a
+ * Loads and stores in memory. They go through a register that holds the base made a pointer
+ * (pointer.c). The base register itself keeps its number: the verifier can go on reasoning about
+ * it, and making it a number again would cost more than the access. So the pointer goes into a
  * register that is not live there, and serves the accesses that follow until either register is
  * written or control flow joins.
  */
@@ -13,14 +13,15 @@ enum { FIRST_SAVED = R6 }; /* from there on a function has to save what it uses 
 void access_forget(struct body *b, unsigned regs)
 {
 	for (unsigned r = 0; r < 11; r++)
-		if ((regs >> r & 1) || (b->cast_of[r] != 0 && (regs >> (b->cast_of[r] - 1) & 1)))
-			b->cast_of[r] = 0;
+		if ((regs >> r & 1) ||
+			(b->pointer_of[r] != 0 && (regs >> (b->pointer_of[r] - 1) & 1)))
+			b->pointer_of[r] = 0;
 }
 
-int access_cast(struct body *b, unsigned reg)
+int access_pointer(struct body *b, unsigned reg)
 {
 	for (int r = 0; r < 10; r++)
-		if (b->cast_of[r] == reg + 1)
+		if (b->pointer_of[r] == reg + 1)
 			return r;
 	return -1;
 }
@@ -36,7 +37,7 @@ static bool accesses(const struct body *b, unsigned at, unsigned base)
 				  : (class == CLASS_ST || class == CLASS_STX) && in->dst == base;
 }
 
-/* The accesses that come next by this base, as long as the register would hold its cast. */
+/* The accesses that come next by this base, as long as the register would hold its pointer. */
 static int serves(const struct body *b, unsigned at, unsigned base, unsigned reg)
 {
 	int n = 0;
@@ -75,11 +76,11 @@ static int free_register(const struct body *b, unsigned at, unsigned base, int l
 	return best;
 }
 
-static void cast_into(struct body *b, int reg, unsigned base)
+static void pointer_into(struct body *b, unsigned at, int reg, unsigned base)
 {
-	link_emit(b->l, OP_CAST, reg, (int)base, 1, TO_KERNEL);
+	pointer_make(b, at, reg, (int)base);
 	access_forget(b, 1u << reg);
-	b->cast_of[reg] = (uint8_t)(base + 1);
+	b->pointer_of[reg] = (uint8_t)(base + 1);
 	b->uses |= 1u << reg;
 }
 
@@ -88,16 +89,16 @@ void access_load(struct body *b, unsigned at)
 	const struct ebpf_insn *in = &b->p->insns[at];
 	bool extends = (in->code & 0xe0) == MODE_MEMSX;
 	unsigned shift = (in->code & 0x18) == 0x10 ? 56 : (in->code & 0x18) == 8 ? 48 : 32;
-	int reg = access_cast(b, in->src);
+	int reg = access_pointer(b, in->src);
 
 	if (reg < 0 && in->src != in->dst) {
 		reg = free_register(b, at, in->src, 1);
 		if (reg >= 0)
-			cast_into(b, reg, in->src);
+			pointer_into(b, at, reg, in->src);
 	}
 	if (reg < 0) {
 		reg = in->dst;
-		link_emit(b->l, OP_CAST, reg, in->src, 1, TO_KERNEL);
+		pointer_make(b, at, reg, in->src);
 	}
 	link_emit(b->l, (uint8_t)(extends ? (in->code & 0x1f) | 0x60 : in->code), in->dst, reg,
 		in->off, 0);
@@ -107,7 +108,7 @@ void access_load(struct body *b, unsigned at)
 	}
 }
 
-/* No register is free: the base is cast and cast back, or another one is saved meanwhile. */
+/* No register is free in an arena: the base is cast and cast back, or another one is lent. */
 static void store_hard(struct body *b, const struct ebpf_insn *in)
 {
 	int base = in->dst, other = base == R0 ? R1 : R0;
@@ -118,24 +119,56 @@ static void store_hard(struct body *b, const struct ebpf_insn *in)
 		link_emit(b->l, OP_CAST, base, base, 1, TO_USER);
 		return;
 	}
-	link_emit(b->l, EBPF_STXDW, R10, other, -b->frame - 8, 0);
+	pointer_lend(b, other, LOCAL_LENT);
 	link_emit(b->l, OP_CAST, other, base, 1, TO_KERNEL);
 	link_emit(b->l, in->code, other, in->src, in->off, in->imm);
-	link_emit(b->l, EBPF_LDXDW, other, R10, -b->frame - 8, 0);
+	pointer_return(b, other, LOCAL_LENT);
+}
+
+/* In a window a pointer cannot become a number again. That of an atomic access serves no other. */
+static void store_window(struct body *b, unsigned at)
+{
+	const struct ebpf_insn *in = &b->p->insns[at];
+	int reg = pointer_free(b, at, in->dst);
+	bool lent = reg < 0;
+
+	if (lent) {
+		for (reg = R1; reg == in->dst || reg == in->src;)
+			reg++;
+		pointer_lend(b, reg, LOCAL_LENT_TOO);
+	}
+	access_forget(b, 1u << reg);
+	pointer_make(b, at, reg, in->dst);
+	link_emit(b->l, in->code, reg, in->src, in->off, in->imm);
+	if (lent)
+		pointer_return(b, reg, LOCAL_LENT_TOO);
+}
+
+static bool is_atomic(const struct ebpf_insn *in)
+{
+	return (in->code & 7) == CLASS_STX && (in->code & 0xe0) == MODE_ATOMIC;
 }
 
 void access_store(struct body *b, unsigned at)
 {
 	const struct ebpf_insn *in = &b->p->insns[at];
-	int reg = access_cast(b, in->dst);
+	int reg = access_pointer(b, in->dst);
+	bool window = b->l->in->window != 0;
 
+	if (window && is_atomic(in)) {
+		store_window(b, at);
+		return;
+	}
 	if (reg < 0) {
 		reg = free_register(b, at, in->dst, -2);
 		if (reg < 0) {
-			store_hard(b, in);
+			if (window)
+				store_window(b, at);
+			else
+				store_hard(b, in);
 			return;
 		}
-		cast_into(b, reg, in->dst);
+		pointer_into(b, at, reg, in->dst);
 	}
 	link_emit(b->l, in->code, reg, in->src, in->off, in->imm);
 }
