@@ -7,6 +7,7 @@
 #   make demo       a node at work, D scripts that show what it does, the live page until ^C
 #   make demo-node  that node alone, named demo, until ^C: to try things on
 #   make test-kernel  every golden test on both engines, ten million system calls; needs root
+#   make test-kernel-vm  tests of kernel probes under Linux 6.1 and 6.12, in qemu (KERNELS=bookworm); needs root
 #   make test-rabbit  RabbitMQ under load, traced (where it is installed)
 #   make test-trouble   the first look at nodes in trouble; RECON=DIR: recon beside it
 #   make test-incidents  problems planted in RabbitMQ and the demo, each found by one command
@@ -441,6 +442,11 @@ test: deps
 test-kernel: all $(TEST_COMMAND)
 	@BIN=$(BIN) CC="$(CC)" test/kernel/kernel_test.sh long
 	@BUILD=$(BUILD) BIN=$(BIN) test/kernel/kernel_golden.sh all
+
+# Under other kernels than this machine's.
+.PHONY: test-kernel-vm
+test-kernel-vm: all $(TEST_COMMAND)
+	@BUILD=$(BUILD) tools/test-kernel-vm.sh $(KERNELS)
 
 # Random scripts in a node in turmoil, for SECONDS; with make san-cli $(NIFSAN)/priv/erltrace.so also under the sanitizers.
 .PHONY: test-random
