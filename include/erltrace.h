@@ -451,6 +451,8 @@ erltrace_t *erltrace_reader(unsigned streams, erltrace_error_t *err);
  */
 int erltrace_permit(
 	erltrace_t *h, const char *action, const char *format, erltrace_error_t *err);
+/* What the node of a stream is called here, instead of what it calls itself. Before its first bytes. */
+int erltrace_feed_name(erltrace_t *h, unsigned stream, const char *node, erltrace_error_t *err);
 /*
  * The next bytes of a stream, which are numbered from 0 on. -1: it is no stream, one of another
  * script, or wants what is not permitted; nothing more of it is read.

@@ -91,6 +91,13 @@ int erltrace_permit(erltrace_t *h, const char *action, const char *format, erltr
 	}
 }
 
+int erltrace_feed_name(erltrace_t *h, unsigned stream, const char *node, erltrace_error_t *err)
+{
+	if (h->reader == NULL)
+		return api_fail(err, ET_RUNNING, "this handle reads no streams");
+	return sr_name(h->reader, stream, node) < 0 ? api_fail(err, ET_NOMEM, "out of memory") : 0;
+}
+
 int erltrace_feed(erltrace_t *h, unsigned stream, const void *bytes, size_t len, erltrace_error_t *err)
 {
 	struct et_error e = {.tag = ""};

@@ -94,6 +94,15 @@ int sr_permit(struct sr *r, const char *action, const char *format)
 	return st_permit(&r->permits, action, format);
 }
 
+int sr_name(struct sr *r, unsigned n, const char *node)
+{
+	struct sr_source *s = n < r->n ? r->v[n] : NULL;
+
+	if (s != NULL && s->node == NULL)
+		s->node = strdup(node);
+	return s != NULL && s->node == NULL ? -1 : 0;
+}
+
 const struct prog *sr_program(const struct sr *r)
 {
 	return r->prog;
@@ -146,7 +155,8 @@ static int get_head(struct sr *r, struct sr_source *s, struct sb *b)
 	if (sb_get16(b) != STREAM_VERSION)
 		return b->bad ? BAD : NEWER;
 	node = st_text(&mem, b, &nomem);
-	s->node = node != NULL ? strdup(node) : NULL;
+	if (s->node == NULL && node != NULL)
+		s->node = strdup(node);
 	st_free(&mem);
 	s->begun = true;
 	return nomem ? -ENOMEM : b->bad || s->node == NULL ? BAD : 0;

@@ -26,6 +26,8 @@ struct sr *sr_new(struct et_options *opts, unsigned streams);
 void sr_free(struct sr *r);
 /* What may be done here: permitted.h. Before the first stream. */
 int sr_permit(struct sr *r, const char *action, const char *format);
+/* Instead of the name that its head has; before that. -1: out of memory. */
+int sr_name(struct sr *r, unsigned source, const char *node);
 /*
  * The next bytes of a stream. -1: this is no stream, is not of the same script, or wants something
  * done here that is not permitted; nothing more of it is read.
