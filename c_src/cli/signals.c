@@ -17,7 +17,7 @@
 #include "client/worker.h"
 #include "output/output.h"
 
-static volatile sig_atomic_t interrupts, snapshots, may_leave, left_by;
+static volatile sig_atomic_t interrupts, snapshots, may_leave, next_leaves, left_by;
 static const struct cli_procs *running; /* for the second signal */
 static void (*before_death)(void);	/* likewise, or NULL */
 static pid_t main_tid;
@@ -61,10 +61,12 @@ static void on_signal(int sig)
 	int saved = errno;
 
 	if (is_for_main(sig)) {
-		if (ms_since_first() < AT_ONCE_MS)
-			interrupts = 1;
-		else if (may_leave && left_by == 0)
+		bool at_once = ms_since_first() < AT_ONCE_MS;
+
+		if (left_by == 0 && (next_leaves || (may_leave && !at_once)))
 			left_by = sig;
+		else if (at_once)
+			interrupts = 1;
 		else
 			die(sig);
 	}
@@ -119,6 +121,11 @@ void cli_catch_signals(const struct cli_procs *procs, const struct output *o)
 void cli_may_leave(bool may)
 {
 	may_leave = may;
+}
+
+void cli_leave_at_next(void)
+{
+	next_leaves = 1;
 }
 
 bool cli_left(void)

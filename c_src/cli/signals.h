@@ -16,6 +16,7 @@ bool cli_snapshot_asked(const struct output *o); /* likewise, since the last cal
  * has been gathered is printed. cli_end_by_signal() then ends it as the signal would have.
  */
 void cli_may_leave(bool may);
+void cli_leave_at_next(void); /* ... nor the next one, even if it is the first */
 bool cli_left(void);
 void cli_end_by_signal(void); /* if cli_left() */
 void cli_before_death(void (*call)(void)); /* by a second signal: what is to be put right first */

@@ -76,6 +76,8 @@ struct target {
 	int64_t began_at, next_tick; /* ms: when it began; when its next tick is due */
 	unsigned stream; /* of the reader */
 	bool silent; /* it has ended the script because we stood still */
+	bool killed; /* ... because erltrace's process there was killed */
+	int64_t quiet_ms; /* so long we have looked for messages of it, and none came */
 };
 
 struct client;
@@ -102,6 +104,7 @@ struct client {
 	bool keys;    /* nor while the standard input can be read */
 	int64_t last_beat; /* ms: when the nodes had a sign of life from us */
 	int beat_ms;
+	int64_t last_read; /* ms: when we looked for messages */
 	int64_t stood_ms; /* so long we gave none, the last time: suspended, or our reader was */
 };
 

@@ -266,6 +266,7 @@ static void read_target(struct client *cl, struct target *t, ei_x_buff *x)
 	int rc;
 
 	while (t->state != DONE && (rc = nd_receive(t->nd, x, 0, &e)) != 0) {
+		t->quiet_ms = 0;
 		if (rc > 0)
 			on_message(cl, t, x);
 		else
@@ -295,10 +296,21 @@ bool client_wait(struct client *cl, int ms)
 	return true;
 }
 
+/* What stands still is ourselves, if it is long since we looked. */
+static void all_are_quiet(struct client *cl)
+{
+	int64_t now = client_ms(), ms = now - cl->last_read;
+
+	for (int i = 0; i < cl->n; i++)
+		cl->v[i].quiet_ms += ms < cl->beat_ms ? ms : cl->beat_ms;
+	cl->last_read = now;
+}
+
 void client_read(struct client *cl)
 {
 	ei_x_buff x;
 
+	all_are_quiet(cl);
 	ei_x_new(&x);
 	for (int i = 0; i < cl->n; i++)
 		read_target(cl, &cl->v[i], &x);

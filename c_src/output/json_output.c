@@ -81,11 +81,9 @@ static void snapshot(struct output *o, const erltrace_snapshot_t *s)
 		co_json_snapshot_written(state_of(o), s->why, s->file);
 }
 
-/* With --live, as nodes of which no ticks come are told apart then. */
 static void gone(struct output *o, const char *node)
 {
-	if (o->live_ms > 0)
-		co_json_gone(state_of(o), node);
+	co_json_gone(state_of(o), node);
 }
 
 static void unmatched(struct output *o, const char *node, struct client_unmatched *list, size_t n)

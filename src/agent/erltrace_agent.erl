@@ -24,7 +24,7 @@
 %%              what comes then
 -module(erltrace_agent).
 -behaviour(gen_statem).
--export([start/3, start_worker/3, failure/1]).
+-export([start/3, start_worker/3, failure/1, killed/1]).
 -export([init/1, callback_mode/0, handle_event/4, code_change/4, format_status/1]).
 -export_type([spec/0]).
 
@@ -118,8 +118,12 @@ init({Command, Conn, Spec}) ->
 
 -spec handle_event(gen_statem:event_type(), term(), state(), #data{}) ->
           gen_statem:event_handler_result(state()).
-handle_event(info, {'DOWN', _, process, Conn, _}, _, #data{conn = Conn}) ->
-    {stop, {shutdown, unconnected}}; % it was killed: nobody monitors the command any more
+handle_event(info, {'DOWN', _, process, Conn, _}, _, #data{conn = Conn, h = H} = Data) ->
+    %% It was killed: nobody monitors the command any more.
+    tell(killed(erltrace_conn), Data),
+    _ = H =/= undefined andalso erltrace_handle:close(H),
+    tell({done, 1}, Data),
+    {stop, {shutdown, unconnected}};
 handle_event(info, {handle, {ok, H}}, preparing, Data) ->
     prepare(Data#data{h = H});
 handle_event(info, {handle, {error, Reason}}, preparing, Data) ->
@@ -215,6 +219,13 @@ failed_at(Index, Reason, Position) ->
 -spec failure({binary(), integer(), integer(), binary()}) -> message().
 failure({Tag, Line, Column, Text}) ->
     failed(-1, {dtrace, Tag, Line, Column, Text}).
+
+%% @doc The same, of a process of this command.
+-spec killed(module()) -> message().
+killed(Module) ->
+    Text = unicode:characters_to_binary(["erltrace's process there was killed (",
+                                         atom_to_list(Module), ")"]),
+    failure({<<"ET_KILLED">>, 0, 0, Text}).
 
 %% The file and the source line of a compile error.
 position(Data) ->

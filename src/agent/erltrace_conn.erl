@@ -199,7 +199,7 @@ ended(_, #st{silent = command}) ->
 ended(_, #st{silent = network}) -> % what it is told if the network comes back
     silence(<<"the network was cut for a moment: calls by the fast way end then">>);
 ended({shutdown, {done, Code}}, _) -> [{done, Code}];
-ended(killed, _) -> [{done, 1}];
+ended(killed, _) -> [erltrace_agent:killed(erltrace_agent), {done, 1}];
 ended(Reason, _) ->
     Text = unicode:characters_to_binary(io_lib:format("the agent failed: ~0P", [Reason, 30])),
     [erltrace_agent:failure({<<"ET_AGENT">>, 0, 0, Text}), {done, 1}].

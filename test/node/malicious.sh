@@ -22,11 +22,17 @@ start(Command, _, _) ->
     {ok, spawn(fun() ->
         Stream = binary:replace(stream(Wish), True, Lie),
         Command ! {matched, {1}},
-        receive {go_stream, 1} -> ok end,
+        receive {go_stream, _} -> ok end,
+        filelib:is_file("babbles") andalso babble(Command),
         Command ! {batch, [{stream, Stream}]},
         receive more -> ok end,
         Command ! {done, Code}
     end)}.
+%% By another name, and then it says nothing more, not even that it is done.
+babble(Command) ->
+    Head = <<$H, 16#73747465:32/little, 2:16/little, 9:32/little, "honest@vm">>,
+    Command ! {batch, [{stream, <<(byte_size(Head)):32/little, Head/binary, 1:32/little, "?">>}]},
+    receive never -> ok end.
 stream(Text) ->
     {ok, H} = erltrace:open(),
     ok = erltrace:setopt(H, "destructive", "1"),
@@ -44,8 +50,9 @@ rest(H, Parts) ->
     end.
 parts(Items) -> [Bytes || {stream, Bytes} <- Items].
 X
-erlc erltrace_agent.erl
-start evil -pz "$ebin"
+mkdir agent
+erlc -o agent erltrace_agent.erl
+start evil -pa agent -pz "$ebin"
 ways=0
 wants() { # a script, an exit code, what the stream says instead of what, of the same length
 	echo "$1" >wish
@@ -144,4 +151,15 @@ is 'a code without exit()' 1 $?
 t -qn 'BEGIN { exit(77); }'
 is 'a code of exit()' 77 $?
 echo "promise 19: a malicious node: $ways things that it wants done here, done are those of the script"
+# a_node_that_sends_no_stream_is_let_go: by its connection's name, and the other's results come.
+start good
+: >babbles
+runs ': >harmed'
+t -N good -qn 'BEGIN { @ = count(); } END { printf("the end\n"); }'
+is 'no stream: exit' 1 $?
+is 'no stream: whose' 1 "$(grep -cE 'what evil@[^ ]* has sent is not a stream of results$' e)"
+is 'no stream: what it says it is called' 0 "$(grep -c honest e)"
+has 'no stream: the other' '^the end$'
+rm babbles
+
 finish

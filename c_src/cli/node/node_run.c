@@ -96,6 +96,11 @@ static void on_failed(struct client *cl, struct target *t, const ei_x_buff *x, i
 		t->zero = true;
 		return;
 	}
+	if (et_err_is(&err, ET_KILLED)) {
+		ns->status = cli_fail(ns->c, &err, "node %s", t->nd->name);
+		t->killed = true;
+		return; /* the others go on, as if it had gone */
+	}
 	if (script < 0 && ns->n > 1)
 		cli_say("node %s:", t->nd->name);
 	tell_failure(ns, script, &err);
@@ -279,10 +284,10 @@ static void on_done(struct client *cl, struct target *t, const ei_x_buff *x, int
 			ns->exit_code = code_of(ns, code);
 		ns->ending = true;
 	}
-	if (t->silent) {
+	if (t->silent)
 		tell_stood(ns);
-		tell_gone(ns, t, client_ms(), false);
-	}
+	if (t->silent || t->killed)
+		tell_gone(ns, t, client_ms(), t->killed && !client_all_done(cl, t));
 	node_stream_ends(ns, t);
 	nd_agent_gone(t->nd);
 }
@@ -317,6 +322,12 @@ static bool is_expected(struct nodes *ns, const struct target *t)
 	return false;
 }
 
+static void tell_json_gone(struct nodes *ns, const struct target *t)
+{
+	if (output_printer(&ns->c->out)->gone != NULL)
+		output_printer(&ns->c->out)->gone(&ns->c->out, t->nd->name);
+}
+
 static void went_away(struct client *cl, struct target *t, struct et_error *e)
 {
 	struct nodes *ns = nodes_of(cl);
@@ -330,8 +341,7 @@ static void went_away(struct client *cl, struct target *t, struct et_error *e)
 		node_too_short(e);
 	if (!expected) {
 		cli_say("%s", e->text);
-		if (output_printer(&ns->c->out)->gone != NULL)
-			output_printer(&ns->c->out)->gone(&ns->c->out, t->nd->name);
+		tell_json_gone(ns, t);
 		tell_stood(ns);
 		ns->status = CLI_ERROR;
 	}
@@ -408,11 +418,16 @@ static void go(struct nodes *ns)
 	cli_procs_go(&ns->c->procs);
 }
 
-enum { WAITS_MS = 5000 };
+enum {
+	WAITS_MS = 5000, /* before it is told */
+	LEAVES_MS = 10000, /* for a node that gives no sign of life, from when all others have ended */
+	LEAVES_UNREAD_MS = 1000, /* ... when nobody reads what is printed */
+};
 
 /* A node that hangs, or an END that takes long: says once what we are waiting for. */
 static void tell_waiting(struct nodes *ns)
 {
+	cli_leave_at_next();
 	for (int i = 0; i < ns->n; i++)
 		if (ns->v[i].state != DONE)
 			cli_say("the node %s has not ended the script yet%s", ns->v[i].nd->name,
@@ -421,20 +436,33 @@ static void tell_waiting(struct nodes *ns)
 					: "");
 }
 
-/* Nothing more is asked of a node that hangs. When it goes on, it takes everything back. */
-static void leave_hanging(struct nodes *ns)
+/* Nothing more is asked of it. When it goes on, it takes everything back. */
+void node_let_go(struct nodes *ns, struct target *t)
+{
+	t->state = DONE;
+	nd_hang_up(t->nd);
+	ns->status = CLI_ERROR;
+	tell_json_gone(ns, t);
+	if (t->began_at != 0) /* it has run */
+		node_stream_ends(ns, t);
+}
+
+/*
+ * Those that hang, after a signal, or because they have said nothing for so long since all others
+ * had ended. One that only takes long gives signs of life.
+ */
+static void leave_hanging(struct nodes *ns, int64_t quiet_ms)
 {
 	for (int i = 0; i < ns->n; i++) {
 		struct target *t = &ns->v[i];
 
-		if (t->state == DONE)
+		if (t->state == DONE || t->quiet_ms < quiet_ms)
 			continue;
-		t->state = DONE;
-		nd_hang_up(t->nd);
-		if (t->began_at == 0)
-			continue; /* it has not run */
-		tell_gone(ns, t, client_ms(), ns->n > 1);
-		node_stream_ends(ns, t);
+		cli_say("the node %s has not ended the script: results lack what it had not sent",
+			t->nd->name);
+		if (t->began_at != 0)
+			tell_gone(ns, t, client_ms(), ns->n > 1);
+		node_let_go(ns, t);
 	}
 }
 
@@ -449,7 +477,7 @@ static void receive(struct nodes *ns, bool stopped)
 	if (any)
 		client_read(&ns->client);
 	if (cli_left())
-		leave_hanging(ns);
+		leave_hanging(ns, 0);
 }
 
 /* SIGUSR1 */
@@ -458,6 +486,28 @@ static void tell_snapshot(struct nodes *ns)
 	for (int i = 0; i < ns->n; i++)
 		if (ns->v[i].state == RUNNING)
 			client_tell(&ns->v[i], "snapshot");
+}
+
+static int count_done(const struct nodes *ns)
+{
+	int n = 0;
+
+	for (int i = 0; i < ns->n; i++)
+		n += ns->v[i].state == DONE;
+	return n;
+}
+
+/* After the last one has ended that does, or since all have been told to stop. */
+static void look_at_hanging(struct nodes *ns, int64_t now)
+{
+	const int64_t ms = ns->c->out.write_error != 0 ? LEAVES_UNREAD_MS : LEAVES_MS;
+	int done = count_done(ns);
+
+	if (ns->last_end == 0 || done != ns->ended)
+		ns->last_end = now;
+	ns->ended = done;
+	if (now - ns->last_end >= ms)
+		leave_hanging(ns, ms);
 }
 
 static void run(struct nodes *ns)
@@ -484,6 +534,8 @@ static void run(struct nodes *ns)
 			waits = true;
 			tell_waiting(ns);
 		}
+		if (stopped)
+			look_at_hanging(ns, client_ms());
 		if (cli_snapshot_asked(&ns->c->out))
 			tell_snapshot(ns);
 		node_keys(ns);

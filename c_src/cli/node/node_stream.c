@@ -90,6 +90,10 @@ static int open_reader(struct nodes *ns, unsigned streams)
 	ns->reader = erltrace_reader(streams, &err);
 	if (ns->reader == NULL || permit(ns, &err) < 0)
 		return fail(ns, &err);
+	for (int i = 0; i < ns->n; i++)
+		if (ns->v[i].state == COMPILED &&
+			erltrace_feed_name(ns->reader, ns->v[i].stream, ns->v[i].nd->name, &err) < 0)
+			return fail(ns, &err);
 	return CLI_OK;
 }
 
@@ -224,8 +228,10 @@ void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t l
 {
 	erltrace_error_t err = {0};
 
-	if (erltrace_feed(ns->reader, t->stream, bytes, len, &err) < 0)
+	if (erltrace_feed(ns->reader, t->stream, bytes, len, &err) < 0) {
 		fail(ns, &err);
+		node_let_go(ns, t); /* whatever it may still say */
+	}
 	work(ns);
 }
 

@@ -29,6 +29,8 @@ struct nodes {
 	struct cli_listing listing; /* -l */
 	bool listed;   /* a probe, of any node */
 	int exit_code; /* of exit(); -1: none */
+	int ended; /* of those that have been told to stop, and */
+	int64_t last_end; /* ms: when the last one did; 0: they have not been told */
 	int status;
 };
 
@@ -63,6 +65,9 @@ int node_stream_wait(const struct nodes *ns); /* ms: so long messages are waited
 /* node_run.c: what scripts in nodes have done on this side */
 void node_system(struct nodes *ns, const char *command, size_t len); /* system() */
 void node_reopen(struct nodes *ns, const char *path, size_t len);    /* freopen() */
+
+/* node_run.c: its results are not waited for any more. */
+void node_let_go(struct nodes *ns, struct target *t);
 
 /* node_run.c: all agents have been started; compile and run, or list. */
 int node_run(struct nodes *ns);
