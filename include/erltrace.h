@@ -471,6 +471,13 @@ int erltrace_stream_tick(erltrace_t *h, unsigned stream, const char *node,
 	int (*text)(void *arg, const char *s, size_t len), void *arg, erltrace_error_t *err);
 /* ns since aggregations of a stream came; UINT64_MAX: none have. */
 uint64_t erltrace_stream_age(erltrace_t *h, unsigned stream);
+/*
+ * Records of a stream wait so long for those of others that may be older; what comes later is late,
+ * not lost. A stream that hangs holds nobody up, until its next bytes: neither do they wait for it, nor
+ * does it alone have what all print (ticks). The caller says it of one that was silent for so long.
+ */
+#define ERLTRACE_FEED_WAIT_MS 2000
+void erltrace_feed_hangs(erltrace_t *h, unsigned stream);
 /* Nothing more of it comes. When all have ended erltrace_work() prints what is left. */
 void erltrace_feed_end(erltrace_t *h, unsigned stream);
 

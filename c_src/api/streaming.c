@@ -107,6 +107,12 @@ int erltrace_feed(erltrace_t *h, unsigned stream, const void *bytes, size_t len,
 	return sr_feed(h->reader, stream, bytes, len, &e) < 0 ? api_error(err, &e) : 0;
 }
 
+void erltrace_feed_hangs(erltrace_t *h, unsigned stream)
+{
+	if (h->reader != NULL)
+		sr_hangs(h->reader, stream);
+}
+
 void erltrace_feed_end(erltrace_t *h, unsigned stream)
 {
 	if (h->reader != NULL)

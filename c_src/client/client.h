@@ -77,6 +77,8 @@ struct target {
 	unsigned stream; /* of the reader */
 	bool silent; /* it has ended the script because we stood still */
 	bool killed; /* ... because erltrace's process there was killed */
+	bool begun;  /* its stream has */
+	bool hangs;  /* it has been told that nothing comes */
 	int64_t quiet_ms; /* so long we have looked for messages of it, and none came */
 };
 

@@ -18,9 +18,10 @@
 enum {
 	MOST_EPIDS = 1 << 20,
 	MOST_THREADS = 1 << 16,
-	WAIT_NS = 300000000, /* for records of other streams that may be older */
 	MOST_WAITING = 1 << 23, /* words of a stream: behind an END that waits comes little */
 };
+
+#define WAIT_NS (ERLTRACE_FEED_WAIT_MS * UINT64_C(1000000))
 
 struct probe {
 	struct co_at at;
@@ -44,7 +45,6 @@ struct sr {
 	size_t ndrops;
 	struct sr_source *current; /* whose record or key is under way */
 	struct sy *sy;		   /* of the consumer; NULL: none yet */
-	uint64_t waits_since;	   /* ns; 0: does not wait */
 };
 
 struct sr *sr_new(struct et_options *opts, unsigned streams)
@@ -331,6 +331,9 @@ static int get_time(struct sr_source *s, struct sb *b)
 	if (s->time.wall == 0)
 		s->time = t;
 	s->upto = t.wall;
+	if (s->late)
+		s->late_upto = t.wall;
+	s->late = false;
 	s->came = true;
 	return sq_put(s, STREAM_TIME, &t, sizeof(t)) ? 0 : -ENOMEM;
 }
@@ -458,6 +461,14 @@ static int get_frames(struct sr *r, struct sr_source *s, const char *p, size_t l
 	return rc;
 }
 
+/* What all print others have printed, up to the end of the batch that comes. */
+static void goes_on(const struct sr *r, struct sr_source *s)
+{
+	for (unsigned i = 0; s->hangs && i < r->n; i++)
+		s->late |= r->v[i] != s && !r->v[i]->closed && !r->v[i]->hangs;
+	s->hangs = false;
+}
+
 int sr_feed(struct sr *r, unsigned n, const void *bytes, size_t len, struct et_error *e)
 {
 	struct sr_source *s = n < r->n ? r->v[n] : NULL;
@@ -470,6 +481,7 @@ int sr_feed(struct sr *r, unsigned n, const void *bytes, size_t len, struct et_e
 	}
 	if (s->closed)
 		return 0;
+	goes_on(r, s);
 	if (s->in.len == 0) { /* mostly whole frames come */
 		rc = get_frames(r, s, bytes, len, &done);
 		cb_put(&s->in, (const char *)bytes + done, rc == 0 ? len - done : 0);
@@ -484,6 +496,12 @@ int sr_feed(struct sr *r, unsigned n, const void *bytes, size_t len, struct et_e
 	if (rc == 0 && s->in.nomem)
 		rc = -ENOMEM;
 	return rc == 0 ? 0 : fail(s, rc, e);
+}
+
+void sr_hangs(struct sr *r, unsigned n)
+{
+	if (n < r->n)
+		r->v[n]->hangs = true;
 }
 
 void sr_close(struct sr *r, unsigned n)
@@ -571,11 +589,12 @@ static struct sr_source *next(struct sr *r, uint64_t *at)
 	return s;
 }
 
-/* May a stream still have records from before that? */
+/* May a stream still have records from before that? END is behind all, also of those that hang. */
 static bool waits_for_others(struct sr *r, const struct sr_source *s, uint64_t at)
 {
 	for (unsigned i = 0; r->n > 1 && i < r->n; i++)
-		if (r->v[i] != s && lives(r->v[i]) && front(r->v[i]) == NULL && r->v[i]->upto < at)
+		if (r->v[i] != s && lives(r->v[i]) && (!r->v[i]->hangs || at == LAST) &&
+			front(r->v[i]) == NULL && r->v[i]->upto < at)
 			return true;
 	return false;
 }
@@ -586,15 +605,17 @@ static struct sr_source *oldest(struct sr *r, uint64_t now)
 	uint64_t at = 0;
 	struct sr_source *s = next(r, &at);
 
-	if (s == NULL || !waits_for_others(r, s, at)) {
-		r->waits_since = 0;
+	if (s == NULL)
+		return NULL;
+	if (!waits_for_others(r, s, at)) {
+		s->waits_since = 0;
 		return s;
 	}
 	if (at == LAST) /* all of them are stopped by now */
 		return NULL;
-	if (r->waits_since == 0)
-		r->waits_since = now;
-	return now - r->waits_since < WAIT_NS ? NULL : s;
+	if (s->waits_since == 0)
+		s->waits_since = now;
+	return now - s->waits_since < WAIT_NS ? NULL : s;
 }
 
 bool sr_ready(struct sr *r, uint64_t now)
@@ -624,15 +645,15 @@ bool sr_ended(const struct sr *r)
 	return r->n > 0;
 }
 
-/* What another source says as well. */
-static bool is_silent(const struct sr *r, const struct sr_source *s, const struct probe *p)
+/* What another source says as well: the first does that has not died before, nor hangs. */
+static bool is_silent(const struct sr *r, const struct sr_source *s, const struct probe *p, uint64_t at)
 {
 	if (r->n == 1 || p->at.clause->uses.script_vars || !p->is_common)
 		return false;
 	for (unsigned i = 0; r->v[i] != s; i++)
-		if (r->v[i]->ended || !r->v[i]->closed) /* it has not died before */
+		if (r->v[i]->ended || (!r->v[i]->closed && (!r->v[i]->hangs || p->is_end)))
 			return true;
-	return false;
+	return !p->is_end && (s->late || at <= s->late_upto); /* another did while it hung */
 }
 
 static int records(void *of, en_rec_cb cb, void *arg)
@@ -652,7 +673,7 @@ static int records(void *of, en_rec_cb cb, void *arg)
 			return -ENOMEM;
 		rec->epid = p->at.epid;
 		r->current = s;
-		if (!is_silent(r, s, p))
+		if (!is_silent(r, s, p, wall_of(s, rec->ts)))
 			rc = cb(arg, thread - 1, rec);
 		pop_record(s, item);
 	}

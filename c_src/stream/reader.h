@@ -33,6 +33,7 @@ int sr_name(struct sr *r, unsigned source, const char *node);
  * done here that is not permitted; nothing more of it is read.
  */
 int sr_feed(struct sr *r, unsigned source, const void *bytes, size_t len, struct et_error *e);
+void sr_hangs(struct sr *r, unsigned source); /* nothing comes of it for now */
 void sr_close(struct sr *r, unsigned source); /* nothing more of it comes */
 const struct prog *sr_program(const struct sr *r); /* NULL: none has come yet */
 /* Is there something that a round of the consumer takes? now: ns */

@@ -20,6 +20,10 @@ struct sr_source {
 	struct prog prog; /* clauses are a stream's own: other nodes may have compiled them otherwise */
 	struct st_mem *mem; /* of the program and its probes */
 	bool ended, closed;
+	bool hangs;	      /* until its next bytes */
+	bool late;	      /* it did, and the first batch since is not whole */
+	uint64_t late_upto;   /* ns since 1970, its clock: when that ended; 0: it never hung */
+	uint64_t waits_since; /* ns: its oldest record, for those of others; 0: it does not */
 	int code;	  /* of exit(); -1: none */
 	struct co_buf in; /* the beginning of a frame */
 	struct st_names names;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/in_node.h"
 #include "checks.h"
@@ -490,6 +491,59 @@ static void test_drops(void)
 	end_several(&s);
 }
 
+static void work_until(struct several *s, const char *want)
+{
+	for (int i = 0; i < 600 && strstr(several_said.text, want) == NULL; i++) {
+		CHECK(erltrace_work(s->r, &s->hs, &err) == ERLTRACE_OK, "%s", err.text);
+		usleep(10000);
+	}
+	CHECK(strstr(several_said.text, want) != NULL, "%s", several_said.text);
+}
+
+/* records_do_not_wait_for_a_stream_that_hangs: what comes of it later is late, and not lost. */
+static void test_hangs(void)
+{
+	struct several s = several("t:::p { printf(\"%d \", arg0); }");
+
+	feed_round(&s, 0);
+	feed_round(&s, 1);
+	fire(&s.t[0], 1);
+	fire(&s.t[1], 2);
+	feed_round(&s, 1);
+	CHECK(erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK && several_said.len == 0, "%s",
+		several_said.text);
+	erltrace_feed_hangs(s.r, 0);
+	CHECK(erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK && strcmp(several_said.text, "2 ") == 0,
+		"%s", several_said.text);
+	feed_round(&s, 0);
+	CHECK(erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK && strcmp(several_said.text, "2 1 ") == 0,
+		"%s", several_said.text);
+	fire(&s.t[0], 3); /* it goes on: there is order again */
+	fire(&s.t[1], 4);
+	feed_round(&s, 1);
+	CHECK(erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK && strcmp(several_said.text, "2 1 ") == 0,
+		"%s", several_said.text);
+	feed_rest(&s, 0);
+	feed_rest(&s, 1);
+	while (erltrace_work(s.r, &s.hs, &err) == ERLTRACE_OK)
+		;
+	CHECK(strncmp(several_said.text, "2 1 3 4 ", 8) == 0, "%s", several_said.text);
+	end_several(&s);
+}
+
+/* records_wait_for_others_for_a_bounded_time: though nobody has said that the other hangs. */
+static void test_wait_is_bounded(void)
+{
+	struct several s = several("t:::p { printf(\"%d \", arg0); }");
+
+	feed_round(&s, 0);
+	feed_round(&s, 1);
+	fire(&s.t[1], 2);
+	feed_round(&s, 1);
+	work_until(&s, "2 ");
+	end_several(&s);
+}
+
 static void test_another_script(void)
 {
 	struct bytes a = stream_of(scripts[0], true, 1 << 20), b = stream_of(scripts[1], true, 1 << 20);
@@ -753,6 +807,8 @@ int main(int argc, char **argv)
 	test_order();
 	test_end_waits();
 	test_order_behind_aggregations();
+	test_hangs();
+	test_wait_is_bounded();
 	test_ticks();
 	test_without_probe();
 	test_drops();

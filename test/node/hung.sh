@@ -51,6 +51,40 @@ nothing_left() { # name, node
 	becomes "$1: nothing is left" '[]' "$2" '[M || M <- erlang:loaded(), M =:= erltrace_agent].'
 }
 
+# ---- while it runs --------------------------------------------------------------------------
+
+# a_node_that_hangs_is_told_and_not_waited_for: also the first one, whose ticks are those of all.
+for node in hung_a hung_b; do
+	vm=$(at $node 'os:getpid().')
+	other=hung_b
+	[ $node = hung_b ] && other=hung_a
+	both -qn "$armed $on_zip { @ = count(); printf(\"call %s\\n\", erlnode); } tick-100ms { printf(\"tick\\n\"); printa(\"sum %@d\\n\", @); }"
+	ok "$node hangs: armed" counts o '^armed$' 2
+	ok "$node hangs: ticks" counts o '^tick$' 3
+	kill -STOP "$vm"
+	calls $other 3
+	ok "$node hangs: it is told" holds e "^erltrace: the node $node@[^ ]* has sent nothing for 2 s: results lack what it has\$"
+	ok "$node hangs: the other's records" counts o "^call $other@" 3
+	ok "$node hangs: ticks go on" counts o '^tick$' $(($(count '^tick$') + 10))
+	kill -CONT "$vm"
+	ok "$node goes on: it is told" holds e "^erltrace: the node $node@[^ ]* sends again\$"
+	calls $node 4
+	ok "$node goes on: its records" counts o "^call $node@" 4
+	ok "$node goes on: ticks go on" counts o '^tick$' $(($(count '^tick$') + 10))
+	ok "$node goes on: the sum" counts o '^sum 7$' 1
+	kill -INT "$command"
+	ends "$node goes on: exit" 0
+	is "$node hung: it is told once" 2 "$(grep -c "the node $node@" e)"
+done
+both --json -qn "$armed $on_zip { @ = count(); }"
+ok 'json: armed' counts o '"armed' 2
+kill -STOP "$vm"
+ok 'json: it is told' holds o '"type":"drop","node":"hung_b@[^"]*","kind":"NODE".*has sent nothing for 2 s|"node":"hung_b@[^"]*".*"type":"drop".*has sent nothing for 2 s'
+kill -CONT "$vm"
+ok 'json: it is told that it goes on' holds o 'the node hung_b@[^ ]* sends again'
+kill -INT "$command"
+ends 'json: exit' 0
+
 # ---- at the end -----------------------------------------------------------------------------
 
 # a_signal_after_exit_leaves_a_node_that_hangs: the first one, as the message says.

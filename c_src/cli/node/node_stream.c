@@ -212,10 +212,44 @@ static void work(struct nodes *ns)
 	output_flush(&ns->c->out);
 }
 
+static void put_warning(struct nodes *ns, const struct target *t, const char *text)
+{
+	const erltrace_drop_t d = {.node = t->nd->name, .kind = "NODE", .cpu = -1, .message = text};
+
+	output_flush(&ns->c->out);
+	if (ns->c->out.json)
+		ns->reads.drop(ns->reads.arg, &d);
+	else
+		cli_say("%s", text);
+}
+
+/* Of a node that has begun: until then it arms its probes, which may take a while. */
+static void look_at_quiet(struct nodes *ns, struct target *t)
+{
+	const bool hangs = t->quiet_ms >= ERLTRACE_FEED_WAIT_MS && t->begun &&
+			   (t->state == RUNNING || t->state == STOPPING);
+	char text[ND_NAME + 128];
+
+	if (hangs)
+		erltrace_feed_hangs(ns->reader, t->stream);
+	if (hangs == t->hangs || t->state == DONE)
+		return;
+	t->hangs = hangs;
+	if (hangs)
+		snprintf(text, sizeof(text),
+			"the node %s has sent nothing for %d s: results lack what it has",
+			t->nd->name, ERLTRACE_FEED_WAIT_MS / 1000);
+	else
+		snprintf(text, sizeof(text), "the node %s sends again", t->nd->name);
+	put_warning(ns, t, text);
+}
+
 void node_stream_look(struct nodes *ns)
 {
 	if (ns->reader == NULL)
 		return;
+	for (int i = 0; ns->n > 1 && i < ns->n; i++)
+		look_at_quiet(ns, &ns->v[i]);
 	if (ns->n > 1) { /* records may wait for those of another */
 		work(ns);
 		return;
@@ -228,6 +262,7 @@ void node_stream(struct nodes *ns, struct target *t, const char *bytes, size_t l
 {
 	erltrace_error_t err = {0};
 
+	t->begun = true;
 	if (erltrace_feed(ns->reader, t->stream, bytes, len, &err) < 0) {
 		fail(ns, &err);
 		node_let_go(ns, t); /* whatever it may still say */
