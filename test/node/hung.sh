@@ -33,7 +33,7 @@ counts() { # file, regular expression, how many
 laters() { # node
 	counts o "^later $1@" $(($(count "^later $1@") + 2))
 }
-both() { # arguments of erltrace; returns when both nodes are armed
+both() { # arguments of erltrace, which a ^C reaches
 	rm -f o e
 	(
 		trap - INT
@@ -142,6 +142,7 @@ before() { # node
 	at "$1" 'persistent_term:put(before, processes()).' >/dev/null
 }
 conn='[P || P <- processes() -- persistent_term:get(before), {_, Ms} <- [process_info(P, monitors)], lists:keymember(port, 1, Ms), {_, {gen_server, _, _}} <- [process_info(P, current_function)], P =/= whereis(erltrace_loader)]'
+# shellcheck disable=SC2034 # by its name, as conn is
 agent="[A || P <- $conn, {_, Ms} <- [process_info(P, monitors)], {process, A} <- Ms, {_, {gen_statem, _, _}} <- [process_info(A, current_function)]]"
 
 # a_killed_process_of_erltrace_is_told
