@@ -646,7 +646,8 @@ bool sr_ended(const struct sr *r)
 }
 
 /* What another source says as well: the first does that has not died before, nor hangs. */
-static bool is_silent(const struct sr *r, const struct sr_source *s, const struct probe *p, uint64_t at)
+static bool is_silent(
+	const struct sr *r, const struct sr_source *s, const struct probe *p, uint64_t at)
 {
 	if (r->n == 1 || p->at.clause->uses.script_vars || !p->is_common)
 		return false;

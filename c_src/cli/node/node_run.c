@@ -420,7 +420,7 @@ static void go(struct nodes *ns)
 
 enum {
 	WAITS_MS = 5000, /* before it is told */
-	LEAVES_MS = 10000, /* for a node that gives no sign of life, from when all others have ended */
+	LEAVES_MS = 10000, /* after all others have ended, for one that gives no sign of life */
 	LEAVES_UNREAD_MS = 1000, /* ... when nobody reads what is printed */
 };
 
