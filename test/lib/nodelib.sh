@@ -196,8 +196,7 @@ becomes() { # name, wanted, node, expressions
 	is "$1" "$2" "$got"
 }
 
-# What commands have brought there is gone. Where that takes more than 2 s, as on a busy machine, it goes on
-# after a command's end.
+# What commands have brought there is gone: they wait for that, but no longer than 300 ms.
 cleared() { # node
 	becomes "what commands brought to $1 is gone" '[]' "$1" \
 		'[M || M <- erlang:loaded(), lists:prefix("erltrace", atom_to_list(M))].'

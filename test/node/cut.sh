@@ -35,7 +35,7 @@ is 'suspended: it goes on: exit' 0 "$status"
 is 'suspended: all are counted' "$n" "$(grep -oE '^ +[0-9]+$' o | tr -d ' ')"
 drops=$(sed -n 's/^erltrace: \([0-9]*\) drops\{0,1\}.*/\1/p' e | awk '{ n += $1 } END { print n + 0 }')
 is 'suspended: what is not printed is told' "$n" "$(($(grep -c '^line' o) + drops))"
-is 'suspended: nothing is left' '[]' "$(at cut_a "$modules")"
+becomes 'suspended: nothing is left' '[]' cut_a "$modules"
 
 # ---- cut ----------------------------------------------------------------------------------
 

@@ -88,7 +88,7 @@ kill -TERM $command
 wait $command
 is 'stopped: exit' 0 $?
 is 'exactly the spawns' 1000 "$(grep -oE '[0-9]+' o)"
-is 'modules as before' "$before" "$(at demo "$modules")"
+becomes 'modules as before' "$before" demo "$modules"
 is 'atoms as before' "$atoms_before" "$(at demo "$atoms")"
 becomes 'processes, ports, environment as before' "$state_before" demo "$state"
 is 'flags as before' "$flags_before" "$(at demo "$flags")"
@@ -152,7 +152,7 @@ echo "info: killed -9: clean after $ms ms" # on a quiet machine within a second
 echo "promise 9: the command killed -9: all is off after $ms ms, bound 1000"
 is 'kill -9: flags as before' "$flags_before" "$(at demo "$flags")"
 is 'kill -9: processes, ports, environment as before' "$state_before" "$(at demo "$state")"
-is 'kill -9: modules as before' "$before" "$(at demo "$modules")"
+becomes 'kill -9: modules as before' "$before" demo "$modules"
 
 rm -f o e
 erltrace -N other -qn "BEGIN { printf(\"go\\n\"); } $spawns tick-20ms { printf(\"tick\\n\"); }" >o 2>e &

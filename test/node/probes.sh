@@ -82,8 +82,8 @@ at probes_a 'erlang:system_monitor(undefined), exit(whereis(sysmon), kill).' >/d
 
 # ---- nothing is left ------------------------------------------------------------------------
 
-is 'modules' '[]' "$(at probes_a '[M || M <- erlang:loaded(), "erltrace" ++ _ <- [atom_to_list(M)]].')"
-is 'processes' '[]' "$(at probes_a '[P || P <- processes(), [{_, {proc_lib, _, _}}, {_, []}] <- [erlang:process_info(P, [initial_call, dictionary])]].')"
+becomes 'modules' '[]' probes_a '[M || M <- erlang:loaded(), "erltrace" ++ _ <- [atom_to_list(M)]].'
+becomes 'processes' '[]' probes_a '[P || P <- processes(), [{_, {proc_lib, _, _}}, {_, []}] <- [erlang:process_info(P, [initial_call, dictionary])]].'
 is 'system monitor' undefined "$(at probes_a 'erlang:system_monitor().')"
 is 'environment' '[]' "$(at probes_a 'application:get_all_env(erltrace).')"
 finish

@@ -76,12 +76,11 @@ begin together_a 1 2 3 4 5 6 7 8 9 10 11 12
 armed 1 2 3 4 5 6 7 8 9 10 11 12
 at together_a "$work" >/dev/null
 end 1 2 3 4 5 6 7 8 9 10 11 12
-is 'twelve at once: nothing is left when the last one has gone' '[]' "$(at together_a "$modules")"
+becomes 'twelve at once: nothing is left' '[]' together_a "$modules"
 for e in "$state" "$flags" "$atoms"; do
 	at together_a "$e" >/dev/null
 done
 becomes 'all have gone' '[]' together_a 'nodes(hidden).' # their connections end a moment later
-cleared together_a
 state_before=$(at together_a "$state")
 flags_before=$(at together_a "$flags")
 knows_commands together_a
@@ -97,7 +96,7 @@ for round in 1 2 3; do
 	armed 1 2 3 4 5 6
 	at together_a "$work" >/dev/null
 	end 1 2 3 4 5 6
-	is "round $round: nothing is left" '[]' "$(at together_a "$modules")"
+	becomes "round $round: nothing is left" '[]' together_a "$modules"
 done
 
 # ---- killed at any moment ---------------------------------------------------------------------
