@@ -10,6 +10,7 @@
 
 #include "bpf/link/piece.h"
 #include "engine/provider.h"
+#include "engine/state.h"
 #include "erltrace.h"
 #include "kernel/kernel.h"
 #include "kernel/link_input.h"
@@ -26,14 +27,14 @@ static bool has_part(const struct ebpf_image *im, const char *name)
 }
 
 /* Without clauses: the function itself and all that it calls. */
-static void links(const struct kernel *k, enum k_entry entry)
+static void links(const struct en *en, enum k_entry entry)
 {
-	struct ebpf_link_input in = k_link_input(k, entry);
+	struct ebpf_link_input in = k_link_input(en, entry);
 	struct et_error e = {.tag = ""};
 	struct ebpf_image image;
 	int rc;
 
-	in.left_out = NULL;
+	memset(in.left_out, 0, sizeof(in.left_out));
 	rc = ebpf_link(&in, &image, &e);
 	ok(rc == 0 && image.ninsns > 0, k_programs[entry].function, e.text);
 	if (k_programs[entry].flags & K_CLAUSES)
@@ -80,11 +81,13 @@ int main(void)
 	struct et_error e = {.tag = ""};
 	struct k_root root = {0};
 	struct kernel k = {.root = &root, .nbufs = 1};
+	static struct en en;
 	const char *const *fns;
 
 	if (k_object_load(&k.object, &e) < 0)
 		return 1;
-	fns = k_link_input(&k, 0).fns;
+	en.kernel = &k;
+	fns = k_link_input(&en, 0).fns;
 	for (unsigned i = 0; i < RT_COUNT_; i++)
 		if (strncmp(fns[i], "rt_term_", 8) != 0 &&
 			strncmp(fns[i], "rt_source_", 10) != 0) /* terms are inside nodes only */
@@ -93,7 +96,7 @@ int main(void)
 	for (unsigned i = 0; i < ENTRY_COUNT_; i++)
 		if (ok(ebpf_object_find(&k.object, k_programs[i].function) >= 0,
 			    k_programs[i].function, "is not in the kernel's half"))
-			links(&k, i);
+			links(&en, i);
 	for (unsigned i = 0; i < k.object.n; i++)
 		ok(knows_helpers(&k.object.funcs[i]), k.object.funcs[i].name,
 			"calls a helper of the kernel that is not in c_src/bpf/link/helpers.def");
