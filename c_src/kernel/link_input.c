@@ -69,7 +69,7 @@ struct ebpf_link_input k_link_input(const struct en *en, enum k_entry entry)
 
 	if (k->root->vm_stacks == NULL)
 		in.left_out[n++] = "k_erlang_stack";
-	if (k->root->nvms == 0)
+	if (!en->opts->set[OPT_ERLNODE]) /* threads of VMs are not known: kernel_erlang.c */
 		in.left_out[n++] = "k_find_process";
 	if (k->root->ntracing == 0)
 		in.left_out[n++] = "k_tracing_frames";

@@ -156,11 +156,11 @@ handle_info({Port, {data, <<$h, Version:16/little>>}}, #st{port = Port, ready = 
         ?VERSION -> {noreply, send(St#st.waits, St#st{ready = true, waits = undefined})};
         _ -> {noreply, leave(gone("it is of another version of erltrace"), St)}
     end;
-handle_info({Port, {data, <<$o, Rest/binary>>}}, #st{port = Port, handle = Handle} = St) ->
+handle_info({Port, {data, <<$o, Rest/bits>>}}, #st{port = Port, handle = Handle} = St) ->
     {Status, <<>>} = status(Rest),
     Handle ! {kernel, self(), Status},
     {noreply, St};
-handle_info({Port, {data, <<Letter, Rest/binary>>}}, #st{port = Port} = St)
+handle_info({Port, {data, <<Letter, Rest/bits>>}}, #st{port = Port} = St)
   when Letter =:= $l; Letter =:= $a; Letter =:= $n; Letter =:= $d ->
     {Reply, Bridge} = requested(Letter, Rest, St#st.bridge),
     {noreply, send(Reply, St#st{bridge = Bridge})};
@@ -273,17 +273,17 @@ refused({error, {Tag, Line, Column, Text}}) ->
 
 %% ---- answers ---------------------------------------------------------------------------------
 
-answer(<<$k, Rest/binary>>) ->
+answer(<<$k, Rest/bits>>) ->
     {Status, <<N:32/little>>} = status(Rest),
     {ok, Status, N};
-answer(<<$s, More, Rest/binary>>) ->
+answer(<<$s, More, Rest/bits>>) ->
     {Status, Bytes} = status(Rest),
     {stream, element(More + 1, {all, more, done}), Status, Bytes};
-answer(<<$e, Rest0/binary>>) ->
+answer(<<$e, Rest0/bits>>) ->
     {Tag, <<Line:32/little, Column:32/little, Rest/binary>>} = get_text(Rest0),
     {Text, _} = get_text(Rest),
     {error, {Tag, Line, Column, Text}};
-answer(<<$r, Rows/binary>>) ->
+answer(<<$r, Rows/bits>>) ->
     {rows, rows(Rows)}.
 
 status(<<State, Code:32/little-signed, Fired:64/little, Rest/binary>>) ->

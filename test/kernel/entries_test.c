@@ -81,7 +81,8 @@ int main(void)
 	struct et_error e = {.tag = ""};
 	struct k_root root = {0};
 	struct kernel k = {.root = &root, .nbufs = 1};
-	static struct en en;
+	static struct et_options opts;
+	static struct en en = {.opts = &opts};
 	const char *const *fns;
 
 	if (k_object_load(&k.object, &e) < 0)
