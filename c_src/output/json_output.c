@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "requests.h"
 
 static int choose(struct output *o, struct chosen *s, char **clause)
 {
@@ -25,15 +26,26 @@ static struct co_json *state_of(struct output *o)
 	return &o->json_state;
 }
 
+static int on_drop(void *arg, const erltrace_drop_t *d)
+{
+	struct output *o = arg;
+
+	requests_drop(o, d);
+	return o->json_drop(arg, d);
+}
+
 /* Those of JSON are given their state, those of text the output: it begins with that. */
 static int handlers(struct output *o, erltrace_handlers_t *h)
 {
 	text_output.handlers(o, h);
 	o->json_state.quiet = o->quiet;
-	if (co_json_handlers(state_of(o), h) == 0)
-		return CLI_OK;
-	cli_say("out of memory");
-	return CLI_ERROR;
+	if (co_json_handlers(state_of(o), h) < 0) {
+		cli_say("out of memory");
+		return CLI_ERROR;
+	}
+	o->json_drop = h->drop;
+	h->drop = on_drop;
+	return CLI_OK;
 }
 
 struct ticking {

@@ -136,6 +136,7 @@ struct output_scripts {
 
 struct output {
 	struct co_json json_state; /* first: its handlers are given this */
+	int (*json_drop)(void *arg, const erltrace_drop_t *d);
 	/* what is asked for */
 	const char *path; /* -o; NULL: the standard output */
 	bool json;	  /* no text */

@@ -6,6 +6,7 @@
 #include "requests.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "flow_model.h"
 #include "output.h"
@@ -92,6 +93,19 @@ int requests_event(struct output *o, const char *node, const erltrace_event_t *e
 		return -1;
 	flows_add(o->requests->flows, &e, now_ms);
 	return 0;
+}
+
+/* Of events, by which a request that is followed may lack something. */
+static bool is_of_events(const erltrace_drop_t *d)
+{
+	return strcmp(d->kind, "PRINCIPAL") == 0 || strcmp(d->kind, "RATE") == 0 ||
+	       strcmp(d->kind, "THREADS") == 0 || strcmp(d->kind, "FLOWS") == 0;
+}
+
+void requests_drop(struct output *o, const erltrace_drop_t *d)
+{
+	if (is_of_events(d))
+		requests_dropped(o);
 }
 
 void requests_dropped(struct output *o)

@@ -20,6 +20,7 @@ int requests_open(struct output *o, const struct output_scripts *of, const char 
 int requests_event(struct output *o, const char *node, const erltrace_event_t *ev,
 	const erltrace_record_t *rec, int64_t now_ms);
 void requests_dropped(struct output *o); /* events were */
+void requests_drop(struct output *o, const erltrace_drop_t *d); /* ... if these are some */
 void requests_look(struct output *o, int64_t now_ms); /* some may be over */
 void requests_finish(struct output *o); /* no more events come */
 void requests_tell(const struct output *o, int status); /* at the end: what is missing */

@@ -11,6 +11,7 @@
 
 #include "client/worker.h"
 #include "output.h"
+#include "requests.h"
 #include "utf8.h"
 
 /* Keys of one tick: the others come with the next. */
@@ -99,6 +100,7 @@ static int on_record(void *arg, const erltrace_event_t *ev, const erltrace_recor
 
 static int on_drop(void *arg, const erltrace_drop_t *d)
 {
+	requests_drop(arg, d);
 	CALL((struct output *)arg, drop, d);
 	return 0;
 }

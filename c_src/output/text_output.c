@@ -11,19 +11,11 @@ static int on_text(void *arg, const char *text, size_t len)
 	return 0;
 }
 
-/* Of events, by which a request that is followed may lack something. */
-static bool is_of_events(const erltrace_drop_t *d)
-{
-	return strcmp(d->kind, "PRINCIPAL") == 0 || strcmp(d->kind, "RATE") == 0 ||
-	       strcmp(d->kind, "THREADS") == 0 || strcmp(d->kind, "FLOWS") == 0;
-}
-
 static int on_drop(void *arg, const erltrace_drop_t *d)
 {
 	struct output *o = arg;
 
-	if (is_of_events(d))
-		requests_dropped(o);
+	requests_drop(o, d);
 	output_flush(o);
 	if (o->droptags)
 		cli_say("%s%s[DTRACEDROP_%s] %s", d->node ? d->node : "", d->node ? ": " : "",

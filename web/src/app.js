@@ -354,7 +354,7 @@ export class App {
 		if (run.phase === "starting") run.phase = "running";
 		run.line(line);
 		if (line.type === "calls") this.heardOfCalls(line);
-		if (line.type === "warning") this.lostNodes();
+		if (line.type === "gone") this.lostNodes();
 		if (shape !== run.shapeVersion) this.changed();
 		if (errors !== count()) {
 			this.showErrors();

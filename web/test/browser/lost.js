@@ -20,7 +20,8 @@ export const lost = {
 		await page.locator(".log .lines").getByText(/page_gone@\S+ has gone away/).waitFor();
 		ok("is in the log", true);
 		const dot = (node) => page.locator(".item.node", { hasText: node }).locator(".dot").getAttribute("class");
-		is("its dot is not green", await page.evaluate(() => globalThis.erltrace.nodes.find((n) => n.name.startsWith("page_gone")).ok), false);
+		await page.waitForFunction(() => !globalThis.erltrace.nodes.find((n) => n.name.startsWith("page_gone")).ok);
+		ok("its dot is not green", true);
 		await page.locator("header .menu button").first().click();
 		is("nor in the list", await dot("page_gone"), "dot bad");
 		is("the other's is", await dot("page_still"), "dot good");
