@@ -119,19 +119,12 @@ script(Source, Args) ->
     Request = {compile, text(Source, [Source, Args]), texts(Args, [Source, Args]), [kernel]},
     case open() of
         {ok, H} ->
-            case in_turn(H, [Request, go]) of
+            case erltrace_handle:calls(H, [Request, go]) of
                 ok -> {ok, H};
                 Error -> close(H), Error
             end;
         Error ->
             Error
-    end.
-
-in_turn(_, []) -> ok;
-in_turn(H, [Request | Rest]) ->
-    case erltrace_handle:call(H, Request) of
-        ok -> in_turn(H, Rest);
-        Error -> Error
     end.
 
 %% @doc Sets an option, as `-x' of the command does: `setopt(H, "bufsize", "8m")'. An empty value

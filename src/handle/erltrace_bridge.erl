@@ -44,7 +44,7 @@ arm(Script, Options, Bridge) ->
         {ok, H, _} ->
             Requests = [{setopt, Name, Value} || {Name, Value} <- Options] ++
                 [{compile, Script, [], [{file, <<"events.d">>}]}, go],
-            case in_turn(H, Requests) of
+            case erltrace_handle:calls(H, Requests) of
                 ok ->
                     {ok, Bridge#bridge{handle = H}};
                 Error ->
@@ -53,13 +53,6 @@ arm(Script, Options, Bridge) ->
             end;
         Error ->
             {failure(Error), Bridge}
-    end.
-
-in_turn(_, []) -> ok;
-in_turn(H, [Request | Rest]) ->
-    case erltrace_handle:call(H, Request) of
-        ok -> in_turn(H, Rest);
-        Error -> Error
     end.
 
 %% @doc A line that the script's user should see; `ended': there will be no more, nor events.

@@ -18,7 +18,7 @@
 %% library (is_over/1), which the next check does at the latest.
 -module(erltrace_handle).
 -behaviour(gen_statem).
--export([start/1, call/2, close/1]).
+-export([start/1, call/2, calls/2, close/1]).
 -export([init/1, callback_mode/0, handle_event/4, terminate/3, code_change/4, format_status/1]).
 
 -define(SNAPSHOTS, 100). % ms between two looks whether a script wants a snapshot
@@ -60,6 +60,15 @@ start(Owner) ->
 call(Pid, Request) ->
     try gen_statem:call(Pid, Request)
     catch exit:{_, {gen_statem, call, _}} -> {error, closed}
+    end.
+
+%% Requests that are answered ok, one after the other, up to the first that is not.
+-spec calls(pid(), [term()]) -> term().
+calls(_, []) -> ok;
+calls(Pid, [Request | Rest]) ->
+    case call(Pid, Request) of
+        ok -> calls(Pid, Rest);
+        Error -> Error
     end.
 
 -spec close(pid()) -> ok.
