@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The clock of bench_stalls.erl: the monotonic clock, less the time in which this thread was ready to
- * run but the kernel let others use the processor. So another program, the command itself for
- * example, is not counted as a stall of the node. Nor is a time in which the host of a virtual machine
- * took a processor away, up to 100 ms at once.
+ * The clock of bench_stalls.erl. Between two readings it goes on by the time that the node itself took:
+ * if its thread has waited for something, by all of it but the time in which the thread was ready to
+ * run and the kernel let others use the processor; otherwise by its processor time alone. So neither
+ * another program, the command itself for example, nor interrupts, nor the host of a virtual machine
+ * that takes the processor away count as a stall of the node.
  */
+#define _GNU_SOURCE
 #include <erl_nif.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LONG_US = 3000 }; /* after which it is asked whether that was the host */
+struct reading {
+	long long real, used, ready; /* ns: the time, processor time, time ready but not running */
+	long waits;		     /* how often it gave the processor away by itself */
+};
 
 static __thread int schedstat = -1;
-static __thread long long last, left_out, stolen; /* us; ticks of all processors */
+static __thread bool began;
+static __thread struct reading last;
+static __thread long long clock_ns;
 
-/* The eighth number of the first line: cpu user nice system idle iowait irq softirq steal */
-static long long steal(void)
+static long long ns_of(clockid_t clock)
 {
-	long long n = 0;
-	FILE *f = fopen("/proc/stat", "re");
+	struct timespec ts;
 
-	if (f == NULL || fscanf(f, "cpu %*d %*d %*d %*d %*d %*d %*d %lld", &n) != 1)
-		n = 0;
-	if (f != NULL)
-		fclose(f);
-	return n;
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
-/* ns: the second number of the file. */
-static long long waited(void)
+/* The second number of the file; -1: the kernel does not say. */
+static long long ready_ns(void)
 {
 	char text[128], *end;
 	ssize_t n;
@@ -48,21 +51,24 @@ static long long waited(void)
 
 static ERL_NIF_TERM us(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-	struct timespec ts;
-	long long delay = waited(), now, ticks;
+	struct rusage usage;
+	struct reading now;
 
 	(void)argc, (void)argv;
-	if (delay < 0)
+	getrusage(RUSAGE_THREAD, &usage);
+	now = (struct reading){.real = ns_of(CLOCK_MONOTONIC),
+		.used = ns_of(CLOCK_THREAD_CPUTIME_ID),
+		.ready = ready_ns(),
+		.waits = usage.ru_nvcsw};
+	if (now.ready < 0)
 		return enif_make_badarg(env);
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now = ts.tv_sec * 1000000LL + ts.tv_nsec / 1000 - delay / 1000;
-	if (now - last > LONG_US) {
-		ticks = steal();
-		left_out += ticks != stolen && last != 0 ? now - last : 0;
-		stolen = ticks;
-	}
+	if (began && now.waits == last.waits)
+		clock_ns += now.used - last.used;
+	else if (began)
+		clock_ns += now.real - last.real - (now.ready - last.ready);
 	last = now;
-	return enif_make_int64(env, now - left_out);
+	began = true;
+	return enif_make_int64(env, clock_ns / 1000);
 }
 
 static ErlNifFunc funcs[] = {{"us", 0, us, 0}};
