@@ -199,7 +199,17 @@ rest(Ms, #st{leaver = Leaver} = St) ->
 %% else it waits for processes that compute.
 remove_one(#st{modules = []} = St) ->
     {stop, normal, St};
-remove_one(#st{modules = [Module | Modules]} = St) ->
+remove_one(#st{modules = Modules} = St) ->
+    case is_large(Modules) andalso is_busy() of
+        true -> {keep_state_and_data, [{state_timeout, ?REST, remove}]};
+        false -> remove_next(St)
+    end.
+
+%% Has every scheduler, ours too, something to run?
+is_busy() ->
+    lists:sum(statistics(active_tasks)) > erlang:system_info(schedulers_online).
+
+remove_next(#st{modules = [Module | Modules]} = St) ->
     Purger = purger(),
     Began = erlang:monotonic_time(millisecond),
     _ = remove_all([Module], Purger),

@@ -45,8 +45,8 @@
 -define(SLICE_MAX, 2000000).
 -define(HURRIED, 2).      % so many passes, at first, need not keep to the budget,
 -define(HURRY, 1500000000). % for so many ns of CPU time each,
-%% in slices of so many ns: to sleep and wake up often takes long on a busy machine,
--define(HURRIED_SLICE, 20000000).
+%% in slices of so many ns: longer would be felt, and to sleep and wake up takes long on a busy machine,
+-define(HURRIED_SLICE, 4000000).
 -define(REST, 3).         % each with a pause a third as long as it took
 -define(SHOWN, 5000000000). % ns after which there is something to see, if not all of it
 -define(SOON, 1000000000). % ns from the first pass to the second, if processes are compared
@@ -408,6 +408,7 @@ lister(Kind, Ranks, Chunks) ->
     erltrace_askers:open(),
     erltrace_askers:clock_in(),
     try
+        erltrace_loader:turn(),
         Objects = erltrace_objects:list(Kind),
         {Length, Ranked} = put_chunks(Objects, 0, 0, erltrace_ranks:new(Ranks), Chunks),
         _ = Ranks andalso ets:insert(Chunks, {ranks, erltrace_ranks:places(Length, Ranked)}),
@@ -426,6 +427,7 @@ put_chunks([], _, N, Ranked, _) ->
 put_chunks(Objects, At, N, Ranked, Chunks) ->
     {Chunk, Length, Rest} = chunk(Objects, 0, []),
     ets:insert(Chunks, {At, Chunk}),
+    erltrace_loader:turn(),
     put_chunks(Rest, At + 1, N + Length, erltrace_ranks:add(Chunk, Ranked), Chunks).
 
 chunk([T | Rest], N, Chunk) when N < ?CHUNK -> chunk(Rest, N + 1, [T | Chunk]);

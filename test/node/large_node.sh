@@ -59,6 +59,16 @@ for ((i = 0; i < 8; i++)); do
 done
 becomes 'after some that were killed it rests' resting large "$loader"
 
+# As long as no scheduler has time for it, all stay: a purge would make the node's troubles worse.
+at large 'register(hogs, spawn(fun() -> process_flag(trap_exit, true), [spawn_link(fun Burn() -> erlang:md5(<<0:80000>>), Burn() end) || _ <- lists:seq(1, 2 * erlang:system_info(schedulers))], receive stop -> exit(stop) end end)), ok.' >/dev/null
+for ((looks = 0; looks < 3; looks++)); do # it looks every ten seconds
+	before=$(at large "element(2, process_info(whereis(erltrace_loader), reductions)).")
+	while [ "$(at large "element(2, process_info(whereis(erltrace_loader), reductions)).")" = "$before" ]; do sleep 0.1; done
+done
+is 'in a node whose schedulers are all busy nothing goes' "$whole" "$(at large "$ours.")"
+counts 'and a command finds it at once'
+at large 'exit(whereis(hogs), stop), hogs ! stop, ok.' >/dev/null
+
 # Until some modules have gone.
 while now=$(at large "$ours.") && ((now == whole)); do sleep 0.1; done
 ok 'some have gone, not all' [ "$now" -gt 1 ]
