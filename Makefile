@@ -134,7 +134,7 @@ HAVE_ERLANG := $(and $(ERL_INCLUDE),$(shell command -v $(ERLC)))
 
 # ---- sources ------------------------------------------------------------------------------
 
-LIB_DIRS := c_src $(addprefix c_src/,d d/check d/cg bpf prog engine engine/tables engine/rt provider replay \
+LIB_DIRS := c_src $(addprefix c_src/,d d/check d/cg btf bpf prog engine engine/tables engine/rt provider replay \
 	symbols term consume stream json api)
 LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 

@@ -37,7 +37,7 @@ static void on_probe(void *arg, struct en_probe *p)
 int erltrace_probes(
 	erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg, erltrace_error_t *err)
 {
-	static const struct d_pdesc all = {.prov = "", .mod = "", .func = "", .name = ""};
+	static const struct d_pdesc all = {.prov = "", .mod = "", .func = "", .name = "", .listing = true};
 	struct listing l = {.cb = cb, .arg = arg};
 	struct et_error e = {.tag = ""};
 	struct d_pdesc *d = NULL;
@@ -48,6 +48,7 @@ int erltrace_probes(
 		et_err_clear(&h->comp->error);
 		if (d_parse_pdesc(h->comp, desc, &d) < 0)
 			return api_error(err, &h->comp->error);
+		d->listing = true;
 	}
 	n = en_probe_match(h->en, d != NULL ? d : &all, on_probe, &l, &e);
 	if (n == 0 && d != NULL) {

@@ -44,6 +44,7 @@ void d_comp_free(struct d_comp *c)
 	free(c->prog.aggs);
 	free(c->prog.strs);
 	free(c->prog.pats);
+	d_kernel_close(c);
 	arena_free(c->arena);
 	free(c);
 }

@@ -9,7 +9,8 @@
  *   metric.c   #pragma D metric
  *   parse.c    tokens -> tree (ast.h), one top-level item at a time; parse_expr.c expressions
  *   decl.c     declarations: C's declarators; struct.c struct, union, enum and their layout
- *   type.c     types (type.h); basic_types.c: those that always exist
+ *   type.c     types (type.h); basic_types.c: those that always exist; kernel_types.c: those of the
+ *              running kernel, which scripts need not define
  *   err.c      errors with a source position
  *   ident.c    symbol tables
  *   check/     name resolution, types, every rule of the language (D_* errors)
@@ -50,6 +51,7 @@
 
 struct erltrace_scan_item; /* include/erltrace.h */
 struct d_idtab; /* ident.c: a symbol table with undo */
+struct d_kernel; /* kernel_types.c */
 
 struct d_comp {
 	struct arena *arena;
@@ -62,6 +64,7 @@ struct d_comp {
 	struct d_idtab *globals; /* variables, inlines, built-ins, enumerators */
 	struct d_idtab *selfs, *thises, *aggs;
 	struct d_typetab *types; /* type.c: typedefs and tags */
+	struct d_kernel *kernel; /* NULL: nobody has asked for its types yet */
 	struct d_xlator *xlators;
 	struct d_provdecl *provdecls;
 	struct d_pattern *patterns; /* of prog.pats, by their texts */

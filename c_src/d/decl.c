@@ -230,6 +230,24 @@ static int type_word(struct d_comp *c, struct words *w)
 	return 1;
 }
 
+/* A name that is no type here may be one of the kernel, where only a type can be. */
+static int kernel_word(struct d_comp *c, struct words *w, const struct d_decl *d)
+{
+	const char *p = c->lex->p;
+
+	if (c->lex->tok.kind != TOK_IDENT || has_type(w) || is_untyped(c, d))
+		return 0;
+	while (p < c->lex->end && strchr(" \t\n", *p) != NULL)
+		p++;
+	if (w->quals != 0 && p < c->lex->end && *p != '*' && !d_lex_isword((unsigned char)*p))
+		return 0; /* const x; */
+	w->type = d_kernel_typedef(c, c->lex->tok.text);
+	if (w->type == NULL)
+		return 0;
+	d_lex(c);
+	return 1;
+}
+
 int d_decl_specs(struct d_comp *c, struct d_decl *base)
 {
 	struct words w = {0};
@@ -257,6 +275,8 @@ int d_decl_specs(struct d_comp *c, struct d_decl *base)
 			continue;
 		}
 		rc = type_word(c, &w);
+		if (rc == 0)
+			rc = kernel_word(c, &w, base);
 	}
 	return rc < 0 ? -1 : sum_up(c, &w, base);
 }
@@ -576,7 +596,7 @@ static int check_element(struct d_comp *c, const struct d_type *t, const struct 
 			"an array of terms: a term is valid while its event lasts");
 	if (b->kind == T_FUNC)
 		return d_error(c, D_DECL_COMBO, s->line, s->col, "an array of functions");
-	if (!b->complete)
+	if (!d_complete(c, b))
 		return d_error(c, D_DECL_INCOMPLETE, s->line, s->col,
 			"an array of elements of which only the name is declared");
 	if (b->kind == T_ARRAY && b->nelems == 0)
@@ -664,7 +684,7 @@ int d_decl_object(struct d_comp *c, const struct d_decl *d)
 	if (b->kind == T_FUNC)
 		return d_error(
 			c, D_DECL_COMBO, d->line, d->col, "%s cannot be a function", d->name);
-	if (!b->complete)
+	if (!d_complete(c, b))
 		return d_error(c, D_DECL_INCOMPLETE, d->line, d->col,
 			"%s is of type %s %s, which is declared but not defined", d->name,
 			b->kind == T_UNION  ? "union"
@@ -682,8 +702,11 @@ const struct d_type *d_parse_typename(struct d_comp *c)
 	const struct d_tok *t = &c->lex->tok;
 	struct d_decl base, d;
 
-	if (t->kind == TOK_IDENT && strcmp(t->text, "stack") != 0) {
-		d_error(c, D_SYNTAX, t->line, t->col, "no type is called \"%.128s\"", t->text);
+	if (t->kind == TOK_IDENT && strcmp(t->text, "stack") != 0 &&
+		d_kernel_typedef(c, t->text) == NULL) {
+		d_error(c, D_SYNTAX, t->line, t->col, "no type is called \"%.128s\": %s", t->text,
+			c->in_library ? "a library can name structs of the kernel, but no typedefs"
+				      : d_kernel_why(c));
 		return NULL;
 	}
 	if (d_decl_specs(c, &base) != 0)

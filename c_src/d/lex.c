@@ -499,7 +499,11 @@ static bool begins_decl(struct d_comp *c)
 		return false;
 	t.kind = word_kind(c, name, n);
 	t.text = name;
-	return d_starts_decl(&t);
+	if (d_starts_decl(&t))
+		return true;
+	while (peek(lx, n) == ' ' || peek(lx, n) == '\t') /* u32 x; */
+		n++;
+	return n > run && is_alpha(peek(lx, n)) && d_kernel_typedef(c, name) != NULL;
 }
 
 void d_lex_top(struct d_comp *c)

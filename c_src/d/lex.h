@@ -205,6 +205,11 @@ int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t);
 /* Complete a struct, union or enum in place; d_types_undo() makes it incomplete again. */
 int d_type_complete(struct d_comp *c, struct d_type *t, struct d_member *members, uint64_t size,
 	uint32_t align);
+/* A typedef or a qualified type, with the size of what it refers to, now or later. */
+struct d_type *d_alias(struct d_comp *c, const char *name, const struct d_type *ref);
+/* Of a struct, union or enum. */
+struct btf_at;
+struct btf_at *d_type_origin(struct d_type *t);
 bool d_type_same_text(const struct d_comp *c, const struct d_type *t); /* completed by this text */
 
 #endif

@@ -383,6 +383,30 @@ static struct d_node *parse_postfix(struct d_comp *c, struct d_node *n)
 
 /* ---- unary ---------------------------------------------------------------------------- */
 
+/*
+ * (name *)..., where name is no type that is known: a cast, as nothing else can be written like
+ * that. So is (name)x, if the kernel has such a type.
+ */
+static bool is_kernel_cast(struct d_comp *c)
+{
+	const struct d_lexer *lx = c->lex;
+	const char *p = lx->p;
+	bool pointer = false;
+
+	if (lx->tok.kind != TOK_IDENT)
+		return false;
+	for (; p < lx->end && *p != '\0' && strchr(" \t\n*", *p) != NULL; p++)
+		pointer |= *p == '*';
+	if (p == lx->end || *p != ')')
+		return false;
+	if (pointer)
+		return true;
+	for (p++; p < lx->end && *p != '\0' && strchr(" \t\n", *p) != NULL; p++)
+		;
+	return p < lx->end && (d_lex_isword((unsigned char)*p) || strchr("(\"~", *p) != NULL) &&
+	       d_kernel_typedef(c, lx->tok.text) != NULL;
+}
+
 /* After "(": a cast, or a parenthesized expression and what follows it. */
 static struct d_node *parse_paren(struct d_comp *c, bool is_sizeof)
 {
@@ -390,7 +414,7 @@ static struct d_node *parse_paren(struct d_comp *c, bool is_sizeof)
 	struct d_node *n;
 
 	d_lex(c);
-	if (!d_starts_type(&c->lex->tok)) {
+	if (!d_starts_type(&c->lex->tok) && !is_kernel_cast(c)) {
 		n = d_parse_expr(c);
 		if (n == NULL || d_expect(c, ')', "expected ')'") != 0)
 			return NULL;

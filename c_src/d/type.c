@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "btf/btf.h"
+
 /* ---- tables --------------------------------------------------------------------------- */
 
 enum entry_kind { E_TYPEDEF, E_STRUCT, E_UNION, E_ENUM }; /* each is a name space */
@@ -28,6 +30,7 @@ struct entry {
 struct sou {
 	struct d_type t;
 	const char *text; /* the source that completed it */
+	struct btf_at origin; /* what completes it: kernel_types.c; no file: its name tells */
 	struct dep {
 		struct d_type *t;
 		struct dep *next;
@@ -191,8 +194,12 @@ struct d_type *d_type_new(struct d_comp *c, enum d_tkind kind)
 	return t;
 }
 
-/* A typedef or a qualified type, with the size of what it refers to, now or later. */
-static struct d_type *alias(struct d_comp *c, const char *name, const struct d_type *ref)
+struct btf_at *d_type_origin(struct d_type *t)
+{
+	return &((struct sou *)t)->origin;
+}
+
+struct d_type *d_alias(struct d_comp *c, const char *name, const struct d_type *ref)
 {
 	struct d_type *t = d_type_new(c, T_TYPEDEF);
 	const struct d_type *b = d_base(ref);
@@ -257,7 +264,7 @@ const struct d_type *d_qualified(struct d_comp *c, const struct d_type *t, unsig
 		quals |= t->quals;
 		t = t->ref;
 	}
-	q = alias(c, NULL, t);
+	q = d_alias(c, NULL, t);
 	if (q == NULL)
 		return t;
 	q->quals = (uint8_t)quals;
@@ -332,7 +339,7 @@ int d_typedef_add(struct d_comp *c, const char *name, const struct d_type *t)
 	if (c->globals != NULL && d_name_find(c, c->globals, name) != NULL)
 		return d_error(c, D_DECL_IDRED, line, col,
 			"%s is already declared, and not as a type", name);
-	td = alias(c, name, t);
+	td = d_alias(c, name, t);
 	return td != NULL ? enter(c, E_TYPEDEF, name, td) : -1;
 }
 

@@ -32,6 +32,18 @@ const struct d_member *d_member(const struct d_type *t, const char *name, uint64
 /* Same type up to names of typedefs. */
 bool d_same(const struct d_type *a, const struct d_type *b);
 
+/*
+ * kernel_types.c: where a script, its headers and the libraries have no type, the kernel may. Are the
+ * members of this one known, now that somebody needs them? Else d_kernel_why() says why not.
+ */
+bool d_complete(struct d_comp *c, const struct d_type *t);
+const char *d_kernel_why(struct d_comp *c);
+/* Of these names; NULL: there is none. */
+const struct d_type *d_kernel_typedef(struct d_comp *c, const char *name);
+const struct d_type *d_kernel_enumerator(struct d_comp *c, const char *name, int64_t *value);
+struct btf *d_kernel_btf(struct d_comp *c); /* NULL: there is none */
+void d_kernel_close(struct d_comp *c);
+
 /* A type from its text, as in sizeof(text). NULL: c->error is filled. */
 const struct d_type *d_type_parse(struct d_comp *c, const char *text);
 

@@ -12,6 +12,7 @@
  *
  *   syscall.c       system calls by their names
  *   sched_proc.c    sched and proc
+ *   rawtp.c         rawtp and sdt: tracepoints by their names, with the types of the kernel (c_src/btf/)
  *   pid.c           functions of a process and instructions inside of them
  *   usdt.c          probes that programs and libraries carry themselves; usdt_arg.h
  *   erlang/         kernel_erlang.c: erlang probes of a node: functions of its VM (vm_probes.c), and
@@ -24,13 +25,13 @@
  *
  * What they use:
  *
- *   entries.def     the BPF programs: where each begins, what it is attached to, what it may do
+ *   entries.def     the BPF programs: where each begins, what it is attached to, what it may do;
+ *                   those of K_OWN are of one probe each (program.h)
  *   kernel.c        what an engine has in the kernel; bpf_call.c: the system call
  *   root.h          what user space tells the kernel's half
  *   tracepoint.c    programs at raw tracepoints
  *   uprobe.c        sites in programs and libraries where probes fire; sites.c: those of each
  *                   probe, and those in libraries that are loaded while tracing
- *   btf.c           offsets in the running kernel's structures: task_offsets.h
  *   modules.c       the program and the libraries of a process; ifunc.c: functions that they
  *                   choose; x86_length.c: where instructions begin
  *   tracing.c       functions of the kernel that are on stacks only because of tracing

@@ -44,7 +44,8 @@ int k_object_load(struct ebpf_object *o, struct et_error *e)
 	return ebpf_object_load(o, k_files, k_files_end, e);
 }
 
-struct ebpf_link_input k_link_input(const struct en *en, enum k_entry entry)
+struct ebpf_link_input k_link_input(
+	const struct en *en, enum k_entry entry, const struct k_own *own)
 {
 	const struct kernel *k = en->kernel;
 	uint64_t root = (uint64_t)(uintptr_t)k->root;
@@ -67,6 +68,12 @@ struct ebpf_link_input k_link_input(const struct en *en, enum k_entry entry)
 		.key = offsetof(struct fire, key)};
 	unsigned n = 0;
 
+	if (own != NULL) {
+		in.symbol[in.nsymbols++] = (struct ebpf_symbol){
+			"k_probe", EBPF_SYM_NUMBER, (uint64_t)(uintptr_t)own->probe};
+		in.symbol[in.nsymbols++] =
+			(struct ebpf_symbol){"k_words", EBPF_SYM_NUMBER, own->words};
+	}
 	if (k->root->vm_stacks == NULL)
 		in.left_out[n++] = "k_erlang_stack";
 	if (!en->opts->set[OPT_ERLNODE]) /* threads of VMs are not known: kernel_erlang.c */

@@ -27,8 +27,19 @@ const struct k_program k_programs[] = {
 #include "entries.def"
 };
 
+static bool has_clause(const struct en_probe *p, unsigned index)
+{
+	const struct en_ecblist *l = p != NULL ? atomic_load(&p->ecbs) : NULL;
+
+	for (unsigned i = 0; l != NULL && i < l->n; i++)
+		if (l->ecb[i].index == index)
+			return true;
+	return false;
+}
+
 /* The clauses of an entry's program, and those of ERROR. */
-static struct ebpf_program *clauses_of(struct en *en, enum k_entry entry, unsigned *n)
+static struct ebpf_program *clauses_of(
+	struct en *en, enum k_entry entry, const struct k_own *own, unsigned *n)
 {
 	struct ebpf_program *all = calloc(en->prog->nclauses + 1, sizeof(*all));
 	const struct en_ecblist *l;
@@ -40,7 +51,8 @@ static struct ebpf_program *clauses_of(struct en *en, enum k_entry entry, unsign
 		for (unsigned i = 0; i < l->n; i++)
 			en->kernel->programs[l->ecb[i].index] = UINT32_MAX;
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
-		if (en->kernel->programs[i] >> entry & 1)
+		if (own != NULL ? has_clause(own->probe, i) || has_clause(en->error_probe, i)
+				: en->kernel->programs[i] >> entry & 1)
 			all[(*n)++] = (struct ebpf_program){
 				en->prog->clauses[i]->insns, en->prog->clauses[i]->ninsns, i};
 	return all;
@@ -95,6 +107,7 @@ enum { TOO_LARGE = -2 };
 struct k_load {
 	struct ebpf_link_input *in;
 	const struct k_program *program;
+	const struct k_own *own; /* or NULL */
 	bool one_by_one; /* uprobe.c */
 	bool last;	 /* there is no other way */
 };
@@ -158,6 +171,11 @@ static int load_image(struct ebpf_image *im, const struct k_load *how, struct et
 	struct bpf_func_info *info;
 	int btf = load_types(im, e), fd = -1;
 
+	if (how->own != NULL) {
+		attr.attach_btf_id = how->own->btf_id;
+		attr.attach_btf_obj_fd = (uint32_t)how->own->btf_fd;
+	}
+
 	if (btf < 0)
 		return -1;
 	info = calloc(im->nparts + 1, sizeof(*info));
@@ -201,7 +219,7 @@ static int link_and_load(struct k_load *how, struct et_error *e)
 	return fd;
 }
 
-int k_load(struct en *en, enum k_entry entry, struct et_error *e)
+int k_load(struct en *en, enum k_entry entry, const struct k_own *own, struct et_error *e)
 {
 	struct ebpf_link_input in;
 	struct ebpf_program *clauses;
@@ -209,8 +227,8 @@ int k_load(struct en *en, enum k_entry entry, struct et_error *e)
 
 	if (k_window(en, e) < 0)
 		return -1;
-	in = k_link_input(en, entry);
-	clauses = clauses_of(en, entry, &in.nprograms);
+	in = k_link_input(en, entry, own);
+	clauses = clauses_of(en, entry, own, &in.nprograms);
 	if (clauses == NULL)
 		return et_err(e, ET_NOMEM, "out of memory for the kernel's program");
 	in.programs = clauses;
@@ -218,6 +236,7 @@ int k_load(struct en *en, enum k_entry entry, struct et_error *e)
 	in.strs = en->strs;
 	fd = link_and_load(&(struct k_load){.in = &in,
 				   .program = &k_programs[entry],
+				   .own = own,
 				   .one_by_one = en->kernel->one_by_one},
 		e);
 	free(clauses);

@@ -40,7 +40,7 @@ static int ready(struct en *en, struct et_error *e)
 
 	if (k == NULL || k->nprofiles == 0)
 		return 0;
-	k->profile_prog = k_load(en, ENTRY_profile, e);
+	k->profile_prog = k_load(en, ENTRY_profile, NULL, e);
 	return k->profile_prog < 0 ? -1 : 0;
 }
 

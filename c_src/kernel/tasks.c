@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "btf.h"
+#include "btf/btf.h"
 #include "engine/provider.h"
 #include "engine/region.h"
 #include "engine/state.h"
@@ -19,86 +19,84 @@
 #include "tracepoint.h"
 
 /* What only D's translators read of threads and processes. */
-static void find_more(const struct k_btf *b, struct k_offsets *o)
+static void find_more(struct btf *b, struct k_offsets *o)
 {
-	o->state = k_btf_offset(b, "task_struct", "__state");
-	o->exit_state = k_btf_offset(b, "task_struct", "exit_state");
-	o->on_cpu = k_btf_offset(b, "task_struct", "on_cpu");
-	o->policy = k_btf_offset(b, "task_struct", "policy");
-	o->euid = k_btf_offset(b, "cred", "euid");
-	o->egid = k_btf_offset(b, "cred", "egid");
-	o->mm = k_btf_offset(b, "task_struct", "mm");
-	o->arg_start = k_btf_offset(b, "mm_struct", "arg_start");
-	o->arg_end = k_btf_offset(b, "mm_struct", "arg_end");
-	o->pids = k_btf_offset(b, "signal_struct", "pids");
-	o->real_cred = k_btf_offset(b, "task_struct", "real_cred");
-	o->caps = k_btf_offset(b, "cred", "cap_permitted");
-	o->mm_flags = k_btf_offset(b, "mm_struct", "flags");
+	o->state = btf_offset(b, "task_struct", "__state");
+	o->exit_state = btf_offset(b, "task_struct", "exit_state");
+	o->on_cpu = btf_offset(b, "task_struct", "on_cpu");
+	o->policy = btf_offset(b, "task_struct", "policy");
+	o->euid = btf_offset(b, "cred", "euid");
+	o->egid = btf_offset(b, "cred", "egid");
+	o->mm = btf_offset(b, "task_struct", "mm");
+	o->arg_start = btf_offset(b, "mm_struct", "arg_start");
+	o->arg_end = btf_offset(b, "mm_struct", "arg_end");
+	o->pids = btf_offset(b, "signal_struct", "pids");
+	o->real_cred = btf_offset(b, "task_struct", "real_cred");
+	o->caps = btf_offset(b, "cred", "cap_permitted");
+	o->mm_flags = btf_offset(b, "mm_struct", "flags");
 }
 
-static void find_files(const struct k_btf *b, struct k_offsets *o)
+static void find_files(struct btf *b, struct k_offsets *o)
 {
-	o->fs = k_btf_offset(b, "task_struct", "fs");
-	o->cwd = k_btf_offset(b, "fs_struct", "pwd");
-	o->root = k_btf_offset(b, "fs_struct", "root");
-	o->files = k_btf_offset(b, "task_struct", "files");
-	o->fdtable = k_btf_offset(b, "files_struct", "fdt");
-	o->max_fds = k_btf_offset(b, "fdtable", "max_fds");
-	o->fds = k_btf_offset(b, "fdtable", "fd");
-	o->f_path = k_btf_offset(b, "file", "f_path");
-	o->f_flags = k_btf_offset(b, "file", "f_flags");
-	o->f_pos = k_btf_offset(b, "file", "f_pos");
-	o->path_mnt = k_btf_offset(b, "path", "mnt");
-	o->path_dentry = k_btf_offset(b, "path", "dentry");
-	o->mnt = k_btf_offset(b, "mount", "mnt");
-	o->mnt_root = k_btf_offset(b, "vfsmount", "mnt_root");
-	o->mnt_sb = k_btf_offset(b, "vfsmount", "mnt_sb");
-	o->mnt_parent = k_btf_offset(b, "mount", "mnt_parent");
-	o->mountpoint = k_btf_offset(b, "mount", "mnt_mountpoint");
-	o->d_parent = k_btf_offset(b, "dentry", "d_parent");
-	o->d_name = k_btf_offset(b, "dentry", "d_name.name");
-	o->d_len = k_btf_offset(b, "dentry", "d_name.len");
-	o->d_inode = k_btf_offset(b, "dentry", "d_inode");
-	o->ino = k_btf_offset(b, "inode", "i_ino");
-	o->sb_type = k_btf_offset(b, "super_block", "s_type");
-	o->type_name = k_btf_offset(b, "file_system_type", "name");
+	o->fs = btf_offset(b, "task_struct", "fs");
+	o->cwd = btf_offset(b, "fs_struct", "pwd");
+	o->root = btf_offset(b, "fs_struct", "root");
+	o->files = btf_offset(b, "task_struct", "files");
+	o->fdtable = btf_offset(b, "files_struct", "fdt");
+	o->max_fds = btf_offset(b, "fdtable", "max_fds");
+	o->fds = btf_offset(b, "fdtable", "fd");
+	o->f_path = btf_offset(b, "file", "f_path");
+	o->f_flags = btf_offset(b, "file", "f_flags");
+	o->f_pos = btf_offset(b, "file", "f_pos");
+	o->path_mnt = btf_offset(b, "path", "mnt");
+	o->path_dentry = btf_offset(b, "path", "dentry");
+	o->mnt = btf_offset(b, "mount", "mnt");
+	o->mnt_root = btf_offset(b, "vfsmount", "mnt_root");
+	o->mnt_sb = btf_offset(b, "vfsmount", "mnt_sb");
+	o->mnt_parent = btf_offset(b, "mount", "mnt_parent");
+	o->mountpoint = btf_offset(b, "mount", "mnt_mountpoint");
+	o->d_parent = btf_offset(b, "dentry", "d_parent");
+	o->d_name = btf_offset(b, "dentry", "d_name.name");
+	o->d_len = btf_offset(b, "dentry", "d_name.len");
+	o->d_inode = btf_offset(b, "dentry", "d_inode");
+	o->ino = btf_offset(b, "inode", "i_ino");
+	o->sb_type = btf_offset(b, "super_block", "s_type");
+	o->type_name = btf_offset(b, "file_system_type", "name");
 }
 
 static int find_offsets(struct en *en, struct et_error *e)
 {
 	struct k_offsets *o = &en->kernel->root->off;
-	struct k_btf *b = k_btf_open();
+	struct btf *b = btf_open(e);
 
 	if (b == NULL)
-		return et_err(e, ET_KERNEL,
-			"the script reads data of threads that needs the kernel's type "
-			"information: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
+		return -1;
 	*o = (struct k_offsets){
-		.pid = k_btf_offset(b, "task_struct", "pid"),
-		.tgid = k_btf_offset(b, "task_struct", "tgid"),
-		.comm = k_btf_offset(b, "task_struct", "comm"),
-		.parent = k_btf_offset(b, "task_struct", "real_parent"),
-		.cred = k_btf_offset(b, "task_struct", "cred"),
-		.uid = k_btf_offset(b, "cred", "uid"),
-		.gid = k_btf_offset(b, "cred", "gid"),
-		.runtime = k_btf_offset(b, "task_struct", "se.sum_exec_runtime"),
-		.prio = k_btf_offset(b, "task_struct", "prio"),
-		.cpu = k_btf_offset(b, "task_struct", "thread_info.cpu"),
-		.signal = k_btf_offset(b, "task_struct", "signal"),
-		.live = k_btf_offset(b, "signal_struct", "live"),
-		.exit_code = k_btf_offset(b, "task_struct", "exit_code"),
-		.nthreads = k_btf_offset(b, "signal_struct", "nr_threads"),
-		.fsbase = k_btf_offset(b, "task_struct", "thread.fsbase"),
-		.leader = k_btf_offset(b, "task_struct", "group_leader"),
-		.numbers = k_btf_offset(b, "task_struct", "thread_pid"),
-		.level = k_btf_offset(b, "pid", "level"),
-		.number = k_btf_offset(b, "pid", "numbers"),
-		.inum = k_btf_offset(b, "pid_namespace", "ns.inum"),
+		.pid = btf_offset(b, "task_struct", "pid"),
+		.tgid = btf_offset(b, "task_struct", "tgid"),
+		.comm = btf_offset(b, "task_struct", "comm"),
+		.parent = btf_offset(b, "task_struct", "real_parent"),
+		.cred = btf_offset(b, "task_struct", "cred"),
+		.uid = btf_offset(b, "cred", "uid"),
+		.gid = btf_offset(b, "cred", "gid"),
+		.runtime = btf_offset(b, "task_struct", "se.sum_exec_runtime"),
+		.prio = btf_offset(b, "task_struct", "prio"),
+		.cpu = btf_offset(b, "task_struct", "thread_info.cpu"),
+		.signal = btf_offset(b, "task_struct", "signal"),
+		.live = btf_offset(b, "signal_struct", "live"),
+		.exit_code = btf_offset(b, "task_struct", "exit_code"),
+		.nthreads = btf_offset(b, "signal_struct", "nr_threads"),
+		.fsbase = btf_offset(b, "task_struct", "thread.fsbase"),
+		.leader = btf_offset(b, "task_struct", "group_leader"),
+		.numbers = btf_offset(b, "task_struct", "thread_pid"),
+		.level = btf_offset(b, "pid", "level"),
+		.number = btf_offset(b, "pid", "numbers"),
+		.inum = btf_offset(b, "pid_namespace", "ns.inum"),
 	};
 	find_more(b, o);
 	find_files(b, o);
-	k_btf_close(b);
-	if (o->pid == K_NO_OFFSET || o->tgid == K_NO_OFFSET || o->parent == K_NO_OFFSET)
+	btf_close(b);
+	if (o->pid == BTF_NOWHERE || o->tgid == BTF_NOWHERE || o->parent == BTF_NOWHERE)
 		return et_err(e, ET_KERNEL, "the thread structures of this kernel are not known");
 	return 0;
 }
@@ -106,8 +104,8 @@ static int find_offsets(struct en *en, struct et_error *e)
 /* Who is confined sees nothing where it is not known whose a process is. */
 static int check_confined(const struct k_offsets *o, struct et_error *e)
 {
-	bool good = o->real_cred != K_NO_OFFSET && o->caps != K_NO_OFFSET && o->mm != K_NO_OFFSET &&
-		    o->mm_flags != K_NO_OFFSET && o->uid != K_NO_OFFSET &&
+	bool good = o->real_cred != BTF_NOWHERE && o->caps != BTF_NOWHERE && o->mm != BTF_NOWHERE &&
+		    o->mm_flags != BTF_NOWHERE && o->uid != BTF_NOWHERE &&
 		    o->gid == o->uid + 4 && o->euid == o->uid + 16 && o->egid == o->uid + 20;
 
 	return good ? 0

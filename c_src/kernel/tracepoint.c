@@ -36,12 +36,12 @@ int k_tracepoints_load(struct en *en, void *data, struct et_error *e)
 	struct tracepoints *t = data;
 
 	for (unsigned i = 0; i < ENTRY_COUNT_; i++)
-		if ((t->wanted >> i & 1) && (t->prog[i] = k_load(en, i, e)) < 0)
+		if ((t->wanted >> i & 1) && (t->prog[i] = k_load(en, i, NULL, e)) < 0)
 			return -1;
 	return 0;
 }
 
-static int attach(struct en *en, int prog, const char *tracepoint, struct et_error *e)
+int k_tracepoint_attach(struct en *en, int prog, const char *tracepoint, struct et_error *e)
 {
 	union bpf_attr attr = {.raw_tracepoint = {.name = (uint64_t)(uintptr_t)tracepoint,
 				       .prog_fd = (uint32_t)prog}};
@@ -59,7 +59,7 @@ int k_tracepoints_attach(struct en *en, void *data, struct et_error *e)
 
 	for (unsigned i = 0; i < ENTRY_COUNT_; i++)
 		for (const char *const *name = k_programs[i].tracepoint; *name != NULL; name++)
-			if ((t->wanted >> i & 1) && attach(en, t->prog[i], *name, e) < 0)
+			if ((t->wanted >> i & 1) && k_tracepoint_attach(en, t->prog[i], *name, e) < 0)
 				return -1;
 	return 0;
 }

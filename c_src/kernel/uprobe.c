@@ -135,7 +135,7 @@ int k_uprobe_load(struct en *en, void *data, struct et_error *e)
 
 		if (k->uloaded >> entry & 1)
 			continue;
-		k->uprog[entry] = k_load(en, entry, e);
+		k->uprog[entry] = k_load(en, entry, NULL, e);
 		if (k->uprog[entry] < 0)
 			return -1;
 		k->uloaded |= 1u << entry;

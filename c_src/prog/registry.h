@@ -3,6 +3,7 @@
 #ifndef PROG_REGISTRY_H
 #define PROG_REGISTRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,7 @@
 struct d_pdesc {
 	const char *prov, *mod, *func, *name; /* "" means any; globs */
 	uint32_t id;			      /* != 0: by number, the names are unset */
+	bool listing; /* nothing is to be enabled */
 	int line, col;
 	const char *start, *end; /* in the source; NULL: not from a script */
 	uint32_t pbis; /* provider built-ins that one of its probes has; set by the compiler */

@@ -23,8 +23,9 @@ static const struct {
 	{"tcp udp ip net mib sockets",
 		"syscall::connect:entry, syscall::send*:entry, syscall::recv*:return and the like "
 		"show what programs request"},
-	{"sdt rawtp tracepoint vminfo sysinfo lockstat lockprof cpc kmem",
-		"tracepoints and counters of the kernel have no probes by these names"},
+	{"tracepoint", "tracepoints of the kernel are rawtp:::name and sdt:group::name"},
+	{"vminfo sysinfo lockstat lockprof cpc kmem",
+		"counters of the kernel have no probes by these names; rawtp::: are its tracepoints"},
 	{"uprobe uretprobe",
 		"functions of a process are pid1234:module:function:entry and :return"},
 	{"usdt", "a USDT probe has the program's own provider: python1234, python$target"},

@@ -65,7 +65,7 @@ static int ready(struct en *en, void *data, struct et_error *e)
 		return 0;
 	en->kernel->root->begin_end[0] = shared[0];
 	en->kernel->root->begin_end[1] = shared[1];
-	fd = k_load(en, ENTRY_begin_end, e);
+	fd = k_load(en, ENTRY_begin_end, NULL, e);
 	if (fd < 0)
 		return -1;
 	prog = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* END comes when the others are off */

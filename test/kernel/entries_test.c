@@ -29,7 +29,10 @@ static bool has_part(const struct ebpf_image *im, const char *name)
 /* Without clauses: the function itself and all that it calls. */
 static void links(const struct en *en, enum k_entry entry)
 {
-	struct ebpf_link_input in = k_link_input(en, entry);
+	struct en_probe probe = {.id = 1};
+	struct k_own own = {.probe = &probe, .words = 0x3ff};
+	struct ebpf_link_input in = k_link_input(
+		en, entry, k_programs[entry].flags & K_OWN ? &own : NULL);
 	struct et_error e = {.tag = ""};
 	struct ebpf_image image;
 	int rc;
@@ -88,7 +91,7 @@ int main(void)
 	if (k_object_load(&k.object, &e) < 0)
 		return 1;
 	en.kernel = &k;
-	fns = k_link_input(&en, 0).fns;
+	fns = k_link_input(&en, 0, NULL).fns;
 	for (unsigned i = 0; i < RT_COUNT_; i++)
 		if (strncmp(fns[i], "rt_term_", 8) != 0 &&
 			strncmp(fns[i], "rt_source_", 10) != 0) /* terms are inside nodes only */

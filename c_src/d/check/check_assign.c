@@ -124,7 +124,7 @@ int chk_assign(struct d_comp *c, struct d_node *n)
 		return CHK_ERR(c, D_OP_ARRFUN, n, "a value of type '%s' cannot be assigned%s",
 			chk_tname(c, t),
 			chk_strcompat(t) ? ": use stringof() to keep the text" : "");
-	if ((d_is_kind(t, T_STRUCT) || d_is_kind(t, T_UNION)) && !d_base(t)->complete)
+	if ((d_is_kind(t, T_STRUCT) || d_is_kind(t, T_UNION)) && !d_complete(c, t))
 		return CHK_ERR(c, D_OP_INCOMPLETE, n,
 			"a value of type '%s' cannot be assigned: its members are not known",
 			chk_tname(c, t));

@@ -326,7 +326,7 @@ int chk_cast(struct d_comp *c, struct d_node *n)
 	case T_INT:
 	case T_ENUM:
 	case T_PTR:
-		if (to->kind == T_ENUM && !to->complete)
+		if (to->kind == T_ENUM && !d_complete(c, to))
 			return CHK_ERR(c, D_CAST_INVAL, n,
 				"nothing can be cast to '%s': it is not declared",
 				chk_tname(c, n->type));
@@ -368,6 +368,7 @@ int chk_sizeof(struct d_comp *c, struct d_node *n)
 		t = n->a->type;
 	}
 	b = d_base(t);
+	d_complete(c, b);
 	size = b->kind == T_STRING ? c->opts->val[OPT_STRSIZE] : b->size;
 	if (n->a && n->a->kind == N_STR)
 		size = n->a->len + 1;
@@ -388,7 +389,7 @@ int chk_offsetof(struct d_comp *c, struct d_node *n)
 	const struct d_member *m;
 	uint64_t off = 0;
 
-	if ((b->kind != T_STRUCT && b->kind != T_UNION) || !b->complete)
+	if ((b->kind != T_STRUCT && b->kind != T_UNION) || !d_complete(c, b))
 		return CHK_ERR(c, D_OFFSETOF_TYPE, n,
 			"offsetof() needs a struct or union whose members are known, not '%s'",
 			chk_tname(c, n->type));

@@ -194,7 +194,7 @@ static int deref(struct d_comp *c, struct d_node *n)
 	if (t->kind == T_FUNC)
 		return CHK_ERR(c, D_DEREF_FUNC, n,
 			"a pointer to a function cannot be dereferenced");
-	if (t->kind == T_ENUM && !t->complete)
+	if (!d_complete(c, t) && t->kind == T_ENUM)
 		return CHK_ERR(c, D_OP_INCOMPLETE, n,
 			"a pointer to '%s' cannot be dereferenced: it is not declared",
 			chk_tname(c, t));
@@ -217,6 +217,7 @@ int chk_steppable(struct d_comp *c, const struct d_node *n, int op, const struct
 			"operator %s cannot be applied to '%s': cast it to a pointer to what it "
 			"points to",
 			chk_opname(op), chk_tname(c, ptr));
+	d_complete(c, t);
 	if (t->size == 0 && t->kind != T_STRING)
 		return CHK_ERR(c, D_OP_INCOMPLETE, n,
 			"operator %s cannot be applied to '%s': the size of what it points to is "

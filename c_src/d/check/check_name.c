@@ -69,6 +69,19 @@ static int undefined(struct d_comp *c, const struct d_node *n)
 		"'%s' is not declared or assigned before%s", n->text, *hint ? hint : assign_first);
 }
 
+/* The kernel's enumerators are constants where a script has nothing else of that name. */
+static bool enumerator(struct d_comp *c, struct d_node *n)
+{
+	bool is_var = n->op != SC_GLOBAL || (c->assigned && !strcmp(c->assigned, n->text));
+	const struct d_type *t;
+	int64_t v;
+
+	if (is_var || in_this(c, n) || !(t = d_kernel_enumerator(c, n->text, &v)))
+		return false;
+	chk_int(n, t, (uint64_t)v);
+	return true;
+}
+
 static int symbol(struct d_comp *c, const struct d_node *n)
 {
 	const char *tick = strrchr(n->text, '`');
@@ -415,7 +428,7 @@ int chk_ident(struct d_comp *c, struct d_node *n, unsigned cx)
 	if (n->op == SC_SYMBOL)
 		return symbol(c, n);
 	if (!id)
-		return undefined(c, n);
+		return enumerator(c, n) ? 0 : undefined(c, n);
 	if (chk_attr(c, n, id) || chk_has(c, n, id))
 		return -1;
 	switch (id->kind) {
@@ -530,9 +543,10 @@ static int member_owner(struct d_comp *c, struct d_node *n, const struct d_type 
 		return CHK_ERR(c, D_OP_SOU, n, "operator %s needs a struct or union, not '%s'%s",
 			chk_opname(n->op), chk_tname(c, n->a->type),
 			n->op == OP_DOT && t->kind == T_PTR ? ": use ->" : "");
-	if (!t->complete)
+	if (!d_complete(c, t))
 		return CHK_ERR(c, D_OP_INCOMPLETE, n,
-			"the members of '%s' are not known: declare it", chk_tname(c, t));
+			"the members of '%s' are not known: declare it (%s)", chk_tname(c, t),
+			d_kernel_why(c));
 	*owner = t;
 	return 0;
 }
@@ -552,6 +566,10 @@ int chk_member(struct d_comp *c, struct d_node *n, unsigned cx)
 	if (!n->member)
 		return CHK_ERR(c, D_TYPE_MEMBER, n, "'%s' has no member '%s'%s", chk_tname(c, t),
 			n->text, chk_suggest_member(c, t, n->text));
+	if (d_is_kind(n->member->type, T_VOID))
+		return CHK_ERR(c, D_TYPE_MEMBER, n,
+			"member '%s' of '%s' has a type that D does not have", n->text,
+			chk_tname(c, t));
 	n->value = off;
 	n->type = n->member->type;
 	n->flags |= NF_LVAL;

@@ -6,7 +6,7 @@
  * pr_psargs is the program's name where its arguments cannot be read: those of another process than
  * the one that fires, and of one that ends.
  */
-typedef struct kthread kthread_t; /* a thread of the kernel's: its task_struct */
+typedef struct task_struct kthread_t; /* a thread of the kernel's */
 
 typedef struct psinfo {
 	int pr_nlwp;
