@@ -51,8 +51,8 @@ static inline bool btf_same(struct btf_at a, struct btf_at b)
 #define BTF_A(kind) (1u << (kind))
 
 /* By name: in vmlinux, else in a module. module: in this file only; NULL: in any. */
-bool btf_find(struct btf *b, const char *module, const char *name, uint32_t kinds,
-	struct btf_at *at);
+bool btf_find(
+	struct btf *b, const char *module, const char *name, uint32_t kinds, struct btf_at *at);
 /* In this file, not in what it continues. */
 bool btf_find_in(const struct btf_file *f, const char *name, uint32_t kinds, struct btf_at *at);
 /* All types of these kinds in this file, in order, until cb says false. */
@@ -61,20 +61,20 @@ void btf_each(const struct btf_file *f, uint32_t kinds,
 
 struct btf_view {
 	unsigned kind;
-	const char *name; /* "": none */
-	uint64_t size;	  /* bytes of INT, FLOAT, STRUCT, UNION, ENUM, ENUM64 */
-	unsigned n;	  /* members, enumerators, parameters */
-	uint32_t nelems;  /* of an ARRAY */
+	const char *name;		  /* "": none */
+	uint64_t size;			  /* bytes of INT, FLOAT, STRUCT, UNION, ENUM, ENUM64 */
+	unsigned n;			  /* members, enumerators, parameters */
+	uint32_t nelems;		  /* of an ARRAY */
 	bool is_signed, is_char, is_bool; /* INT; ENUM: is_signed */
-	unsigned bits, bit_off; /* INT: of how many bits, from which on */
-	bool is_union;	  /* FWD */
+	unsigned bits, bit_off;		  /* INT: of how many bits, from which on */
+	bool is_union;			  /* FWD */
 	/* what PTR, TYPEDEF, CONST.., ARRAY, VAR, FUNC are of; the result of a FUNC_PROTO */
 	struct btf_at ref;
 };
 /* false: there is no such type, or it is void. */
 bool btf_view(struct btf_at at, struct btf_view *v);
 
-struct btf_item { /* a member, an enumerator, a parameter */
+struct btf_item {	  /* a member, an enumerator, a parameter */
 	const char *name; /* "": none */
 	struct btf_at type;
 	uint64_t bit_off; /* of a member, in its structure */
@@ -82,6 +82,8 @@ struct btf_item { /* a member, an enumerator, a parameter */
 	int64_t value;	  /* of an enumerator */
 };
 bool btf_item(struct btf_at at, unsigned i, struct btf_item *item);
+
+bool btf_is_per_cpu(struct btf_at at); /* a VAR */
 
 /* Without typedefs, qualifiers and tags. */
 struct btf_at btf_plain(struct btf_at at);
@@ -97,8 +99,8 @@ uint32_t btf_offset(struct btf *b, const char *structure, const char *path);
 char *btf_text(struct btf_at at, char *buf, size_t size);
 
 /*
- * A symbol's address. module: NULL any, "vmlinux". false: there is no such, or (*hidden) its address
- * is not for us (kernel.kptr_restrict).
+ * A symbol's address. module: NULL any, "vmlinux". false: there is no such, or (*hidden) its
+ * address is not for us (kernel.kptr_restrict).
  */
 bool ksym_address(const char *module, const char *name, uint64_t *addr, bool *hidden);
 

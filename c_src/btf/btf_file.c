@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One BTF file: mapped, or read where it cannot be mapped. Opening it finds where each type is, and
- * checks that all of it is inside the file; names are put into a hash table when the first is looked
- * for. A file of a module continues that of vmlinux: numbers of types and offsets of names go on
- * where those end.
+ * checks that all of it is inside the file; names are put into a hash table when the first is
+ * looked for. A file of a module continues that of vmlinux: numbers of types and offsets of names
+ * go on where those end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ struct btf_file {
 	uint32_t first_id, first_name; /* 1 and 0, or where the base ends */
 	bool cut; /* there is more, of a kind that is newer than this: nothing can continue it */
 	const struct btf_file *base;
-	pthread_mutex_t lock; /* of index, until it is there */
+	pthread_mutex_t lock;	   /* of index, until it is there */
 	_Atomic(uint32_t *) index; /* of names: ids, 0: free */
 	uint32_t mask;
 };
@@ -105,9 +105,9 @@ static bool take_apart(struct btf_file *f)
 	errno = EBADMSG;
 	if (size < sizeof(*h) || h->magic != BTF_MAGIC || h->hdr_len < sizeof(*h) ||
 		h->hdr_len > size || h->hdr_len % 4 != 0 || h->type_off % 4 != 0 ||
-		h->type_off > size - h->hdr_len ||
-		h->type_len > size - h->hdr_len - h->type_off || h->str_off > size - h->hdr_len ||
-		h->str_len > size - h->hdr_len - h->str_off || h->str_len == 0)
+		h->type_off > size - h->hdr_len || h->type_len > size - h->hdr_len - h->type_off ||
+		h->str_off > size - h->hdr_len || h->str_len > size - h->hdr_len - h->str_off ||
+		h->str_len == 0)
 		return false;
 	f->names = f->bytes + h->hdr_len + h->str_off;
 	f->nnames = h->str_len;
@@ -231,7 +231,10 @@ bool btf_view(struct btf_at at, struct btf_view *v)
 		v->is_char = strcmp(v->name, "char") == 0;
 		break;
 	case BTF_KIND_ENUM:
-	case KIND_ENUM64: v->is_signed = BTF_INFO_KFLAG(t->info); v->size = t->size; break;
+	case KIND_ENUM64:
+		v->is_signed = BTF_INFO_KFLAG(t->info);
+		v->size = t->size;
+		break;
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
 	case BTF_KIND_FLOAT: v->size = t->size; break;
@@ -245,8 +248,8 @@ bool btf_view(struct btf_at at, struct btf_view *v)
 	return true;
 }
 
-static void member(const struct btf_type *t, unsigned i, struct btf_item *item, uint32_t *type,
-	uint32_t *name)
+static void member(
+	const struct btf_type *t, unsigned i, struct btf_item *item, uint32_t *type, uint32_t *name)
 {
 	const uint32_t *m = behind(t) + 3 * i;
 	bool fields = BTF_INFO_KFLAG(t->info);
@@ -384,4 +387,29 @@ void btf_each(const struct btf_file *f, uint32_t kinds,
 			!cb(arg, (struct btf_at){f, f->first_id + i}, name_of(f, t->name_off)))
 			return;
 	}
+}
+
+struct section {
+	uint32_t id;
+	bool has;
+};
+
+static bool has_variable(void *arg, struct btf_at at, const char *name)
+{
+	const struct btf_type *t = type_of(at);
+	struct section *s = arg;
+
+	if (strcmp(name, ".data..percpu") != 0)
+		return true;
+	for (unsigned i = 0; i < BTF_INFO_VLEN(t->info); i++)
+		s->has |= behind(t)[3 * i] == s->id;
+	return true;
+}
+
+bool btf_is_per_cpu(struct btf_at at)
+{
+	struct section s = {.id = at.id};
+
+	btf_each(at.file, BTF_A(BTF_KIND_DATASEC), has_variable, &s);
+	return s.has;
 }

@@ -9,7 +9,8 @@
 
 struct btf_file;
 
-/* Read and checked; base: what it continues, or NULL. NULL: errno says why (EBADMSG: it is broken). */
+/* Read and checked; base: what it continues, or NULL. NULL: errno says why (EBADMSG: it is broken).
+ */
 struct btf_file *btf_file_open(const char *path, const struct btf_file *base);
 void btf_file_close(struct btf_file *f);
 

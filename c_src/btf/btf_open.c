@@ -26,7 +26,7 @@ struct btf {
 	char *folder;
 	struct one *all; /* the first is vmlinux */
 	unsigned n;
-	bool listed; /* modules are among them */
+	bool listed;	      /* modules are among them */
 	pthread_mutex_t lock; /* of all that */
 };
 
@@ -180,8 +180,8 @@ static bool is_called(const char *name, const char *module)
 	return *name == *module;
 }
 
-bool btf_find(struct btf *b, const char *module, const char *name, uint32_t kinds,
-	struct btf_at *at)
+bool btf_find(
+	struct btf *b, const char *module, const char *name, uint32_t kinds, struct btf_at *at)
 {
 	const struct btf_file *f;
 

@@ -3,7 +3,8 @@
  * Types that neither the script nor a library defines, from the running kernel (c_src/btf/). A
  * struct, union or enum of which only the name is known is completed when somebody needs to know
  * more: d_complete(). The kernel's names are the script's too: struct task_struct is one type,
- * whoever names it first. Where the kernel has several of one name, the others are types of their own.
+ * whoever names it first. Where the kernel has several of one name, the others are types of their
+ * own.
  *
  * What a structure contains is completed with it; what it points to is not. A member whose type D
  * does not have is void, so that using it is an error.
@@ -16,7 +17,7 @@
 #include "btf/btf.h"
 
 enum { KIND_TYPE_TAG = 18, KIND_ENUM64 = 19 }; /* newer than the headers may be */
-enum { DEEPEST = 32 };	/* types in types */
+enum { DEEPEST = 32 };			       /* types in types */
 
 /* A type that has no name, or one that another has too. */
 struct other {
@@ -39,8 +40,8 @@ struct d_kernel {
 
 static const struct d_type *convert(
 	struct d_comp *c, struct btf_at at, bool value, const struct open_type *in, unsigned depth);
-static bool complete(
-	struct d_comp *c, struct d_type *t, struct btf_at at, const struct open_type *in, unsigned depth);
+static bool complete(struct d_comp *c, struct d_type *t, struct btf_at at,
+	const struct open_type *in, unsigned depth);
 
 /* ---- opening --------------------------------------------------------------------------- */
 
@@ -103,7 +104,10 @@ static const struct d_type *int_type(const struct d_basic *b, const struct btf_v
 
 static const struct d_type *float_type(const struct d_basic *b, const struct btf_view *v)
 {
-	return v->size == 4 ? b->float_ : v->size == 8 ? b->double_ : v->size == 16 ? b->ldouble : NULL;
+	return v->size == 4    ? b->float_
+	       : v->size == 8  ? b->double_
+	       : v->size == 16 ? b->ldouble
+			       : NULL;
 }
 
 static enum d_tkind kind_of(const struct btf_view *v)
@@ -206,8 +210,8 @@ static const struct d_type *function(
 	return f;
 }
 
-static const struct d_type *array(struct d_comp *c, const struct btf_view *v,
-	const struct open_type *in, unsigned depth)
+static const struct d_type *array(
+	struct d_comp *c, const struct btf_view *v, const struct open_type *in, unsigned depth)
 {
 	const struct d_type *t = content(c, v->ref, in, depth);
 
@@ -255,8 +259,8 @@ static const struct d_type *convert(
 /* ---- what a structure has -------------------------------------------------------------- */
 
 /*
- * A bit-field, as D has it: a number of the type's size is read, of which some bits count. It begins
- * at a multiple of its size, or, where a packed structure has it across one, at a byte.
+ * A bit-field, as D has it: a number of the type's size is read, of which some bits count. It
+ * begins at a multiple of its size, or, where a packed structure has it across one, at a byte.
  */
 static bool place_bits(struct d_member *m, uint64_t bit, unsigned width)
 {
@@ -301,8 +305,8 @@ static struct d_member *member(struct d_comp *c, const struct btf_item *item, ui
 	m->type = content(c, item->type, in, depth);
 	m->off = bit / 8;
 	if (m->type == NULL || d_is_kind(m->type, T_FUNC) ||
-		(width != 0 && !place_bits(m, bit, width)) ||
-		m->off > size || d_base(m->type)->size > size - m->off)
+		(width != 0 && !place_bits(m, bit, width)) || m->off > size ||
+		d_base(m->type)->size > size - m->off)
 		m->type = c->t.void_; /* D has no such member */
 	return m;
 }
@@ -328,8 +332,8 @@ static bool is_open(const struct open_type *in, const struct d_type *t)
 	return false;
 }
 
-static bool complete(
-	struct d_comp *c, struct d_type *t, struct btf_at at, const struct open_type *in, unsigned depth)
+static bool complete(struct d_comp *c, struct d_type *t, struct btf_at at,
+	const struct open_type *in, unsigned depth)
 {
 	struct open_type here = {t, in};
 	struct d_member *list = NULL, **next = &list;
@@ -362,7 +366,7 @@ bool d_complete(struct d_comp *c, const struct d_type *type)
 
 	if (t->complete || (t->kind != T_STRUCT && t->kind != T_UNION && t->kind != T_ENUM))
 		return true;
-	if (d_kernel_btf(c) == NULL)
+	if (d_type_is_open(t) || d_kernel_btf(c) == NULL)
 		return false;
 	at = *d_type_origin(t);
 	kinds = t->kind == T_STRUCT  ? BTF_A(BTF_KIND_STRUCT)
@@ -384,6 +388,21 @@ const struct d_type *d_kernel_typedef(struct d_comp *c, const char *name)
 		!btf_find(c->kernel->btf, NULL, name, BTF_A(BTF_KIND_TYPEDEF), &at))
 		return NULL;
 	return convert(c, at, true, NULL, 0);
+}
+
+const struct d_type *d_kernel_variable(
+	struct d_comp *c, const char *module, const char *name, bool *per_cpu)
+{
+	struct btf_at at;
+	struct btf_view v;
+
+	if (d_kernel_btf(c) == NULL ||
+		!btf_find(c->kernel->btf, module, name, BTF_A(BTF_KIND_VAR) | BTF_A(BTF_KIND_FUNC),
+			&at) ||
+		!btf_view(at, &v))
+		return NULL;
+	*per_cpu = btf_is_per_cpu(at);
+	return content(c, v.ref, NULL, 0);
 }
 
 struct wanted {

@@ -210,6 +210,8 @@ struct d_type *d_alias(struct d_comp *c, const char *name, const struct d_type *
 /* Of a struct, union or enum. */
 struct btf_at;
 struct btf_at *d_type_origin(struct d_type *t);
+void d_type_open(struct d_type *t, bool open); /* its body is being read */
+bool d_type_is_open(const struct d_type *t);
 bool d_type_same_text(const struct d_comp *c, const struct d_type *t); /* completed by this text */
 
 #endif

@@ -339,11 +339,15 @@ const struct d_type *d_parse_sou(struct d_comp *c)
 	const char *word = at.kind == KW_UNION ? "union" : "struct";
 	struct layout l = {.is_union = kind == T_UNION};
 	struct d_type *t;
+	int rc;
 
 	t = tagged_type(c, kind, word, &at);
 	if (t == NULL || c->lex->tok.kind != '{')
 		return t;
-	if (parse_body(c, &l) != 0)
+	d_type_open(t, true);
+	rc = parse_body(c, &l);
+	d_type_open(t, false);
+	if (rc != 0)
 		return NULL;
 	if (t->complete) {
 		if (d_type_same_text(c, t) || t->size != l.size ||

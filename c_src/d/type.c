@@ -31,6 +31,7 @@ struct sou {
 	struct d_type t;
 	const char *text; /* the source that completed it */
 	struct btf_at origin; /* what completes it: kernel_types.c; no file: its name tells */
+	bool is_open; /* its body is being read: nothing else completes it */
 	struct dep {
 		struct d_type *t;
 		struct dep *next;
@@ -199,6 +200,16 @@ struct btf_at *d_type_origin(struct d_type *t)
 	return &((struct sou *)t)->origin;
 }
 
+void d_type_open(struct d_type *t, bool open)
+{
+	((struct sou *)t)->is_open = open;
+}
+
+bool d_type_is_open(const struct d_type *t)
+{
+	return ((const struct sou *)t)->is_open;
+}
+
 struct d_type *d_alias(struct d_comp *c, const char *name, const struct d_type *ref)
 {
 	struct d_type *t = d_type_new(c, T_TYPEDEF);
@@ -361,8 +372,8 @@ struct d_type *d_tag_add(struct d_comp *c, enum d_tkind kind, const char *name)
 
 	if (t == NULL)
 		return NULL;
-	t->name = name;
-	return enter(c, tag_kind(kind), name, t) == 0 ? t : NULL;
+	t->name = unscoped(name);
+	return enter(c, tag_kind(kind), t->name, t) == 0 ? t : NULL;
 }
 
 /* ---- queries -------------------------------------------------------------------------- */

@@ -41,6 +41,9 @@ const char *d_kernel_why(struct d_comp *c);
 /* Of these names; NULL: there is none. */
 const struct d_type *d_kernel_typedef(struct d_comp *c, const char *name);
 const struct d_type *d_kernel_enumerator(struct d_comp *c, const char *name, int64_t *value);
+/* Of a variable or function; module: NULL any. per_cpu: there is one for each CPU. */
+const struct d_type *d_kernel_variable(
+	struct d_comp *c, const char *module, const char *name, bool *per_cpu);
 struct btf *d_kernel_btf(struct d_comp *c); /* NULL: there is none */
 void d_kernel_close(struct d_comp *c);
 

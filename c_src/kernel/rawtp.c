@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The providers rawtp and sdt: the tracepoints of the kernel and of its modules, which their types
- * name (typedef btf_trace_NAME: a function that takes what the tracepoint passes). They are the same
- * events by two names:
+ * name (typedef btf_trace_NAME: a function that takes what the tracepoint passes). They are the
+ * same events by two names:
  *
  *   rawtp:MODULE::NAME   the module whose code it is in; vmlinux
  *   sdt:GROUP::NAME      the group that the kernel's sources put it in, as DTrace has it: sched,
@@ -67,7 +67,8 @@ static bool group_of(struct rawtp *r, const char *name, char *buf, size_t size)
 
 	if (r->groups == NULL)
 		r->groups = read_groups();
-	for (const char *p = r->groups; p != NULL && *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
+	for (const char *p = r->groups; p != NULL && *p != '\0';
+		p += strcspn(p, "\n"), p += *p == '\n') {
 		n = strcspn(p, ":\n");
 		if (p[n] == ':' && strncmp(p + n + 1, name, len) == 0 &&
 			strchr("\n", p[n + 1 + len]) != NULL && n < size) {
@@ -191,7 +192,8 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 {
 	struct request q = {.en = en, .r = data, .e = e};
 
-	if (d->prov[0] == '\0' && !d->listing) /* BEGIN is none, and ::: does not mean all of them */
+	if (d->prov[0] == '\0' &&
+		!d->listing) /* BEGIN is none, and ::: does not mean all of them */
 		return 0;
 	q.raw = en_glob(d->prov, "rawtp");
 	q.sdt = en_glob(d->prov, "sdt");
@@ -232,8 +234,8 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 			MOST);
 	if (!ARRAY_ROOM(r->sites, r->n))
 		return et_err(e, ET_NOMEM, "out of memory for tracepoints");
-	r->sites[r->n++] = (struct site){.tracepoint = p->name->text,
-		.own = {.probe = shared, .words = p->argmask & words}};
+	r->sites[r->n++] = (struct site){
+		.tracepoint = p->name->text, .own = {.probe = shared, .words = p->argmask & words}};
 	return 0;
 }
 

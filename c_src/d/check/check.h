@@ -9,6 +9,7 @@
  *   check_assign.c  those that change a variable
  *   check_conv.c  conversions, casts, sizeof and the like; constant folding
  *   check_name.c  variables, associative arrays, inlines, members
+ *   check_symbol.c  variables of the kernel
  *   check_atom.c  names of Erlang that are compared, whatever their quotes
  *   check_xlate.c translators, args[]
  *   check_func.c  calls of subroutines and actions
@@ -87,6 +88,11 @@ int chk_body(struct d_comp *c, struct d_node *e); /* of an inline or translator,
 int chk_lval(struct d_comp *c, struct d_node *n, const struct d_type *type);
 bool chk_undefined(struct d_comp *c, const struct d_node *n); /* a variable not defined yet */
 int chk_keys(struct d_comp *c, struct d_node *n, struct d_ident *id, bool agg);
+
+/* check_symbol.c: `name, &`name (n is the operator), `name[i] */
+int chk_symbol(struct d_comp *c, struct d_node *n);
+int chk_symbol_address(struct d_comp *c, struct d_node *n);
+int chk_symbol_element(struct d_comp *c, struct d_node *n);
 
 /* check_xlate.c */
 int chk_xlate(struct d_comp *c, struct d_node *n, unsigned cx);

@@ -359,6 +359,10 @@ int chk_sizeof(struct d_comp *c, struct d_node *n)
 	const struct d_type *t = n->type, *b;
 	uint64_t size;
 
+	/* sizeof (u32): a type of the kernel, if it is no variable */
+	if (n->a && n->a->kind == N_IDENT && n->a->op == SC_GLOBAL && chk_undefined(c, n->a) &&
+		(t = d_kernel_typedef(c, n->a->text)))
+		n->a = NULL;
 	if (n->a) {
 		if (chk_expr(c, n->a, CX_DYN))
 			return -1;

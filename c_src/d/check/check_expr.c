@@ -234,6 +234,8 @@ static int check_op1(struct d_comp *c, struct d_node *n, unsigned cx)
 		return chk_incdec(c, n);
 	if (n->op == OP_ADDROF && (a->kind == N_ASSOC || (a->kind == N_OP2 && a->op == OP_INDEX)))
 		a->flags |= NF_END;
+	if (n->op == OP_ADDROF && a->kind == N_IDENT && a->op == SC_SYMBOL)
+		return chk_symbol_address(c, n);
 	if (chk_expr(c, a, n->op == OP_DEREF ? CX_DYN : CX_VALUE))
 		return -1;
 	switch (n->op) {

@@ -82,22 +82,6 @@ static bool enumerator(struct d_comp *c, struct d_node *n)
 	return true;
 }
 
-static int symbol(struct d_comp *c, const struct d_node *n)
-{
-	const char *tick = strrchr(n->text, '`');
-	bool user = !strncmp(n->text, "lib", 3) || (tick && tick > n->text && tick[-1] == '`');
-
-	if (user)
-		return CHK_ERR(c, D_SYM_BADREF, n,
-			"'%s' cannot be referenced: symbols of a process have no type here; read "
-			"memory with copyin() and a cast",
-			n->text);
-	return CHK_ERR(c, D_SYM_NOTYPES, n,
-		"'%s' cannot be referenced: there is no type information for symbols here; cast an "
-		"address, as in *(int *)0x1000",
-		n->text);
-}
-
 /* ---- new variables ----------------------------------------------------------------------- */
 
 struct tally {
@@ -426,7 +410,7 @@ int chk_ident(struct d_comp *c, struct d_node *n, unsigned cx)
 	struct d_ident *id = find(c, n);
 
 	if (n->op == SC_SYMBOL)
-		return symbol(c, n);
+		return chk_symbol(c, n);
 	if (!id)
 		return enumerator(c, n) ? 0 : undefined(c, n);
 	if (chk_attr(c, n, id) || chk_has(c, n, id))
@@ -494,7 +478,7 @@ int chk_assoc(struct d_comp *c, struct d_node *n, unsigned cx)
 	struct d_ident *id = find(c, n);
 
 	if (n->op == SC_SYMBOL)
-		return symbol(c, n);
+		return chk_symbol_element(c, n);
 	if (!id)
 		return undefined(c, n);
 	if (chk_attr(c, n, id))
