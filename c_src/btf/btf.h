@@ -30,6 +30,7 @@ struct btf_file; /* one of them; a module's continues that of vmlinux */
 struct btf *btf_open(struct et_error *e);
 struct btf *btf_open_folder(const char *folder, struct et_error *e); /* of another one */
 void btf_close(struct btf *b);
+void btf_folder(const char *folder); /* for tests: btf_open() opens this one; NULL: as ever */
 
 /* vmlinux is the first; a module's is opened here. NULL: no such, or not one that we can read. */
 unsigned btf_nfiles(struct btf *b);

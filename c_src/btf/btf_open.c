@@ -30,7 +30,8 @@ struct btf {
 	pthread_mutex_t lock; /* of all that */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these two */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static const char *where = FOLDER;
 static struct btf *shared;
 static unsigned users;
 
@@ -96,10 +97,15 @@ struct btf *btf_open(struct et_error *e)
 {
 	pthread_mutex_lock(&lock);
 	if (shared == NULL)
-		shared = btf_open_folder(FOLDER, e);
+		shared = btf_open_folder(where, e);
 	users += shared != NULL;
 	pthread_mutex_unlock(&lock);
 	return shared;
+}
+
+void btf_folder(const char *folder)
+{
+	where = folder != NULL ? folder : FOLDER;
 }
 
 void btf_close(struct btf *b)
