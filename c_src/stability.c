@@ -58,7 +58,9 @@ static const struct {
 	{"pid#", "Evolving/Evolving/ISA", "Private/Private/Unknown"},
 	{"proc", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"profile", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
+	{"rawtp", "Unstable/Unstable/Common", "Unstable/Unstable/Common"},
 	{"sched", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
+	{"sdt", "Unstable/Unstable/Common", "Unstable/Unstable/Common"},
 	{"state", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"syscall", "Evolving/Evolving/Common", "Unstable/Unstable/ISA"},
 };

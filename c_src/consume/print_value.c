@@ -203,6 +203,7 @@ static void pr_type(struct pr *pr, const struct d_type *type, uint64_t off, unsi
 	case T_ARRAY: pr_array(pr, t, off, depth); break;
 	case T_STRING: pr_text(pr, off, t->size); break;
 	case T_FLOAT: pr_float(pr, t, off); break;
+	case T_VOID: cb_str(pr->b, "?"); break; /* of a type that D does not have */
 	case T_INT:
 	case T_ENUM: pr_int(pr, t, load(pr, off, t->size)); break;
 	default: cb_fmt(pr->b, "%#llx", (unsigned long long)load(pr, off, t->size)); break;

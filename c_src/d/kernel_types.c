@@ -259,8 +259,9 @@ static const struct d_type *convert(
 /* ---- what a structure has -------------------------------------------------------------- */
 
 /*
- * A bit-field, as D has it: a number of the type's size is read, of which some bits count. It
- * begins at a multiple of its size, or, where a packed structure has it across one, at a byte.
+ * A bit-field, as D has it: a number of the type's size is read, at a multiple of that size, of
+ * which some bits count. In a packed structure one may lie across such a boundary: D cannot read
+ * that.
  */
 static bool place_bits(struct d_member *m, uint64_t bit, unsigned width)
 {
@@ -269,8 +270,6 @@ static bool place_bits(struct d_member *m, uint64_t bit, unsigned width)
 	if (!d_is_int(m->type) || width > unit)
 		return false;
 	at = bit / unit * unit;
-	if (bit + width > at + unit)
-		at = bit / 8 * 8;
 	if (bit + width > at + unit)
 		return false;
 	m->off = at / 8;

@@ -110,8 +110,8 @@ static void write_file(const char *as, const char *data, size_t n)
 enum { INT = 1, CHAR, ULONG, WIDE, NODE, PNODE, TEXT, OPEN, COLOR, BYTE, UNION_, OUTER, BYTES };
 
 /*
- * struct node { struct node *next; char text[8]; int a : 3, b : 30, c : 24; union { int x; char y; };
- * enum color color; __int128 wide; byte_t last[]; }
+ * struct node { struct node *next; char text[8]; int a : 3, b : 30, c : 24; union { int x; char y;
+ * }; enum color color; __int128 wide; byte_t last[]; }
  */
 static void make_vmlinux(void)
 {
@@ -124,8 +124,8 @@ static void make_vmlinux(void)
 	member("next", PNODE, 0);
 	member("text", TEXT, 64);
 	member("a", INT, 3u << 24 | 128);
-	member("b", INT, 30u << 24 | 131); /* in five bytes, as in a packed structure */
-	member("c", INT, 24u << 24 | 176); /* in four, at no multiple of four */
+	member("b", INT, 30u << 24 | 131); /* across a boundary, as in a packed structure */
+	member("c", INT, 24u << 24 | 168);
 	member("", UNION_, 224);
 	member("color", COLOR, 256);
 	member("wide", WIDE, 320);
