@@ -132,7 +132,8 @@ if grep -q '^0*[1-9a-f][0-9a-f]* . vfs_read$' /proc/kallsyms; then
 	is 'a symbol of a module by name' "vmlinux\`vfs_read" "$(t 'BEGIN { sym((uintptr_t)&vmlinux`vfs_read); exit(0); }' true)"
 fi
 if grep -q ' [bBdD] init_task$' /proc/kallsyms; then
-	is 'a variable with a type' 'swapper' "$(t 'tick-1ms { printf("%s\n", strtok(`init_task.comm, "/")); exit(0); }' true)"
+	is 'a variable with a type' 'swapper' "$(t '
+		rawtp:::sys_enter /pid == $target/ { printf("%s\n", strtok(`init_task.comm, "/")); exit(0); }' "$me calls 1")"
 	is 'a variable and its address' '1' "$(t '
 		rawtp:::sys_enter /pid == $target/ { printf("%d\n", (&`init_task)->pid == 0 && `jiffies > 0); exit(0); }' "$me calls 1")"
 fi
