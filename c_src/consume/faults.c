@@ -157,6 +157,10 @@ static const struct {
 		" not followed: the process has a sequential trace token of its own", NULL},
 	[DROP_TIMERS] = {"TIMERS", "timer", " without room: how late they were is not known", NULL},
 	[DROP_SAMPLES] = {"SAMPLES", "sample drop", "", "fewer a second, as profile-97, fit"},
+	[DROP_MISSED] = {"MISSED", "firing",
+		" left out by the kernel: tracing itself had called the function, or had been "
+		"interrupted",
+		NULL},
 	[DROP_RATE] = {"RATE", "drop", "",
 		"-x maxrate=N sets another bound"}, /* te_drops says how many are too many */
 };

@@ -20,6 +20,7 @@ enum en_drop {
 	DROP_FLOWHOPS,	   /* messages and spawns of a flow beyond flowhops */
 	DROP_FLOWTOKENS,   /* calls of follow() in processes that have a token of the application */
 	DROP_TIMERS,	   /* timers that found no room (beam/events/timers.c): not known when due */
+	DROP_MISSED,	   /* firings that the kernel left out (kernel/missed.c) */
 	DROP_KINDS
 };
 

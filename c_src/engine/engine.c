@@ -341,6 +341,8 @@ uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind)
 		return 0;
 	if (kind == DROP_THREADS)
 		return count_get(&en->no_slot);
+	if (kind == DROP_MISSED)
+		return count_get(&en->missed);
 	if (kind == DROP_PRINCIPAL || kind == DROP_AGGREGATION)
 		return thread < en_nthreads(en) ? count_get(&en_slot(en, thread)->drops[kind]) : 0;
 	for (unsigned i = 0; i < en_nthreads(en); i++)

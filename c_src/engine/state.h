@@ -130,6 +130,7 @@ struct en {
 	_Atomic(uint32_t) releases;	/* slots released so far */
 	_Atomic(uint16_t) hints[EN_HINTS]; /* by thread number: the slot it may own (slot.c) */
 	_Alignas(LINE) counter no_slot; /* DROP_THREADS */
+	counter missed;			/* DROP_MISSED */
 	_Atomic(int) exit_code;
 	_Atomic(uint32_t) exited, filled;
 	_Atomic(uint32_t) halted;

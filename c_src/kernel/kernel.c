@@ -21,6 +21,7 @@
 #include "engine/state.h"
 #include "kernel.h"
 #include "link_input.h"
+#include "missed.h"
 #include "prog/prog.h"
 #include "tracing.h"
 #include "uprobe.h"
@@ -267,6 +268,7 @@ void k_detach(struct en *en)
 {
 	struct kernel *k = en->kernel;
 
+	k_forget_missed(en);
 	while (k != NULL && k->nfds > 0)
 		close(k->fds[--k->nfds]);
 	if (k != NULL)
@@ -293,6 +295,7 @@ void k_close(struct en *en)
 	ebpf_object_free(&k->object);
 	k_uprobe_free(k);
 	free(k->fds);
+	free(k->tellers);
 	free(k->programs);
 	free(k);
 	en->kernel = NULL;

@@ -34,6 +34,7 @@
  *                   probe, and those in libraries that are loaded while tracing
  *   modules.c       the program and the libraries of a process; ifunc.c: functions that they
  *                   choose; x86_length.c: where instructions begin
+ *   missed.c        firings that the kernel left out, as drops
  *   tracing.c       functions of the kernel that are on stacks only because of tracing
  *   program.c       links and loads a BPF program; link_input.c: what the linker (c_src/bpf/link/)
  *                   is told of the engine
@@ -67,6 +68,7 @@
 struct en;
 struct en_probe;
 struct prog;
+struct k_teller;
 
 struct kernel {
 	int memory_fd, buf_fd;
@@ -78,6 +80,8 @@ struct kernel {
 	unsigned most_clauses; /* of one probe */
 	int *fds;     /* programs, links */
 	unsigned nfds;
+	struct k_teller *tellers; /* what counts firings that are left out: missed.c */
+	unsigned ntellers;
 	struct k_uprobe *uprobes; /* to be attached: uprobe.c */
 	unsigned nuprobes;
 	int uprog[ENTRY_COUNT_]; /* their programs */

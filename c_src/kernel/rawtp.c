@@ -24,6 +24,7 @@
 #include "engine/state.h"
 #include "file.h"
 #include "kernel.h"
+#include "missed.h"
 #include "program.h"
 #include "tracepoint.h"
 
@@ -253,9 +254,12 @@ static int start(struct en *en, void *data, struct et_error *e)
 {
 	const struct rawtp *r = data;
 
-	for (unsigned i = 0; i < r->n; i++)
+	for (unsigned i = 0; i < r->n; i++) {
 		if (k_tracepoint_attach(en, r->sites[i].prog, r->sites[i].tracepoint, e) < 0)
 			return -1;
+		if (!k_count_missed(en->kernel, r->sites[i].prog, false))
+			return et_err(e, ET_NOMEM, "out of memory for tracepoints");
+	}
 	return 0;
 }
 
@@ -279,6 +283,7 @@ const struct provider rawtp_provider = {
 	.enable = enable,
 	.ready = ready,
 	.start = start,
+	.look = k_look_missed,
 	.stop = k_stop,
 	.fini = fini,
 	.arena = k_arena,

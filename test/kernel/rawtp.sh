@@ -162,4 +162,9 @@ is 'many tracepoints in a script, each by its name' '100 100' "$(t '
 	rawtp:::s* /pid == $target && probename == "sys_enter" && arg1 == 110/ { a++; }
 	rawtp:::s* /pid == $target && probename == "sys_exit" && arg1 == ppid/ { b++; }
 	END { printf("%d %d\n", a, b); }' "$me calls 100")"
+
+# A clause that faults at page faults: it does not see the faults of its own.
+like 'what the kernel leaves out is told' '[1-9][0-9]* firings left out by the kernel' "$(timeout 60 erltrace -qn '
+	rawtp:::sys_enter /pid == $target && args[1] == 110/ { trace(*(int *)8); }
+	rawtp:::page_fault_kernel /pid == $target/ { trace(*(int *)8); }' -c "$me calls 20" 2>&1 | words)"
 finish
