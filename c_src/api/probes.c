@@ -37,7 +37,8 @@ static void on_probe(void *arg, struct en_probe *p)
 int erltrace_probes(
 	erltrace_t *h, const char *desc, erltrace_probe_cb *cb, void *arg, erltrace_error_t *err)
 {
-	static const struct d_pdesc all = {.prov = "", .mod = "", .func = "", .name = "", .listing = true};
+	static const struct d_pdesc all = {
+		.prov = "", .mod = "", .func = "", .name = "", .listing = true};
 	struct listing l = {.cb = cb, .arg = arg};
 	struct et_error e = {.tag = ""};
 	struct d_pdesc *d = NULL;

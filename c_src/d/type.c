@@ -31,7 +31,7 @@ struct sou {
 	struct d_type t;
 	const char *text; /* the source that completed it */
 	struct btf_at origin; /* what completes it: kernel_types.c; no file: its name tells */
-	bool is_open; /* its body is being read: nothing else completes it */
+	bool is_open;	      /* its body is being read: nothing else completes it */
 	struct dep {
 		struct d_type *t;
 		struct dep *next;

@@ -33,8 +33,8 @@ const struct d_member *d_member(const struct d_type *t, const char *name, uint64
 bool d_same(const struct d_type *a, const struct d_type *b);
 
 /*
- * kernel_types.c: where a script, its headers and the libraries have no type, the kernel may. Are the
- * members of this one known, now that somebody needs them? Else d_kernel_why() says why not.
+ * kernel_types.c: where a script, its headers and the libraries have no type, the kernel may. Are
+ * the members of this one known, now that somebody needs them? Else d_kernel_why() says why not.
  */
 bool d_complete(struct d_comp *c, const struct d_type *t);
 const char *d_kernel_why(struct d_comp *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firings that the kernel left out: it runs no program inside of itself on the same CPU, such as at an
- * event of its own making or of an interrupt. It counts them, for programs and for links of many
+ * Firings that the kernel left out: it runs no program inside of itself on the same CPU, such as at
+ * an event of its own making or of an interrupt. It counts them, for programs and for links of many
  * functions; here they become drops.
  */
 #include <linux/bpf.h>

@@ -105,8 +105,8 @@ static int find_offsets(struct en *en, struct et_error *e)
 static int check_confined(const struct k_offsets *o, struct et_error *e)
 {
 	bool good = o->real_cred != BTF_NOWHERE && o->caps != BTF_NOWHERE && o->mm != BTF_NOWHERE &&
-		    o->mm_flags != BTF_NOWHERE && o->uid != BTF_NOWHERE &&
-		    o->gid == o->uid + 4 && o->euid == o->uid + 16 && o->egid == o->uid + 20;
+		    o->mm_flags != BTF_NOWHERE && o->uid != BTF_NOWHERE && o->gid == o->uid + 4 &&
+		    o->euid == o->uid + 16 && o->egid == o->uid + 20;
 
 	return good ? 0
 		    : et_err(e, ET_KERNEL,

@@ -59,7 +59,8 @@ int k_tracepoints_attach(struct en *en, void *data, struct et_error *e)
 
 	for (unsigned i = 0; i < ENTRY_COUNT_; i++)
 		for (const char *const *name = k_programs[i].tracepoint; *name != NULL; name++)
-			if ((t->wanted >> i & 1) && k_tracepoint_attach(en, t->prog[i], *name, e) < 0)
+			if ((t->wanted >> i & 1) &&
+				k_tracepoint_attach(en, t->prog[i], *name, e) < 0)
 				return -1;
 	return 0;
 }

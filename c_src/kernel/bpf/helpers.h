@@ -17,8 +17,10 @@ struct user_regs;
 /* Not memory, but constants that the linker puts in (kernel/link_input.c). */
 extern struct k_root k_root;	/* its address in the arena */
 extern char k_buf_mask[];	/* buffers there are, less one */
-/* Of a program that is one probe's alone (kernel/program.h): the probe; the words of its context that
-   it reads, a bit for each, as a number. */
+/*
+ * Of a program that is one probe's alone (kernel/program.h): the probe; the words of its context
+ * that it reads, a bit for each, as a number.
+ */
 extern struct en_probe k_probe;
 extern char k_words[];
 /* Memory that is not in the arena, for the kernel's functions to write to. */
