@@ -12,12 +12,13 @@
  *
  *   syscall.c       system calls by their names
  *   sched_proc.c    sched and proc
- *   rawtp.c         rawtp and sdt: tracepoints by their names, with the types of the kernel
- * (c_src/btf/) pid.c           functions of a process and instructions inside of them usdt.c probes
- * that programs and libraries carry themselves; usdt_arg.h erlang/         kernel_erlang.c: erlang
- * probes of a node: functions of its VM (vm_probes.c), and events inside the node, which are handed
- * over (handover.c) by a script that a bridge (include/erltrace.h) has there; vm_stacks.c: Erlang
- * VMs, and where they have the stacks of processes; erlang_vm.h; vm_schedulers.c: how their threads
+ *   rawtp.c         rawtp and sdt: tracepoints by their names, with types of the kernel (c_src/btf/)
+ *   pid.c           functions of a process and instructions inside of them
+ *   usdt.c          probes that programs and libraries carry themselves; usdt_arg.h
+ *   erlang/         kernel_erlang.c: erlang probes of a node: functions of its VM (vm_probes.c), and
+ *                   events inside the node, which are handed over (handover.c) by a script that a
+ *                   bridge (include/erltrace.h) has there; vm_stacks.c: Erlang VMs, and where they
+ *                   have the stacks of processes; erlang_vm.h; vm_schedulers.c: how their threads
  *                   tell what process they run
  *   sampler.c       profile-N on CPUs
  *   tasks.c         no probes, but what clauses read of threads: fields, CPU time, self->

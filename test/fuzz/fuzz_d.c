@@ -39,10 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct d_comp *c;
 	struct en *en;
 	unsigned first;
-
-	btf_folder("/nowhere"); /* the same on every machine */
 	char *text = malloc(size + 1);
 
+	btf_folder("/nowhere"); /* the same on every machine */
 	memcpy(text, data, size);
 	text[size] = '\0';
 	et_options_init(&opts);
