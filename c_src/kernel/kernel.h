@@ -12,7 +12,7 @@
  *
  *   syscall.c       system calls by their names
  *   sched_proc.c    sched and proc
- *   rawtp.c         rawtp and sdt: tracepoints by their names, with types of the kernel (c_src/btf/)
+ *   rawtp.c         rawtp and sdt: tracepoints by their names, typed by the kernel (c_src/btf/)
  *   pid.c           functions of a process and instructions inside of them
  *   usdt.c          probes that programs and libraries carry themselves; usdt_arg.h
  *   erlang/         kernel_erlang.c: erlang probes of a node: functions of its VM (vm_probes.c), and
