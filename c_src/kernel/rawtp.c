@@ -6,7 +6,8 @@
  *
  *   rawtp:MODULE::NAME   the module whose code it is in; vmlinux
  *   sdt:GROUP::NAME      the group that the kernel's sources put it in, as DTrace has it: sched,
- *                        block. Only tracefs says which; without it, the module
+ *                        block. Only tracefs says which; without it, the module, and descriptions
+ *                        may name the first word of NAME, which mostly is the group
  *
  * arg0.. and args[] are what is passed, in the kernel's types. Each probe has a program of its own:
  * the kernel takes none that could read more words than the tracepoint has, and before Linux 6.10
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "array.h"
 #include "btf/btf.h"
@@ -41,6 +43,8 @@ struct rawtp {
 	struct btf *btf;
 	char *groups; /* "sched:sched_switch" by line; NULL: not read yet */
 	bool listed;  /* all are probes */
+	char **words; /* aliases of modules */
+	unsigned nwords;
 	struct site *sites;
 	unsigned n;
 };
@@ -49,16 +53,26 @@ extern const struct provider rawtp_provider;
 
 /* ---- groups ----------------------------------------------------------------------------- */
 
+static const char *const group_files[] = {
+	"/sys/kernel/tracing/available_events", "/sys/kernel/debug/tracing/available_events"};
+enum { NGROUP_FILES = sizeof(group_files) / sizeof(*group_files) };
+
 static char *read_groups(void)
 {
-	static const char *const files[] = {"/sys/kernel/tracing/available_events",
-		"/sys/kernel/debug/tracing/available_events"};
 	char *text = NULL;
 	size_t n;
 
-	for (unsigned i = 0; i < sizeof(files) / sizeof(*files) && text == NULL; i++)
-		text = file_read(files[i], 4 << 20, &n);
+	for (unsigned i = 0; i < NGROUP_FILES && text == NULL; i++)
+		text = file_read(group_files[i], 4 << 20, &n);
 	return text != NULL ? text : strdup("");
+}
+
+static bool has_groups(void)
+{
+	for (unsigned i = 0; i < NGROUP_FILES; i++)
+		if (access(group_files[i], R_OK) == 0)
+			return true;
+	return false;
 }
 
 /* The group of a tracepoint into buf; false: it is not known. */
@@ -79,6 +93,22 @@ static bool group_of(struct rawtp *r, const char *name, char *buf, size_t size)
 		}
 	}
 	return false;
+}
+
+/* "sched" and "", for sched_switch. NULL: it has no words, or there is no memory. */
+static const char *first_word(struct rawtp *r, const char *name)
+{
+	size_t len = strcspn(name, "_");
+	char *alias;
+
+	for (unsigned i = 0; i < r->nwords; i++)
+		if (strncmp(r->words[i], name, len) == 0 && r->words[i][len] == '\0')
+			return r->words[i];
+	if (name[len] == '\0' || !ARRAY_ROOM(r->words, r->nwords) ||
+		(alias = calloc(1, len + 2)) == NULL)
+		return NULL;
+	memcpy(alias, name, len);
+	return r->words[r->nwords++] = alias;
 }
 
 /* ---- making probes ---------------------------------------------------------------------- */
@@ -126,8 +156,8 @@ static const char **types_of(struct btf_at proto, unsigned n)
 	return types;
 }
 
-static bool add_probe(struct request *q, const char *prov, const char *mod, const char *name,
-	struct btf_at proto, unsigned n)
+static struct en_probe *add_probe(struct request *q, const char *prov, const char *mod,
+	const char *name, struct btf_at proto, unsigned n)
 {
 	struct en_probe *p = en_probe_add(q->en, &rawtp_provider, NULL, prov, mod, "", name);
 
@@ -138,14 +168,16 @@ static bool add_probe(struct request *q, const char *prov, const char *mod, cons
 	q->failed = p == NULL || p->argtypes == NULL;
 	if (q->failed)
 		et_err(q->e, ET_NOMEM, "out of memory for tracepoints");
-	return !q->failed;
+	return q->failed ? NULL : p;
 }
 
 static bool add(void *arg, struct btf_at at, const char *name)
 {
 	struct request *q = arg;
 	struct btf_at proto;
+	struct en_probe *p;
 	char group[64];
+	bool known;
 	unsigned n;
 
 	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || !parameters(at, &proto, &n))
@@ -153,9 +185,13 @@ static bool add(void *arg, struct btf_at at, const char *name)
 	name += strlen(PREFIX);
 	if (q->raw && !add_probe(q, "rawtp", q->module, name, proto, n))
 		return false;
-	if (q->sdt && !group_of(q->r, name, group, sizeof(group)))
-		snprintf(group, sizeof(group), "%s", q->module);
-	return !q->sdt || add_probe(q, "sdt", group, name, proto, n);
+	if (!q->sdt)
+		return true;
+	known = group_of(q->r, name, group, sizeof(group));
+	p = add_probe(q, "sdt", known ? group : q->module, name, proto, n);
+	if (p != NULL && !known)
+		p->mod_aliases = first_word(q->r, name);
+	return p != NULL;
 }
 
 static int add_all(struct request *q)
@@ -209,6 +245,16 @@ static int provide(struct en *en, void *data, const struct d_pdesc *d, struct et
 	if (add_one(&q, d->name) || q.failed)
 		return q.failed ? -1 : 0;
 	return add_all(&q);
+}
+
+/* Who names a group that cannot be known here is not to look for a misspelling. */
+static const char *why_none(const struct d_pdesc *d)
+{
+	if (d->id != 0 || strcmp(d->prov, "sdt") != 0 || d->mod[0] == '\0' || has_groups())
+		return NULL;
+	return "which group a tracepoint is in only tracefs tells, which is not mounted here: "
+	       "sdt:::NAME "
+	       "goes without (mount -t tracefs tracefs /sys/kernel/tracing)";
 }
 
 /* ---- tracing ---------------------------------------------------------------------------- */
@@ -270,6 +316,9 @@ static void fini(struct en *en, void *data)
 	if (r != NULL) {
 		btf_close(r->btf);
 		free(r->groups);
+		for (unsigned i = 0; i < r->nwords; i++)
+			free(r->words[i]);
+		free(r->words);
 		free(r->sites);
 	}
 	k_fini(en, data);
@@ -280,6 +329,7 @@ const struct provider rawtp_provider = {
 	.of_kernel = true,
 	.init = init,
 	.provide = provide,
+	.why_none = why_none,
 	.enable = enable,
 	.ready = ready,
 	.start = start,

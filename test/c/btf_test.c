@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #include "btf/btf.h"
+#include "d/d.h"
+#include "engine/engine.h"
+#include "engine/provider.h"
 #include "checks.h"
 #include "erltrace.h"
 
@@ -206,6 +209,29 @@ static const struct {
 	{"enum mine { GREEN = 3 }; int s[GREEN == 3 ? 1 : -1]; BEGIN { }", ""},
 };
 
+/* The error of a script that is compiled for a node. */
+static void inside_a_node(void)
+{
+	const char script[] = "BEGIN { trace(((struct node *)arg0)->a); }";
+	struct et_error e = {.tag = ""};
+	struct et_options opts;
+	struct d_registry reg;
+	struct d_comp *c;
+	struct en *en;
+	unsigned first;
+
+	et_options_init(&opts);
+	opts.inside = true;
+	en = en_new(&opts, &e);
+	en_registry(en, &reg);
+	c = d_comp_new(&opts, &reg, &e);
+	CHECK(c != NULL && d_compile(c, script, strlen(script), "", 0, NULL, 0, &first, &e) < 0);
+	ok(strstr(e.text, "not known inside a node") != NULL, "inside a node", e.text);
+	d_comp_free(c);
+	en_free(en);
+	et_options_free(&opts);
+}
+
 static void types_in_d(void)
 {
 	char script[256];
@@ -397,6 +423,7 @@ int main(void)
 	write_file("vmlinux", data, bytes(data));
 	reads();
 	types_in_d();
+	inside_a_node();
 	modules();
 	write_file("vmlinux", "no BTF", 6);
 	CHECK(open_here() == NULL);

@@ -147,6 +147,7 @@ ok 'the list has hundreds' test "$(erltrace -l -P rawtp | wc -l)" -gt 300
 is 'both lists are as long' "$(erltrace -l -P rawtp | wc -l)" "$(erltrace -l -P sdt | wc -l)"
 ok 'a list of everything has them' grep -q ' rawtp .* sched_switch$' <(erltrace -l | cat)
 is 'who names no provider means none of them' '' "$(erltrace -qZn 'sched_switch { trace(1); } BEGIN { exit(0); }' 2>&1 | grep -v '^$')"
+is 'sdt by its group, or what stands for it' 1 "$(erltrace -ln 'sdt:sched::sched_switch' | grep -c sched_switch)"
 like 'a name that is misspelt' "did you mean 'sched_switch'" "$(e 'rawtp:::sched_swich { }')"
 like 'a member that is misspelt' "\[D_TYPE_MEMBER\].*did you mean 'comm'" "$(e 'rawtp:::sched_switch { trace(args[1]->com); }')"
 like 'an argument too many' '\[D_ARGS_IDX\].*has 2 arguments' "$(e 'rawtp:::sys_enter { trace(args[2]); }')"
