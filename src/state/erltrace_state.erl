@@ -45,7 +45,7 @@
 -define(SLICE_MAX, 2000000).
 -define(HURRIED, 2).      % so many passes, at first, need not keep to the budget,
 -define(HURRY, 1500000000). % for so many ns of CPU time each,
-%% in slices of so many ns: longer would be felt, and to sleep and wake up takes long on a busy machine,
+%% in slices of so many ns: longer would be felt, shorter would sleep too often,
 -define(HURRIED_SLICE, 4000000).
 -define(REST, 3).         % each with a pause a third as long as it took
 -define(SHOWN, 5000000000). % ns after which there is something to see, if not all of it
