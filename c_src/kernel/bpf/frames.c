@@ -27,17 +27,20 @@ static inline const char *stack_of(struct en_thread *t, bool user)
 static inline uint64_t user_depth(struct en_thread *t)
 {
 	const char *from = stack_of(t, true);
-	uint64_t frames = unknown_zero();
+	struct { /* in the arena: of what is there the verifier follows nothing */
+		uint64_t at, frames;
+	} *d = (void *)t->k.big;
 
-	for (uint32_t i = (uint32_t)unknown_zero(); i < K_FRAMES && i < t->k.nustack; i++) {
-		uint64_t word = frame(from, i);
+	d->frames = 0;
+	for (d->at = 0; d->at < K_FRAMES && d->at < t->k.nustack; d->at++) {
+		uint64_t word = frame(from, (uint32_t)d->at);
 
 		if (!stack_is_mark(word))
-			frames++;
+			d->frames++;
 		else if (word != STACK_CUT)
-			frames += (word & STACK_TIMES) - 1;
+			d->frames += (word & STACK_TIMES) - 1;
 	}
-	return frames;
+	return d->frames;
 }
 
 static inline uint64_t user_caller(struct en_thread *t)
