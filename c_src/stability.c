@@ -55,6 +55,7 @@ static const struct {
 } providers[] = {
 	{"dtrace", "Stable/Stable/Common", "Stable/Stable/Common"},
 	{"erlang#", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
+	{"fbt", "Evolving/Evolving/ISA", "Private/Private/ISA"},
 	{"pid#", "Evolving/Evolving/ISA", "Private/Private/Unknown"},
 	{"proc", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"profile", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},

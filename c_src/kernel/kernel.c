@@ -26,6 +26,7 @@
 #include "tracing.h"
 #include "uprobe.h"
 #include "kernel/erlang/vm_stacks.h"
+#include "kernel/fbt/kfunc.h"
 
 enum { MAP_TYPE_ARENA = 33 }; /* newer than the headers that this may be built with */
 
@@ -211,7 +212,6 @@ struct en_probe *k_share_probe(
 	struct en *en, const struct en_probe *p, enum k_entry entry, struct et_error *e)
 {
 	struct en_probe *shared;
-	const struct en_ecblist *l;
 
 	if (looks_into_terms(&p->uses)) {
 		et_err(e, ET_ARGUMENT,
@@ -249,10 +249,35 @@ struct en_probe *k_share_probe(
 	note_clauses(en->kernel, shared);
 	if (en->error_probe != NULL)
 		note_clauses(en->kernel, en->error_probe);
-	l = atomic_load(&shared->ecbs);
+	k_may_run(en, shared, entry);
+	return shared;
+}
+
+void k_may_run(struct en *en, const struct en_probe *shared, enum k_entry entry)
+{
+	const struct en_ecblist *l = atomic_load(&shared->ecbs);
+
 	for (unsigned i = 0; i < l->n; i++)
 		en->kernel->programs[l->ecb[i].index] |= 1u << entry;
-	return shared;
+}
+
+/* The table doubles: the old one stays where it is, as all memory of the arena. */
+int k_cookie(struct en *en, struct en_probe *shared, uint64_t *cookie, struct et_error *e)
+{
+	struct k_root *r = en->kernel->root;
+	struct en_probe **table;
+
+	if ((r->nprobes & (r->nprobes - 1)) == 0) {
+		table = en_alloc(en, (r->nprobes ? 2 * (size_t)r->nprobes : 1) * sizeof(*table));
+		if (table == NULL)
+			return et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
+		if (r->nprobes > 0)
+			memcpy(table, r->probe, r->nprobes * sizeof(*table));
+		r->probe = table;
+	}
+	*cookie = r->nprobes;
+	r->probe[r->nprobes++] = shared;
+	return 0;
 }
 
 /* ---- programs and links --------------------------------------------------------------- */
@@ -271,8 +296,10 @@ void k_detach(struct en *en)
 	k_forget_missed(en);
 	while (k != NULL && k->nfds > 0)
 		close(k->fds[--k->nfds]);
-	if (k != NULL)
-		k->uloaded = 0;
+	if (k == NULL)
+		return;
+	k->uloaded = 0;
+	k_kfunc_detach(k);
 }
 
 void k_stop(struct en *en, void *data)
@@ -294,6 +321,7 @@ void k_close(struct en *en)
 		close(k->memory_fd);
 	ebpf_object_free(&k->object);
 	k_uprobe_free(k);
+	k_kfunc_free(k);
 	free(k->fds);
 	free(k->tellers);
 	free(k->programs);

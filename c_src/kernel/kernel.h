@@ -21,6 +21,8 @@
  *                   have the stacks of processes; erlang_vm.h; vm_schedulers.c: how their threads
  *                   tell what process they run
  *   sampler.c       profile-N on CPUs
+ *   fbt/            functions of the kernel: fbt.c, their provider; traceable.c: those that can be
+ *                   traced; kfunc.c: programs at them
  *   tasks.c         no probes, but what clauses read of threads: fields, CPU time, self->
  *
  * What they use:
@@ -69,6 +71,7 @@ struct en;
 struct en_probe;
 struct prog;
 struct k_teller;
+struct k_kfuncs;
 
 struct kernel {
 	int memory_fd, buf_fd;
@@ -91,6 +94,8 @@ struct kernel {
 	const char *vm_without_stacks; /* $target is a VM, and why it has none: vm_stacks.c */
 	bool vms_cut; /* there are more Erlang VMs than there was time to look at: vm_stacks.c */
 	bool wants_tasks, sees_switches; /* of threads: tasks.c */
+	struct k_kfuncs *kfuncs; /* functions of the kernel: fbt/kfunc.c */
+	bool kprobes_one_by_one; /* there is no kprobe_multi here */
 	uint64_t period[K_PROFILES];	 /* ns: sampler.c */
 	unsigned nprofiles;
 	int profile_prog;
@@ -101,6 +106,10 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 /* A probe that is enabled, as the kernel finds it; its clauses will be in the entry's program. */
 struct en_probe *k_share_probe(
 	struct en *en, const struct en_probe *p, enum k_entry entry, struct et_error *e);
+/* Its clauses will be in that entry's program too: which of them is attached is found by trying. */
+void k_may_run(struct en *en, const struct en_probe *shared, enum k_entry entry);
+/* The number by which programs find the probe that fires: an attach cookie's lower half. */
+int k_cookie(struct en *en, struct en_probe *shared, uint64_t *cookie, struct et_error *e);
 int k_prepare(struct en *en, struct et_error *e); /* before that, where nothing may be shared */
 /* Memory is the kernel's from here on, if it was not before: when a program is to be linked. */
 int k_window(struct en *en, struct et_error *e);

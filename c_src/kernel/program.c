@@ -108,7 +108,7 @@ struct k_load {
 	struct ebpf_link_input *in;
 	const struct k_program *program;
 	const struct k_own *own; /* or NULL */
-	bool one_by_one; /* uprobe.c */
+	bool one_by_one; /* uprobe.c, fbt/kfunc.c */
 	bool last;	 /* there is no other way */
 };
 
@@ -219,6 +219,16 @@ static int link_and_load(struct k_load *how, struct et_error *e)
 	return fd;
 }
 
+/* Is what it is attached to a link of its own for each site? */
+static bool is_one_by_one(const struct kernel *k, enum k_entry entry)
+{
+	switch (k_programs[entry].attach) {
+	case K_UPROBE_MULTI: return k->one_by_one;
+	case BPF_TRACE_KPROBE_MULTI: return k->kprobes_one_by_one;
+	default: return false;
+	}
+}
+
 int k_load(struct en *en, enum k_entry entry, const struct k_own *own, struct et_error *e)
 {
 	struct ebpf_link_input in;
@@ -237,7 +247,7 @@ int k_load(struct en *en, enum k_entry entry, const struct k_own *own, struct et
 	fd = link_and_load(&(struct k_load){.in = &in,
 				   .program = &k_programs[entry],
 				   .own = own,
-				   .one_by_one = en->kernel->one_by_one},
+				   .one_by_one = is_one_by_one(en->kernel, entry)},
 		e);
 	free(clauses);
 	if (fd >= 0)

@@ -17,7 +17,6 @@
 #include "array.h"
 #include "bpf_call.h"
 #include "engine/probe.h"
-#include "engine/region.h"
 #include "engine/state.h"
 #include "kernel.h"
 #include "program.h"
@@ -39,27 +38,6 @@ struct k_uprobe {
 	uint64_t cookie;
 };
 
-/* ---- cookies -------------------------------------------------------------------------- */
-
-/* The table doubles: the old one stays where it is, as all memory of the arena. */
-static int make_cookie(struct en *en, struct en_probe *p, uint64_t *cookie, struct et_error *e)
-{
-	struct k_root *r = en->kernel->root;
-	struct en_probe **table;
-
-	if ((r->nprobes & (r->nprobes - 1)) == 0) {
-		table = en_alloc(en, (r->nprobes ? 2 * (size_t)r->nprobes : 1) * sizeof(*table));
-		if (table == NULL)
-			return et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
-		if (r->nprobes > 0)
-			memcpy(table, r->probe, r->nprobes * sizeof(*table));
-		r->probe = table;
-	}
-	*cookie = r->nprobes;
-	r->probe[r->nprobes++] = p;
-	return 0;
-}
-
 int k_uprobe_add(struct en *en, const char *path, const struct k_site *at, struct en_probe *shared,
 	struct et_error *e)
 {
@@ -70,7 +48,7 @@ int k_uprobe_add(struct en *en, const char *path, const struct k_site *at, struc
 		free(u.path);
 		return et_err(e, ET_NOMEM, "out of memory for probes of programs");
 	}
-	if (make_cookie(en, shared, &u.cookie, e) < 0) {
+	if (k_cookie(en, shared, &u.cookie, e) < 0) {
 		free(u.path);
 		return -1;
 	}

@@ -15,8 +15,8 @@
 static const struct {
 	const char *names, *instead;
 } others[] = {
-	{"fbt kprobe kretprobe kfunc fentry rawfbt", "functions of the kernel have no probes; "
-						     "profile-N with stack() shows them at work"},
+	{"kprobe kretprobe kfunc kretfunc fentry fexit rawfbt",
+		"functions of the kernel are fbt:module:function:entry and :return"},
 	{"io fsinfo vfs",
 		"syscall::read*:entry, syscall::write*:entry and the like show what programs "
 		"request"},
@@ -69,7 +69,7 @@ static void list_providers(const struct en *en, char *buf, size_t size)
 				buf + len, size - len, "%s%s", len ? ", " : "", name->text);
 	}
 	if (et_sampler != NULL && !en->opts->inside && len < size)
-		snprintf(buf + len, size - len, ", pid1234 and those of programs (usdt)");
+		snprintf(buf + len, size - len, ", fbt, pid1234 and those of programs (usdt)");
 }
 
 static bool is_known(const struct en *en, const char *prov)
@@ -98,7 +98,7 @@ void en_why_none(const struct en *en, const struct d_pdesc *d, char *buf, size_t
 		snprintf(buf, size,
 			"probes of the kernel and of other programs cannot be recorded and "
 			"replayed");
-	if (d->id != 0 || len == 0 || is_known(en, d->prov))
+	if (buf[0] != '\0' || d->id != 0 || len == 0 || is_known(en, d->prov))
 		return;
 	if (strncmp(d->prov, "erlang", 6) == 0) {
 		if (kernel && en->bridge == NULL)

@@ -145,9 +145,9 @@ is 'a return that cannot be traced without harm' \
 	'erltrace: failed to match pid$target:a.out:_start:return: no probe matches the description' \
 	"$(erltrace -c './demo x' -ln 'pid$target:a.out:_start:return' 2>&1 >/dev/null)"
 told() { erltrace "$@" 2>&1 >/dev/null; }
-like 'no provider fbt' 'there is no provider fbt here: functions of the kernel have no probes.*there are dtrace, profile, syscall' \
-	"$(told -n 'fbt::vfs_read:entry { }')"
-like 'no provider fbt, in a list' 'failed to match fbt:::: there is no provider fbt here' "$(told -lP fbt)"
+like 'no provider kprobe' 'there is no provider kprobe here: functions of the kernel are fbt:.*there are dtrace, profile, syscall' \
+	"$(told -n 'kprobe::vfs_read:entry { }')"
+like 'no provider kprobe, in a list' 'failed to match kprobe:::: there is no provider kprobe here' "$(told -lP kprobe)"
 like 'nor one of any name' 'there is no provider nosuch here: there are dtrace' "$(told -n 'nosuch:::x { }')"
 for flag in n ln; do
 	like "-$flag: usdt by a glob needs a process" 'belong to a process: name it with -p or -c, or by its number' \

@@ -125,14 +125,39 @@ uint64_t k_begin_end(uint64_t *ctx)
 
 /* Those that the probe's clauses read: only here is the context, of which they are taken. */
 
-/* Tracepoints have frames of BPF's own on top: the program, and what calls it. */
-enum { TOP_FRAMES = 8, OF_TRACEPOINT = 2 }; /* so many at least */
+/*
+ * Where the program was called: with registers, the stack is theirs. Else it begins with frames of
+ * BPF's own, the program and what calls it.
+ */
+enum called { BY_REGISTERS, BY_TRACEPOINT, BY_TRAMPOLINE };
+enum { TOP_FRAMES = 8, LEAST_OWN = 2 };
+
+/* How many of them; with a trampoline the function is the next one, whose address we know. */
+static inline __attribute__((always_inline)) uint64_t own_frames(
+	void *ctx, struct fire *f, enum called called)
+{
+	struct en_thread *t = f->thread;
+	uint64_t func = (uint64_t)(uintptr_t)f->probe->pvdata, n, found;
+	long got;
+
+	if (called == BY_REGISTERS)
+		return 0;
+	if (called == BY_TRACEPOINT && k_root.ntracing == 0)
+		return LEAST_OWN;
+	got = bpf_get_stack(ctx, k_buffer(t) + K_BUF, 8 * TOP_FRAMES, 0);
+	n = got > 0 ? (uint64_t)got / 8 : 0;
+	if (called == BY_TRACEPOINT)
+		return k_tracing_frames(t, n) & 0xff;
+	found = k_frames_above(t, n, func) & 0xff;
+	return found > 0 ? found : LEAST_OWN;
+}
+
 static inline __attribute__((always_inline)) void kernel_stack(
-	void *ctx, struct fire *f, bool tracepoint)
+	void *ctx, struct fire *f, enum called called)
 {
 	struct en_thread *t = f->thread;
 	char *buf = k_buffer(t) + K_BUF;
-	uint64_t skip = tracepoint ? OF_TRACEPOINT : 0;
+	uint64_t skip;
 	long got;
 
 	if (!f->probe->uses.stack)
@@ -141,10 +166,7 @@ static inline __attribute__((always_inline)) void kernel_stack(
 		t->k.nstack = 0;
 		return;
 	}
-	if (tracepoint && k_root.ntracing > 0) {
-		got = bpf_get_stack(ctx, buf, 8 * TOP_FRAMES, 0);
-		skip = k_tracing_frames(t, got > 0 ? (uint64_t)got / 8 : 0) & 0xff;
-	}
+	skip = own_frames(ctx, f, called);
 	got = bpf_get_stack(ctx, buf, 8 * K_FRAMES, skip);
 	t->k.nstack = got > 0 ? (uint32_t)got / 8 : 0;
 }
@@ -163,22 +185,27 @@ static inline void took_frames(struct en_thread *t, uint32_t n, uint32_t sure)
 		t->k.nustack = (uint32_t)k_erlang_stack(t);
 }
 
-static inline __attribute__((always_inline)) void stacks_from(
-	void *ctx, struct fire *f, bool tracepoint)
+static inline __attribute__((always_inline)) void user_stack(void *ctx, struct fire *f)
 {
 	struct en_thread *t = f->thread;
 	long got;
 
-	kernel_stack(ctx, f, tracepoint);
 	if (f->probe->uses.ustack) {
 		got = bpf_get_stack(ctx, user_frames(t), 8 * K_FRAMES, USER_STACK);
 		took_frames(t, got > 0 ? (uint32_t)got / 8 : 0, 1);
 	}
 }
 
+static inline __attribute__((always_inline)) void stacks_from(
+	void *ctx, struct fire *f, enum called called)
+{
+	kernel_stack(ctx, f, called);
+	user_stack(ctx, f);
+}
+
 static inline __attribute__((always_inline)) void stacks(void *ctx, struct fire *f)
 {
-	stacks_from(ctx, f, true);
+	stacks_from(ctx, f, BY_TRACEPOINT);
 }
 
 /* ---- system calls --------------------------------------------------------------------- */
@@ -337,7 +364,7 @@ static inline __attribute__((always_inline)) void entry_stack(
 
 	if (caller >=
 		UPROBES_PAGE) { /* instead of it there is what has the kernel see the return */
-		stacks_from(regs, f, false);
+		stacks_from(regs, f, BY_REGISTERS);
 		return;
 	}
 	got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
@@ -373,7 +400,7 @@ uint64_t k_uprobe(struct user_regs *regs)
 		stack_args(f, regs->sp);
 	site = bpf_get_attach_cookie(regs) >> K_SITE_SHIFT;
 	if (!(site & K_CALLER_KNOWN))
-		stacks_from(regs, f, false);
+		stacks_from(regs, f, BY_REGISTERS);
 	else if (f->probe->uses.ustack)
 		entry_stack(regs, f, site);
 	run(f);
@@ -402,7 +429,7 @@ uint64_t k_uretprobe(struct user_regs *regs)
 		if (to[0] != 0)
 			took_frames(f->thread, got > 0 ? (uint32_t)got / 8 + 1 : 1, 2);
 		else /* before Linux 6.7 it is not known: the caller is the first one */
-			stacks_from(regs, f, false);
+			stacks_from(regs, f, BY_REGISTERS);
 	}
 	run(f);
 	return 0;
@@ -443,7 +470,7 @@ uint64_t k_usdt(struct user_regs *regs)
 	for (uint32_t i = 0; mask >> i != 0; i++)
 		if (mask >> i & 1)
 			f->arg[i] = k_usdt_value(f, i);
-	stacks_from(regs, f, false);
+	stacks_from(regs, f, BY_REGISTERS);
 	run(f);
 	return 0;
 }
@@ -475,7 +502,7 @@ uint64_t k_profile(uint64_t *ctx)
 	f->arg[0] = user || is_confined() ? 0 : ip;
 	f->arg[1] = user ? ip : 0;
 	f->thread->k.uregs = K_REGS_OF_CURRENT;
-	stacks_from(ctx, f, false);
+	stacks_from(ctx, f, BY_REGISTERS);
 	run(f);
 	return 0;
 }
@@ -484,3 +511,4 @@ uint64_t k_profile(uint64_t *ctx)
 
 #include "sched_proc.h"
 #include "erlang.h"
+#include "fbt.h"

@@ -215,7 +215,7 @@ uint64_t k_erlang(struct user_regs *regs)
 	for (unsigned i = 0; i < 7; i++)
 		f->arg[i] = 0;
 	make_args(f, k, regs);
-	stacks_from(regs, f, false);
+	stacks_from(regs, f, BY_REGISTERS);
 	run(f);
 	return 0;
 }
@@ -265,7 +265,7 @@ uint64_t k_erlang_usdt(struct user_regs *regs)
 	bpf_probe_read_user(args, sizeof(args), (const void *)(uintptr_t)regs->di);
 	for (unsigned n = 0; n < 10; n++)
 		f->arg[n] = args[n];
-	stacks_from(regs, f, false);
+	stacks_from(regs, f, BY_REGISTERS);
 	run(f);
 	return 0;
 }

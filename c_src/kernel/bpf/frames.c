@@ -95,6 +95,8 @@ RTFN(stack)
 	return 0;
 }
 
+enum { CALL_WITHIN = 32 }; /* bytes: the call comes first, or behind an endbr64 */
+
 /* ---- frames of tracing itself --------------------------------------------------------- */
 
 struct search { /* in the arena: of what is there the verifier follows nothing */
@@ -130,4 +132,18 @@ uint64_t k_tracing_frames(struct en_thread *t, uint64_t n)
 		if (k_is_tracing(t, *(const uint64_t *)(const void *)(buf + K_BUF + 8 * (i & 7))))
 			found = i + 1;
 	return found;
+}
+
+/*
+ * How many of the first frames are above that of a function which has just called a program: the
+ * program, and what calls it. 0: the function is not among them.
+ */
+uint64_t k_frames_above(struct en_thread *t, uint64_t n, uint64_t func)
+{
+	const char *from = stack_of(t, false);
+
+	for (uint32_t i = (uint32_t)unknown_zero(); i < n && i < K_FRAMES; i++)
+		if (frame(from, i) - func < CALL_WITHIN)
+			return i;
+	return 0;
 }

@@ -52,6 +52,7 @@ uint64_t k_touch(uint64_t addr, uint64_t n);			     /* memory.c */
 uint64_t k_tag(void);						     /* builtin_vars.c */
 uint64_t k_stack_var(struct en_thread *t, uint64_t bi);		     /* frames.c */
 uint64_t k_tracing_frames(struct en_thread *t, uint64_t n);	     /* frames.c */
+uint64_t k_frames_above(struct en_thread *t, uint64_t n, uint64_t func); /* frames.c */
 
 /* The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. */
 static inline char *k_buffer(const struct en_thread *t)
