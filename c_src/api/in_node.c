@@ -22,6 +22,16 @@ void api_confine(erltrace_t *h, const struct confine *c)
 	h->opts.confine = *c;
 }
 
+void api_time(erltrace_t *h)
+{
+	h->opts.timed = true;
+}
+
+uint64_t api_kernel_cost(const erltrace_t *h)
+{
+	return en_kernel_cost(h->en);
+}
+
 uint64_t api_fired(const erltrace_t *h)
 {
 	return h->reader != NULL ? sr_fired(h->reader, 0) : en_fired(h->en);

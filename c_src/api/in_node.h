@@ -74,9 +74,15 @@ enum { API_MORE = 2 };
 int api_forward(erltrace_t *h, const char *node, const struct sw_round *round,
 	const erltrace_handlers_t *handlers, char **bytes, size_t *len, erltrace_error_t *err);
 
+/*
+ * Of a flight recorder only: its alerts and snapshots, as api_forward() hands them on, between such calls.
+ * final: snapshots are written to their end.
+ */
+int api_record(erltrace_t *h, const erltrace_handlers_t *handlers, bool final);
+
 /* Nobody reads what actions print (co_mute() in consume/consume.h). */
 void api_mute(erltrace_t *h);
-/* The aggregations of all scripts compiled so far. What cb returns; -1: no memory. */
+/* The aggregations of all scripts compiled so far, or of the stream that is read. What cb returns; -1: no memory. */
 int api_shapes(const erltrace_t *h,
 	int (*cb)(void *arg, const erltrace_shape_t *shapes, unsigned n), void *arg);
 /* erltrace_changes() has what came from now on. -1: no memory, or go has not been called. */

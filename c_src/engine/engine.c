@@ -333,6 +333,15 @@ uint64_t en_fired(const struct en *en)
 	return n;
 }
 
+uint64_t en_kernel_cost(const struct en *en)
+{
+	uint64_t ns = 0;
+
+	for (unsigned i = 0; i < en_nthreads(en) && i < en->shared.nslots; i++)
+		ns += *(const volatile uint64_t *)&en_slot(en, i)->k.ns;
+	return ns;
+}
+
 uint64_t en_drops(const struct en *en, unsigned thread, enum en_drop kind)
 {
 	uint64_t n = 0;

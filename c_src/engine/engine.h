@@ -154,6 +154,7 @@ uint64_t en_own_end(struct en *en, uint64_t from); /* what it added */
 void en_uncount(struct en *en); /* the last firing of this thread was for its predicates only */
 /* Number of firings over all threads: for tests and -v. */
 uint64_t en_fired(const struct en *en);
+uint64_t en_kernel_cost(const struct en *en); /* ns of those in the kernel; 0: they are not timed */
 /* Delete all self-> variables of a key whose process has ended (probe path). */
 void en_self_free(struct en *en, uint64_t key);
 void en_flow_free(struct en *en, uint64_t id); /* the same of a flow, by its number */

@@ -181,6 +181,7 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root->uses_ids = uses_ids(en);
 	find_pid_ns(k->root);
 	k->root->confine = en->opts->confine;
+	k->root->timed = en->opts->timed;
 	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
 	return k_tracing_find(en, e) < 0 ? -1 : k_stacks_find(en, e);
 }

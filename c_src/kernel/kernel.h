@@ -52,6 +52,7 @@
  *   thread.c        threads and their open files, for D's library
  *   usdt_args.c     the arguments of usdt probes
  *   confined.h      tracing for who may see only their own processes
+ *   timed.h         what firings cost
  *   vm_terms.c      terms of an Erlang VM as text; erlang_stack.c: stacks of its processes
  *   std.c           functions of the C library; shim.h: what the engine's sources need for BPF;
  *                   helpers.h: BPF helpers (bpf/link/helpers.def), what these files share

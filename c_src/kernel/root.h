@@ -90,6 +90,7 @@ struct k_root {
 	struct confine confine; /* to whom: bpf/confined.h */
 	bool destructive; /* -w */
 	bool uses_ids;	  /* clauses want to know which thread fires */
+	bool timed;	  /* what firings cost is measured: bpf/timed.h */
 	struct k_running *running; /* by CPU; NULL: nobody reads vtimestamp */
 	struct k_vtime *vtimes;	   /* by tid: K_VTIMES */
 };

@@ -5,6 +5,7 @@
  */
 #include "confined.h"
 #include "task.h"
+#include "timed.h"
 #include "engine/tables/counter.h"
 #include "engine/fire.h"
 #include "engine/fire_path.h"
@@ -69,6 +70,7 @@ static inline struct fire *begin_in(
 	t = take_slot(r);
 	if (t == NULL)
 		return NULL;
+	time_begin(t);
 	if (r->uses_ids) /* they take time */
 		tid = bpf_get_current_pid_tgid();
 	shown = r->pid_ns == 0 ? tid : k_current_ids();
@@ -100,6 +102,7 @@ static inline void run_in(struct fire *f, unsigned phase)
 		if (m >> i & 1)
 			f->arg[i] = 0;
 	fire_run(t, f, f->probe->ecbs, phase, false);
+	time_end(t);
 	slot_leave(t);
 }
 
@@ -308,8 +311,11 @@ struct user_regs {
 static inline struct fire *begin_cookie(void *ctx)
 {
 	uint64_t cookie = (uint32_t)bpf_get_attach_cookie(ctx);
+	struct fire *f = cookie < k_root.nprobes ? begin(&k_root, k_root.probe[cookie]) : NULL;
 
-	return cookie < k_root.nprobes ? begin(&k_root, k_root.probe[cookie]) : NULL;
+	if (f != NULL)
+		time_add(f->thread, K_TRAP_NS);
+	return f;
 }
 
 /* Arguments that came on the stack, behind the return address; what cannot be read is 0. */
