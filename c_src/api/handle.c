@@ -90,7 +90,10 @@ int erltrace_setopt(erltrace_t *h, const char *name, const char *value, erltrace
 {
 	struct et_error e = {.tag = ""};
 
-	return et_setopt(&h->opts, name, value, &e) < 0 ? api_error(err, &e) : 0;
+	if (et_setopt(&h->opts, name, value, &e) < 0)
+		return api_error(err, &e);
+	api_scan_setopt(h->scan, name, value);
+	return 0;
 }
 
 int erltrace_getopt(erltrace_t *h, const char *name, char *buf, size_t size, erltrace_error_t *err)

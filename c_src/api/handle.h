@@ -62,5 +62,7 @@ erltrace_status_t api_reader_status(const erltrace_t *h, int *exit_code);
 int api_changes(erltrace_t *h, unsigned stream, unsigned nstreams, const erltrace_tick_t *tick,
 	const erltrace_change_handlers_t *to);
 void api_scan_free(struct api_scan *s);
+/* The user has set it: scripts that are scanned from now on are read so. s may be NULL. */
+void api_scan_setopt(struct api_scan *s, const char *name, const char *value);
 
 #endif

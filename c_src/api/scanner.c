@@ -52,6 +52,14 @@ void api_scan_free(struct api_scan *s)
 	free(s);
 }
 
+void api_scan_setopt(struct api_scan *s, const char *name, const char *value)
+{
+	struct et_error e = {.tag = ""};
+
+	if (s != NULL)
+		et_setopt(&s->opts, name, value, &e);
+}
+
 /* What the compiler found, and what the providers know of it. */
 static void on_item(void *arg, const erltrace_scan_item_t *item)
 {
