@@ -187,14 +187,16 @@ stop(H) ->
 %% were looked up (`unknown'; `changed': other code was there), which are shown as addresses;
 %% `samples', of a script that samples the schedulers, by which `signal', how many `threads' there
 %% are and how many samples of the node found no room so far (`drops'), or why that was `refused';
+%% `kernel', whether it has probes of the kernel and so runs there;
 %% `calls', which `way' function probes go, `fast' or `traced' (`none': there are none), how many
 %% `functions' do, how many are `counted' by the VM and have no events, which are `traced' although
 %% the others are not, as reason, number and example, `why' the fast way is not possible, or `<<>>',
 %% and whether the script has `warned' of that; `cost', the percentage of the schedulers' busy time
-%% that the script takes, with rounds and samples; `aborted', why the watchdog ended the script.
+%% that the script takes, with rounds and samples (of one with probes of the kernel: of the time in
+%% which the machine's processors are busy); `aborted', why the watchdog ended the script.
 %% After that, what was gathered can be read once more; then the calls that read results return the
 %% reason as an error.
--spec status(handle()) -> {ok, #{state := state(), running := boolean(),
+-spec status(handle()) -> {ok, #{state := state(), running := boolean(), kernel := boolean(),
                                  fired := non_neg_integer(),
                                  lost := non_neg_integer(), unnamed := non_neg_integer(),
                                  no_args := non_neg_integer(), cut_args := non_neg_integer(),
@@ -382,7 +384,9 @@ web() ->
 %% @doc Starts the live page for this node, or for `nodes': a server in a program of its own,
 %% `erltrace web', on 127.0.0.1 and `port' 8042 (0: any free one). The URL has a token: whoever has
 %% it may run scripts in the node, though no destructive ones. The server ends with {@link
-%% web_stop/1}, or with the process that called this; then every script of the page ends. If the
+%% web_stop/1}, or with the process that called this; then every script of the page ends. With
+%% `kernel' scripts of the page may have probes of the kernel, which a helper of this node traces as
+%% for {@link compile/2}: what its user may see, whoever has the token may see. If the
 %% server ends by itself, `Pid' exits with `{shutdown, {web, ExitStatus}}'. The command is looked
 %% for beside this library and in the path; `command' names another. `bind', `hosts', `tls_cert',
 %% `tls_key', `cookie_file', `token_file', `log', `run_seconds', `scripts' and `pages' are the

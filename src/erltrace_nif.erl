@@ -147,6 +147,11 @@ stream(Nif, Bytes) -> run(stream, [Nif, Bytes]).
 -spec stream_end(nif()) -> ok | failure().
 stream_end(_) -> erlang:nif_error(not_loaded).
 
+%% @doc What the script has taken in its helper, ns of processor time, and how often it has fired
+%% there.
+-spec helped(nif(), non_neg_integer(), non_neg_integer()) -> ok | closed.
+helped(_, _, _) -> erlang:nif_error(not_loaded).
+
 -spec wants(nif(), module()) -> boolean() | failure().
 wants(_, _) -> erlang:nif_error(not_loaded).
 

@@ -19,6 +19,8 @@ struct prog;
 struct confine;
 void api_confine(erltrace_t *h, const struct confine *c); /* before go; copied */
 uint64_t api_fired(const erltrace_t *h);
+void api_time(erltrace_t *h); /* before go: what firings in the kernel cost is measured */
+uint64_t api_kernel_cost(const erltrace_t *h); /* ns */
 void api_set_inside(erltrace_t *h); /* it is in a node: before anything is compiled */
 struct en *api_engine(erltrace_t *h); /* the same from open to close: for the probe path */
 const struct prog *api_program(const erltrace_t *h); /* of all scripts compiled so far */

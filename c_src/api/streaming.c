@@ -16,6 +16,16 @@
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
+int api_record(erltrace_t *h, const erltrace_handlers_t *handlers, bool final)
+{
+	int rc = 0;
+
+	if (h->co != NULL && h->opts.val[OPT_BUFPOLICY] == BUFPOLICY_RING &&
+		(rc = co_look(h->co, handlers)) == 0)
+		rc = api_snapshots(h, handlers, final);
+	return rc;
+}
+
 int api_forward(erltrace_t *h, const char *node, const struct sw_round *round,
 	const erltrace_handlers_t *handlers, char **bytes, size_t *len, erltrace_error_t *err)
 {
@@ -41,9 +51,7 @@ int api_forward(erltrace_t *h, const char *node, const struct sw_round *round,
 		return -1;
 	if (!r.final && !r.now && now < h->next_switch)
 		return ERLTRACE_OK;
-	if (h->opts.val[OPT_BUFPOLICY] == BUFPOLICY_RING &&
-		((rc = co_look(h->co, handlers)) != 0 ||
-			(rc = api_snapshots(h, handlers, r.final)) != 0))
+	if ((rc = api_record(h, handlers, r.final)) != 0)
 		return rc;
 	rc = sw_work(h->writer, &r, bytes, len);
 	if (rc < 0)

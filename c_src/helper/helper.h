@@ -9,12 +9,14 @@
  *   orders.c        what the node orders, and the answers
  *   node_bridge.c   probes of the node itself, for a script that has both
  *   helper_frames.c reading and writing frames
+ *   cost.c          what a script costs; one that costs too much is ended
+ *   flight_record.c alerts and snapshots of a flight recorder
  *   rights.c        who may trace what: privileges, and the administrator's file
  *
  * Both directions are frames of u32 length, big-endian (Erlang's {packet, 4}), a letter, and
  * contents as in stream/bytes.h: little-endian, texts with their lengths. The node sends one order
- * at a time. Each has one answer; OVER comes by itself. Before it answers, the helper may have
- * requests, each of which has one reply.
+ * at a time. Each has one answer; COST, OVER, ABORTED and SAID come by themselves. Before it
+ * answers, the helper may have requests, each of which has one reply.
  */
 #ifndef HELPER_HELPER_H
 #define HELPER_HELPER_H
@@ -25,11 +27,14 @@
 #include "consume/textbuf.h"
 #include "stream/bytes.h"
 
-enum { HELPER_VERSION = 1, HELPER_MAX_ORDER = 20 << 20 };
+enum { HELPER_VERSION = 2, HELPER_MAX_ORDER = 20 << 20 };
 /* Exit statuses: the node is gone, or nothing can be done; its file is set-user-ID. */
 enum { HELPER_GONE = 1, HELPER_USAGE = 2, HELPER_SET_ID = 3 };
 
-/* state: u8 enum erltrace_status_t, i32 exit code, u64 firings */
+/*
+ * state: u8 enum erltrace_status_t, i32 exit code, u64 firings, u64 ns of processor time that the
+ * script has taken, u32 of 1000 parts of what the machine's processors did
+ */
 #define HELPER_ORDERS(X)                                                                           \
 	X(OPTION, 'O', "text name, text value: OK")                                                \
 	X(TARGET, 'T', "u32 process that is $target: OK")                                          \
@@ -37,7 +42,8 @@ enum { HELPER_GONE = 1, HELPER_USAGE = 2, HELPER_SET_ID = 3 };
 	X(FORBID, 'F', "nothing: OK; destructive actions are forbidden in the node")               \
 	X(LIST, 'L', "text description: ROWS")                                                     \
 	X(GO, 'G', "nothing: OK")                                                                  \
-	X(ASK, 'A', "u8 flags: STREAM")                                                            \
+	X(ASK, 'A', "u8 flags, u32 ms between aggregations, u32 ms between times: STREAM")         \
+	X(SNAPSHOT, 'P', "text why: FILES; of a flight recorder")                                  \
 	X(STOP, 'S', "nothing: OK")
 #define HELPER_ANSWERS(X)                                                                          \
 	X(HELLO, 'h', "u16 version: the first frame, by itself")                                   \
@@ -45,7 +51,13 @@ enum { HELPER_GONE = 1, HELPER_USAGE = 2, HELPER_SET_ID = 3 };
 	X(ERROR, 'e', "text tag, u32 line, u32 column, text, text file, text source line")         \
 	X(STREAM, 's', "u8 enum helper_more, state, bytes of the stream")                          \
 	X(ROWS, 'r', "of each probe: u32 id, 4 texts, i32 arguments, their types")                 \
-	X(OVER, 'o', "state: the script has ended by itself")
+	X(COST, 'c', "state: of a script that goes on, now and then")                              \
+	X(OVER, 'o', "state: the script has ended by itself")                                      \
+	X(ABORTED, 'w', "state, text: the watchdog has ended it")                                  \
+	X(FILES, 'f', "of each that was written, or could not be: u8 whether it was, text")        \
+	X(SAID, 'm',                                                                               \
+		"u8 enum helper_said, text; of an alert before that 4 texts of the probe, its "    \
+		"name")
 #define HELPER_REQUESTS(X)                                                                         \
 	X(NODE_LIST, 'l', "text description: NODE_ROWS")                                           \
 	X(NODE_ARM, 'a', "text script, u32 n, n texts name=value: DONE_SO")                        \
@@ -63,7 +75,8 @@ enum helper_frame {
 #undef X
 };
 enum { HELPER_DEFAULT_ACTION = 1, HELPER_ZERO_MATCHES = 2, HELPER_EMPTY = 4 }; /* COMPILE */
-enum { HELPER_NOW = 1, HELPER_NO_RECORDS = 2 }; /* ASK: struct sw_round */
+enum { HELPER_NOW = 1, HELPER_NO_RECORDS = 2 };			/* ASK: struct sw_round */
+enum helper_said { HELPER_TEXT, HELPER_WARNING, HELPER_ALERT }; /* by a flight recorder */
 enum helper_more { HELPER_ALL, HELPER_MORE, HELPER_DONE };
 
 struct helper; /* one script */
@@ -74,7 +87,7 @@ struct helper *helper_new(void); /* NULL: out of memory, or the environment has 
 void helper_free(struct helper *h);
 /* An order, whole; the answer is added to out, without its length. -1: this is none. */
 int helper_order(struct helper *h, const uint8_t *order, size_t len, struct co_buf *out);
-/* What is due while nobody asks; OVER is added to out. Returns after how many ms it is again. */
+/* What is due while nobody asks; a frame is added to out. Returns after how many ms it is again. */
 int helper_tend(struct helper *h, struct co_buf *out);
 
 #endif

@@ -4,19 +4,23 @@
 #include <string.h>
 
 #include "api/in_node.h"
+#include "cost.h"
 #include "erltrace.h"
 #include "error.h"
 #include "helper.h"
+#include "flight_record.h"
 #include "rights.h"
 #include "stream/writer.h"
 
+#define MS 1000000ULL
 enum { MOST_ARGS = 256, MOST_BYTES = 1 << 20 /* of a stream in one answer, or a little more */ };
 
 struct helper {
 	erltrace_t *h;
 	struct rights rights;
 	bool forbids;	    /* destructive actions: the node */
-	bool running, told; /* go has succeeded; OVER is out */
+	bool running, told; /* go has succeeded; OVER or ABORTED is out */
+	struct cost cost;   /* from go on */
 };
 
 struct helper *helper_new(void)
@@ -33,6 +37,7 @@ struct helper *helper_new(void)
 	}
 	helper_bridge(p->h);
 	api_confine(p->h, &p->rights.confine);
+	api_time(p->h);
 	return p;
 }
 
@@ -67,6 +72,8 @@ static void put_state(struct helper *p, struct co_buf *out)
 	sb_put8(out, (uint8_t)erltrace_status(p->h, &code));
 	sb_put32(out, (uint32_t)code);
 	sb_put64(out, p->running ? api_fired(p->h) : 0);
+	sb_put64(out, cost_spent(p->h));
+	sb_put32(out, p->cost.permille);
 }
 
 static int put_ok(struct helper *p, uint32_t n, struct co_buf *out)
@@ -200,6 +207,7 @@ static int go(struct helper *p, struct co_buf *out)
 	if (rights_check(&p->rights, &e) == 0 && check_actions(p, &e) == 0 &&
 		erltrace_go(p->h, &e) == 0) {
 		p->running = true;
+		cost_go(&p->cost, p->h);
 		return put_ok(p, 0, out);
 	}
 	return put_error(&e, out);
@@ -209,9 +217,12 @@ static int go(struct helper *p, struct co_buf *out)
 
 static int ask(struct helper *p, struct sb *s, struct co_buf *out)
 {
-	static const erltrace_handlers_t none = {.size = sizeof(none)};
 	uint8_t flags = sb_get8(s);
+	uint32_t every = sb_get32(s), beat = sb_get32(s);
 	const struct sw_round round = {.most = MOST_BYTES,
+		.permille = p->cost.permille,
+		.every = every * MS,
+		.beat = beat * MS,
 		.now = (flags & HELPER_NOW) != 0,
 		.no_records = (flags & HELPER_NO_RECORDS) != 0};
 	erltrace_error_t e = {.tag = ""};
@@ -221,8 +232,9 @@ static int ask(struct helper *p, struct sb *s, struct co_buf *out)
 
 	if (s->bad)
 		return 0;
+	cost_read(&p->cost, p->h);
 	sb_put8(out, HELPER_STREAM);
-	rc = api_forward(p->h, "", &round, &none, &bytes, &len, &e);
+	rc = api_forward(p->h, "", &round, &flight_handlers, &bytes, &len, &e);
 	if (rc < 0) {
 		out->len = from;
 		return put_error(&e, out);
@@ -233,6 +245,23 @@ static int ask(struct helper *p, struct sb *s, struct co_buf *out)
 		cb_put(out, bytes, len);
 	free(bytes);
 	return 0;
+}
+
+static int snapshot(struct helper *p, struct sb *s, struct co_buf *out)
+{
+	erltrace_error_t e = {.tag = ""};
+	size_t from = out->len;
+	char *why = get_text(s);
+	int rc = 0;
+
+	sb_put8(out, HELPER_FILES);
+	if (why != NULL && !s->bad)
+		rc = flight_snapshot(p->h, why, out, &e);
+	free(why);
+	if (rc == 0)
+		return 0;
+	out->len = from;
+	return put_error(&e, out);
 }
 
 static int stop(struct helper *p, struct co_buf *out)
@@ -261,24 +290,47 @@ int helper_order(struct helper *p, const uint8_t *order, size_t len, struct co_b
 	case HELPER_LIST: rc = list(p, &s, out); break;
 	case HELPER_GO: rc = go(p, out); break;
 	case HELPER_ASK: rc = ask(p, &s, out); break;
+	case HELPER_SNAPSHOT: rc = snapshot(p, &s, out); break;
 	case HELPER_STOP: rc = stop(p, out); break;
 	default: break;
 	}
 	return s.bad ? -1 : rc;
 }
 
+/* The watchdog ends it: what was gathered can be read. */
+static void abort_script(struct helper *p, const char *why, struct co_buf *out)
+{
+	p->told = true;
+	erltrace_stop(p->h, NULL);
+	sb_put8(out, HELPER_ABORTED);
+	put_state(p, out);
+	sb_put_text(out, why);
+}
+
 int helper_tend(struct helper *p, struct co_buf *out)
 {
+	char why[256];
 	uint64_t ns;
+	unsigned ms;
 
 	if (!p->running || p->told)
 		return -1;
 	ns = api_tend(p->h);
+	(void)api_record(p->h, &flight_handlers, false);
 	if (erltrace_status(p->h, NULL) != ERLTRACE_RUNNING) {
 		p->told = true;
 		sb_put8(out, HELPER_OVER);
 		put_state(p, out);
 		return -1;
 	}
-	return (int)(ns / 1000000) + 1;
+	switch (cost_look(&p->cost, p->h, why, sizeof(why))) {
+	case COST_ABORT: abort_script(p, why, out); return -1;
+	case COST_NEWS:
+		sb_put8(out, HELPER_COST);
+		put_state(p, out);
+		break;
+	default: break;
+	}
+	ms = (unsigned)(ns / MS) + 1;
+	return (int)(cost_due(&p->cost) < ms ? cost_due(&p->cost) : ms);
 }

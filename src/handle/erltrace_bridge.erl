@@ -4,10 +4,12 @@
 %% (c_src/helper/node_bridge.c). Events are handed over by a script inside the node, whose handle
 %% belongs to the process that calls this, erltrace_kernel.
 -module(erltrace_bridge).
--export([new/0, list/1, arm/3, news/1, disarm/1]).
+-export([new/0, list/1, arm/3, news/1, spent/1, disarm/1]).
 -export_type([bridge/0, failure/0]).
 
 -record(bridge, {handle :: pid() | undefined, % of the script that hands events over
+                 nif :: reference() | undefined, % likewise
+                 spent = 0 :: non_neg_integer(), % ns, as it was last
                  ended = false :: boolean(),  % it has, by itself
                  lines = [] :: [binary()]}).  % not told yet
 -opaque bridge() :: #bridge{}.
@@ -46,7 +48,7 @@ arm(Script, Options, Bridge) ->
                 [{compile, Script, [], [{file, <<"events.d">>}]}, go],
             case erltrace_handle:calls(H, Requests) of
                 ok ->
-                    {ok, Bridge#bridge{handle = H}};
+                    {ok, Bridge#bridge{handle = H, nif = erltrace_handle:call(H, nif)}};
                 Error ->
                     erltrace_handle:close(H),
                     {failure(Error), Bridge}
@@ -87,12 +89,23 @@ lines(Items) ->
                       _ -> []
                   end || Item <- Items]).
 
+%% @doc ns of processor time that handing events over has taken. It waits for nobody.
+-spec spent(bridge()) -> non_neg_integer().
+spent(#bridge{nif = undefined, spent = Spent}) ->
+    Spent;
+spent(#bridge{nif = Nif, spent = Before}) ->
+    case erltrace_nif:spent(Nif) of
+        {Spent, _, _} -> Spent;
+        closed -> Before
+    end.
+
 -spec disarm(bridge()) -> bridge().
 disarm(#bridge{handle = undefined} = Bridge) ->
     Bridge;
 disarm(#bridge{handle = H} = Bridge) ->
+    Spent = spent(Bridge),
     erltrace_handle:close(H),
-    Bridge#bridge{handle = undefined}.
+    Bridge#bridge{handle = undefined, nif = undefined, spent = Spent}.
 
 failure({error, {dtrace, Tag, Line, Column, Text}}) ->
     {error, {Tag, Line, Column, Text}};

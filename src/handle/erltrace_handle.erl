@@ -205,6 +205,8 @@ request(position, State, Data) ->
     {erltrace_nif:place(Data#data.nif), State, Data};
 request(code, State, Data) ->
     {erltrace_nif:code(Data#data.nif), State, Data};
+request(info, State, #data{kernel = Kernel} = Data) when Kernel =/= undefined ->
+    {erltrace_helper:matches(Kernel), State, Data};
 request(info, State, Data) ->
     {erltrace_nif:info(Data#data.nif), State, Data};
 request({probes, What}, State, Data) ->
@@ -218,6 +220,8 @@ request({probes, What, full, [kernel]}, State, Data) ->
     end;
 request(status, State, Data) ->
     {status(Data), State, Data};
+request(in_kernel, State, #data{kernel = Kernel} = Data) ->
+    {Kernel =/= undefined, State, Data};
 request(counts, State, Data) ->
     {{ok, about(Data)}, State, Data};
 request({feed, Totals, Script}, State, Data) ->
@@ -273,10 +277,8 @@ request({walk, false}, State, Data) ->
 %% Nothing fires any more, but the script has not ended: the first of several nodes, until all have.
 request(disarm, State, Data) ->
     {ok, stopped(State), disarm(Data)};
-request({snapshot, _, _}, State, #data{kernel = Kernel} = Data) when Kernel =/= undefined ->
-    {{error, {dtrace, <<"ET_KERNEL">>, 0, 0,
-              <<"a script with probes of the kernel takes its snapshots itself: snapshot()">>}},
-     State, Data};
+request({snapshot, Why, _}, State, #data{kernel = Kernel} = Data) when Kernel =/= undefined ->
+    {erltrace_helper:snapshot(Why, Kernel), State, Data};
 request({snapshot, Why, Form}, State, Data) ->
     {erltrace_compile:reply(erltrace_nif:snapshot(Data#data.nif, Why, Form)), State, Data};
 request(stop, State, Data) ->
@@ -296,6 +298,9 @@ request({walk, true}, State, Data) ->
         {ok, []} when State1 =:= done -> {{error, why_not(Data1)}, State1, Data1};
         Reply1 -> {Reply1, State1, Data1}
     end;
+request({work, {stream, Ms, Beat, _}}, State, #data{kernel = Kernel} = Data)
+  when Kernel =/= undefined, State =/= open ->
+    forward(Ms, Beat, State, Data);
 request({work, Form}, State, Data) ->
     {State1, Data1} = gather(how(Form), [], State, Data),
     {Kept, Data2} = take_kept(Form, Data1),
@@ -350,6 +355,7 @@ about(#data{nif = Nif, arming = Arming} = Data) ->
         samples => samples(Nif),
         state => State,
         running => State =:= running,
+        kernel => Data#data.kernel =/= undefined,
         fired => case Data#data.kernel of
                      undefined -> Fired;
                      Kernel -> erltrace_helper:fired(Kernel)
@@ -360,7 +366,10 @@ about(#data{nif = Nif, arming = Arming} = Data) ->
         cut_args => Cut,
         bufsize => BufSize,
         prints => Prints,
-        cost => Permille / 10,
+        cost => case Data#data.kernel of
+                    undefined -> Permille / 10;
+                    Kernel -> erltrace_helper:permille(Kernel) / 10
+                end,
         aborted =>
             case Data#data.aborted of
                 {error, {dtrace, _, _, _, Text}} -> Text;
@@ -411,10 +420,7 @@ stopped(_) -> stopped.
 %% Bring the VM's counts, or what the helper has, into the results; disarm a script that has ended.
 gather(_, What, State, #data{kernel = Kernel} = Data) when Kernel =/= undefined, State =/= open ->
     Data1 = in_kernel(erltrace_helper:pull(What, Kernel), Data),
-    case State =:= running andalso is_over(Data1) of
-        true -> {stopped, Data1};
-        false -> {State, Data1}
-    end;
+    {over(State, Data1), Data1};
 gather(How, _, running, #data{arming = Arming} = Data) ->
     case is_over(Data) of
         true -> {stopped, disarm(Data)};
@@ -429,7 +435,7 @@ walk(Clear, State, #data{nif = Nif} = Data) ->
         case gather(now, [now, no_records], State, Data) of
             {stopped, Data1} ->
                 {_, Items} = erltrace_nif:work(Nif, both),
-                {done, Data1#data{kept = Items}};
+                {done, keep(Items, Data1)};
             Other ->
                 Other
         end,
@@ -476,15 +482,16 @@ compile({_, _, Opts, New} = Script, #data{kernel = undefined, scripts = Scripts}
     case lists:member(kernel, New) orelse is_asked_for(Opts, Data) of
         true ->
             All = lists:reverse([Script | Scripts]),
-            case erltrace_helper:start(Sup, Nif, lists:reverse(Options), All) of
-                {ok, Kernel} -> compiled(ok, Script, Data#data{kernel = Kernel});
-                Error -> {Error, open, Data}
-            end;
+            Started = erltrace_helper:start(Sup, Nif, lists:reverse(Options), All),
+            compiled_there(Started, Script, Data);
         false ->
             compiled(compile_here(Script, Data), Script, Data)
     end;
 compile(Script, #data{kernel = Kernel} = Data) ->
-    compiled(erltrace_helper:compile(Script, Kernel), Script, Data).
+    compiled_there(erltrace_helper:compile(Script, Kernel), Script, Data).
+
+compiled_there({ok, Kernel}, Script, Data) -> compiled(ok, Script, Data#data{kernel = Kernel});
+compiled_there(Error, Script, Data) -> compiled(Error, Script, Data).
 
 compile_here({Source, Args, Opts, _}, #data{nif = Nif}) ->
     erltrace_compile:compile(Nif, Source, Args, Opts -- [kernel]).
@@ -495,19 +502,42 @@ compiled(ok, Script, #data{known = Known, scripts = Scripts} = Data) ->
 compiled(Error, _, Data) ->
     {Error, open, Data}.
 
-%% One that has gone without having ended aborts the script.
-in_kernel(Kernel, #data{aborted = Aborted} = Data) ->
+%% One that has gone without having ended aborts the script, and so does its watchdog.
+in_kernel(Kernel, #data{nif = Nif, aborted = Aborted} = Data) ->
+    _ = erltrace_nif:helped(Nif, erltrace_helper:spent(Kernel), erltrace_helper:fired(Kernel)),
     Data#data{kernel = Kernel,
               aborted = case erltrace_helper:failure(Kernel) of
                             undefined -> Aborted;
                             Error -> Error
                         end}.
 
+%% The helper's stream as it is, for the command.
+forward(Ms, Beat, State, #data{kernel = Kernel} = Data) ->
+    {Status, Bytes, Kernel1} = erltrace_helper:forward(Ms, Beat, Kernel),
+    Data1 = in_kernel(Kernel1, Data),
+    State1 = case Status of
+                 done -> done;
+                 ok -> over(State, Data1)
+             end,
+    {Kept, Data2} = take_kept(text, Data1),
+    {aborted({Status, [{stream, Bytes} || Bytes =/= <<>>] ++ Kept}, Data2), State1, Data2}.
+
+over(running, Data) ->
+    case is_over(Data) of
+        true -> stopped;
+        false -> running
+    end;
+over(State, _) ->
+    State.
+
 %% What erltrace_kernel says of its own accord. Before go whoever orders something is told.
 kernel_event(_, open, _) ->
     keep_state_and_data;
+kernel_event({said, Item}, _, Data) ->
+    {keep_state, keep([Item], Data)};
 kernel_event(What, State, #data{kernel = Kernel} = Data) ->
-    {next_state, stopped(State), in_kernel(erltrace_helper:told(What, Kernel), Data)}.
+    Data1 = in_kernel(erltrace_helper:told(What, Kernel), Data),
+    {next_state, over(State, Data1), Data1}.
 
 is_helper(_, #data{kernel = undefined}) -> false;
 is_helper(Pid, #data{kernel = Kernel}) -> erltrace_helper:pid(Kernel) =:= Pid.
@@ -596,9 +626,7 @@ snapshots(#data{nif = Nif, kept = Kept, sub = Sub} = Data) ->
         {ok, []} ->
             {keep_state_and_data, snapshot_timer(Data)};
         {ok, Items} ->
-            All = Kept ++ Items,
-            {keep_state, Data#data{kept = lists:nthtail(max(0, length(All) - ?KEPT), All)},
-             snapshot_timer(Data)};
+            {keep_state, keep(Items, Data), snapshot_timer(Data)};
         {done, Items} when Sub =:= undefined ->
             {next_state, done, disarm(Data#data{kept = Kept ++ Items})};
         {done, Items} ->
@@ -607,6 +635,10 @@ snapshots(#data{nif = Nif, kept = Kept, sub = Sub} = Data) ->
         _ ->
             {keep_state_and_data, snapshot_timer(Data)} % out of memory: try again
     end.
+
+keep(Items, #data{kept = Kept} = Data) ->
+    All = Kept ++ Items,
+    Data#data{kept = lists:nthtail(max(0, length(All) - ?KEPT), All)}.
 
 %% What is kept of processes is freed by a sweep where their exits are not traced.
 sweep_timer(#data{arming = Arming}) ->

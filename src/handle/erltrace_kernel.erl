@@ -6,27 +6,34 @@
 %% the port, and so with this process, with the handle and with the node.
 %%
 %% The handle gives an order at a time, and waits for its answer. Meanwhile the helper may ask for
-%% probes of this node (erltrace_bridge). When the script ends by itself, or the helper does, the
-%% handle gets `{kernel, Pid, State}' or `{kernel, Pid, {gone, Error}}'.
+%% probes of this node (erltrace_bridge). What the helper says by itself the handle gets as
+%% `{kernel, Pid, News}'.
 -module(erltrace_kernel).
 -behaviour(gen_server).
--export([start/1, killed/0, option/3, target/2, forbid/1, compile/4, list/2, go/1, ask/2, stop/1,
-         close/1]).
+-export([start/1, killed/0, option/3, target/2, forbid/1, compile/4, list/2, go/1, ask/3,
+         snapshot/2, stop/1, close/1]).
 -export([init/1, handle_continue/2, handle_call/3, handle_cast/2, handle_info/2, terminate/2,
          code_change/3, format_status/1]).
--export_type([status/0]).
+-export_type([status/0, news/0]).
 
--define(VERSION, 1).      % HELPER_VERSION
+-define(VERSION, 2).      % HELPER_VERSION
 -define(HELLO, 10000).    % ms for its first frame
 -define(QUIT, 5000).      % ms for it to end
 -define(NULL, 16#ffffffff). % SB_NULL
 
 -type state() :: idle | running | filled | stopped | {exited, integer()}.
--type status() :: {state(), Fired :: non_neg_integer()}.
+%% Spent: ns of processor time; the last: the permille that this was of what all processors did.
+-type status() :: {state(), Fired :: non_neg_integer(), Spent :: non_neg_integer(),
+                   Permille :: non_neg_integer()}.
+%% The script goes on or has ended by itself; the watchdog has ended it; the helper has ended; a
+%% flight recorder says something.
+-type news() :: status() | {aborted, status(), Why :: binary()} | {gone, failure()}
+              | {said, Item :: tuple()}.
 -type failure() :: {error, {binary(), integer(), integer(), binary()}}.
+-type pace() :: {Ms :: non_neg_integer(), Beat :: non_neg_integer()}.
 -type answer() :: {ok, status(), non_neg_integer()}
                 | {stream, all | more | done, status(), binary()}
-                | {rows, [tuple()]} | failure().
+                | {rows, [tuple()]} | {files, [{snapshot | warning, binary()}]} | failure().
 
 -record(st, {handle :: pid(),
              port :: port() | undefined,
@@ -72,10 +79,14 @@ list(Pid, Description) -> order(Pid, [$L, text(Description)]).
 go(Pid) -> order(Pid, [$G]).
 
 %% @doc The next part of the stream. `now': all that aggregations hold; `no_records': these only.
--spec ask(pid(), [now | no_records]) -> answer().
-ask(Pid, How) ->
-    order(Pid, [$A, lists:sum([N || {Word, N} <- [{now, 1}, {no_records, 2}],
-                                    lists:member(Word, How)])]).
+%% Without `now' aggregations come so many ms apart, and the time, where nothing else does.
+-spec ask(pid(), [now | no_records], pace()) -> answer().
+ask(Pid, How, {Ms, Beat}) ->
+    Flags = lists:sum([N || {Word, N} <- [{now, 1}, {no_records, 2}], lists:member(Word, How)]),
+    order(Pid, [$A, Flags, <<Ms:32/little, Beat:32/little>>]).
+
+-spec snapshot(pid(), Why :: binary()) -> answer().
+snapshot(Pid, Why) -> order(Pid, [$P, text(Why)]).
 
 -spec stop(pid()) -> answer().
 stop(Pid) -> order(Pid, [$S]).
@@ -156,16 +167,19 @@ handle_info({Port, {data, <<$h, Version:16/little>>}}, #st{port = Port, ready = 
         ?VERSION -> {noreply, send(St#st.waits, St#st{ready = true, waits = undefined})};
         _ -> {noreply, leave(gone("it is of another version of erltrace"), St)}
     end;
-handle_info({Port, {data, <<$o, Rest/bits>>}}, #st{port = Port, handle = Handle} = St) ->
-    {Status, <<>>} = status(Rest),
-    Handle ! {kernel, self(), Status},
+handle_info({Port, {data, <<Letter, Rest/bits>>}}, #st{port = Port, handle = Handle} = St)
+  when Letter =:= $c; Letter =:= $o; Letter =:= $w ->
+    Handle ! {kernel, self(), news(status(Rest, St))},
+    {noreply, St};
+handle_info({Port, {data, <<$m, Rest/bits>>}}, #st{port = Port, handle = Handle} = St) ->
+    Handle ! {kernel, self(), {said, said(Rest)}},
     {noreply, St};
 handle_info({Port, {data, <<Letter, Rest/bits>>}}, #st{port = Port} = St)
   when Letter =:= $l; Letter =:= $a; Letter =:= $n; Letter =:= $d ->
     {Reply, Bridge} = requested(Letter, Rest, St#st.bridge),
     {noreply, send(Reply, St#st{bridge = Bridge})};
 handle_info({Port, {data, Answer}}, #st{port = Port, from = From} = St) when From =/= undefined ->
-    gen_server:reply(From, answer(Answer)),
+    gen_server:reply(From, answer(Answer, St)),
     {noreply, St#st{from = undefined}};
 handle_info({Port, {exit_status, Status}}, #st{port = Port, ready = false} = St) ->
     {noreply, left(not_started(Status), St)};
@@ -273,35 +287,59 @@ refused({error, {Tag, Line, Column, Text}}) ->
 
 %% ---- answers ---------------------------------------------------------------------------------
 
-answer(<<$k, Rest/bits>>) ->
-    {Status, <<N:32/little>>} = status(Rest),
+answer(<<$k, Rest/bits>>, St) ->
+    {Status, <<N:32/little>>} = status(Rest, St),
     {ok, Status, N};
-answer(<<$s, More, Rest/bits>>) ->
-    {Status, Bytes} = status(Rest),
+answer(<<$s, More, Rest/bits>>, St) ->
+    {Status, Bytes} = status(Rest, St),
     {stream, element(More + 1, {all, more, done}), Status, Bytes};
-answer(<<$e, Rest0/bits>>) ->
+answer(<<$e, Rest0/bits>>, _) ->
     {Tag, <<Line:32/little, Column:32/little, Rest/binary>>} = get_text(Rest0),
     {Text, _} = get_text(Rest),
     {error, {Tag, Line, Column, Text}};
-answer(<<$r, Rows/bits>>) ->
+answer(<<$f, Files/bits>>, _) ->
+    {files, files(Files)};
+answer(<<$r, Rows/bits>>, _) ->
     {rows, rows(Rows)}.
 
-status(<<State, Code:32/little-signed, Fired:64/little, Rest/binary>>) ->
+files(<<>>) -> [];
+files(<<Written, Rest0/bits>>) ->
+    {Text, Rest} = get_text(Rest0),
+    [{case Written of 1 -> snapshot; 0 -> warning end, Text} | files(Rest)].
+
+%% As of a script in the node.
+said(<<2, Rest/bits>>) ->
+    {[Provider, Module, Function, Name, Alert, Text], <<>>} = texts(6, Rest),
+    {alert, {Provider, Module, Function, Name}, {Alert, Text}};
+said(<<Kind, Rest/bits>>) ->
+    {Text, <<>>} = get_text(Rest),
+    {case Kind of 0 -> text; 1 -> warning end, Text}.
+
+news({Status, <<>>}) ->
+    Status;
+news({Status, Rest}) ->
+    {Why, <<>>} = get_text(Rest),
+    {aborted, Status, Why}.
+
+%% Handing over events of this node is the script's too.
+status(<<State, Code:32/little-signed, Fired:64/little, Spent:64/little, Permille:32/little,
+         Rest/binary>>, #st{bridge = Bridge}) ->
     Word = case element(State + 1, {idle, running, exited, filled, stopped}) of
                exited -> {exited, Code};
                Other -> Other
            end,
-    {{Word, Fired}, Rest}.
+    {{Word, Fired, Spent + erltrace_bridge:spent(Bridge), Permille}, Rest}.
 
 get_text(<<?NULL:32/little, Rest/binary>>) -> {<<>>, Rest};
 get_text(<<Len:32/little, Text:Len/binary, Rest/binary>>) -> {Text, Rest}.
 
+%% As erltrace_nif:probes/3 has them.
 rows(<<>>) -> [];
 rows(<<Id:32/little, Rest0/binary>>) ->
     {[Provider, Module, Function, Name], <<N:32/little-signed, Rest1/binary>>} = texts(4, Rest0),
     {Types, Rest} = texts(max(0, N), Rest1),
     Args = case N of -1 -> unknown; _ -> Types end,
-    [{Id, Provider, Module, Function, Name, Args} | rows(Rest)].
+    [{Id, Provider, Module, Function, Name, Args, false, <<>>} | rows(Rest)].
 
 texts(0, Rest) -> {[], Rest};
 texts(N, Rest) ->

@@ -27,7 +27,10 @@ kernel_test_() ->
                              {target, fun target/1}, {functions, fun functions/1},
                              {samples, fun samples/1},
                              {cpus, fun samples_of_cpus/1},
-                             {handle_killed, fun handle_killed/1}, {snapshot, fun snapshot/1}, {owner, fun owner/1},
+                             {handle_killed, fun handle_killed/1}, {snapshot, fun snapshot/1},
+                             {recorder, fun recorder/1}, {costs, fun costs/1},
+                             {watchdog, fun watchdog/1}, {no_watchdog, fun no_watchdog/1},
+                             {silence, fun silence/1}, {owner, fun owner/1},
                              {together, fun together/1}, {killed, fun helper_killed/1},
                              {process_killed, fun process_killed/1},
                              {forbidden, fun forbidden/1}, {system, fun system_actions/1}, {agent, fun agents_have_none/1},
@@ -243,6 +246,13 @@ options(Dd) ->
     %% execname has its own length, and strings of the script theirs
     _ = erltrace:walk(H),
     ok = erltrace:close(H),
+    %% One that is set between two scripts holds for the second one.
+    {ok, Two} = erltrace:open(),
+    Tightens = "#pragma D option watchdog=50\nsyscall::read:entry { n++; }",
+    {error, {dtrace, <<"D_PRAGMA_OPTSET">>, 1, 0, _}} = erltrace:compile(Two, Tightens),
+    ok = erltrace:setopt(Two, "watchdog", "0"),
+    ok = erltrace:compile(Two, Tightens),
+    ok = erltrace:close(Two),
     {ok, Off} = erltrace:open(),
     ok = erltrace:setopt(Off, "kernel", "off"),
     ok = erltrace:compile(Off, "syscall::write:entry { }"),
@@ -368,10 +378,122 @@ samples_of_cpus(Dd) ->
     [_ | _] = [N || {count, [?DD, _], N} <- Aggs],
     [_ | _] = [F || {count, [[_ | _] = F], _} <- Aggs]. % frames of the kernel
 
-%% With bufpolicy=ring a script writes its own; from outside none can be taken.
-snapshot(_) ->
-    H = on("#pragma D option bufpolicy=ring\nsyscall::read:entry { trace(arg0); }"),
-    {error, {dtrace, <<"ET_KERNEL">>, 0, 0, _}} = erltrace:snapshot(H, "why"),
+%% ---- a flight recorder -----------------------------------------------------------------------
+
+in_folder(Fun) ->
+    Dir = string:trim(os:cmd("mktemp -d")),
+    try Fun(Dir)
+    after _ = os:cmd("rm -r " ++ Dir)
+    end.
+
+recording(Options, Script) ->
+    {ok, H} = erltrace:open(),
+    [ok = erltrace:setopt(H, Name, Value) || {Name, Value} <- Options],
+    ok = erltrace:compile(H, ["#pragma D option bufpolicy=ring\n", Script]),
+    ok = erltrace:go(H),
+    H.
+
+snapshot(Dd) ->
+    in_folder(fun(Dir) ->
+        H = recording([{"snapshotdir", Dir}],
+                      "syscall::write:entry /execname == \"" ?DD "\"/ { trace(arg2); }"),
+        writes(Dd, 50, 7),
+        {ok, [File]} = erltrace:snapshot(H, "why not"),
+        Dir = filename:dirname(File),
+        {ok, Text} = file:read_file(File),
+        ?assertMatch(<<"# why not\n", _/binary>>, Text),
+        {match, Lines} = re:run(Text, "syscall:vmlinux:write:entry +7\n", [global]),
+        ?assertEqual(50, length(Lines)),
+        ok = erltrace:close(H)
+    end),
+    None = recording([], "syscall::read:entry { trace(arg0); }"),
+    {error, {dtrace, <<"ET_SNAPSHOT">>, 0, 0, _}} = erltrace:snapshot(None, "why"),
+    ok = erltrace:close(None).
+
+%% It tells its alerts and writes its own snapshots, whether somebody reads or not.
+recorder(Dd) ->
+    in_folder(fun(Dir) ->
+        H = recording([{"snapshotdir", Dir}],
+                      "syscall::write:entry /execname == \"" ?DD "\" && arg2 == 7/ "
+                      "{ n++; } syscall::write:entry /execname == \"" ?DD "\" && n == 20/ "
+                      "{ alert(\"many\", \"%d writes\", n); n = 0; }"),
+        writes(Dd, 20, 7),
+        until(fun() -> filelib:wildcard(filename:join(Dir, "*alert_many*")) =/= [] end),
+        {ok, Items} = erltrace:consume(H),
+        ?assertMatch([{"many", "20 writes"}],
+                     [A || {alert, {"syscall", "vmlinux", "write", "entry"}, A} <- Items]),
+        ok = erltrace:close(H)
+    end).
+
+%% ---- what it costs ---------------------------------------------------------------------------
+
+%% So much that a limit of one percent is passed, until it is stopped.
+busy(Dd) ->
+    spawn_link(fun Again() -> writes(Dd, 200000, 1), Again() end).
+
+idle(Pid) ->
+    unlink(Pid),
+    Mon = erlang:monitor(process, Pid),
+    exit(Pid, kill),
+    receive {'DOWN', Mon, _, _, _} -> ok end.
+
+limited(Options, Script) ->
+    {ok, H} = erltrace:open(),
+    [ok = erltrace:setopt(H, Name, Value) || {Name, Value} <- Options],
+    ok = erltrace:compile(H, Script),
+    ok = erltrace:go(H),
+    H.
+
+-define(COSTLY, "syscall:::entry { @[execname] = count(); @q[probefunc] = quantize(timestamp); }").
+
+%% ns of processor time, of its firings too, which are not its helper's.
+costs(Dd) ->
+    H = on("syscall::write:entry /execname == \"" ?DD "\"/ { @[execname] = count(); @q = quantize(arg2); }"),
+    Nif = erltrace_handle:call(H, nif),
+    ok = erltrace:walk(H),
+    {Before, _, _} = erltrace_nif:spent(Nif),
+    N = 400000,
+    writes(Dd, N, 1),
+    {ok, [_, _]} = erltrace:walk(H),
+    {After, _, Fired} = erltrace_nif:spent(Nif),
+    ?assert(Fired >= N),
+    ?assertMatch(Ns when Ns > 50 andalso Ns < 5000, (After - Before) div N),
+    ok = erltrace:close(H).
+
+watchdog(Dd) ->
+    Busy = busy(Dd),
+    H = limited([{"watchdog", "1"}, {"watchtime", "500ms"}], ?COSTLY),
+    until(fun() -> {ok, #{running := R}} = erltrace:status(H), not R end),
+    {ok, #{state := stopped, aborted := <<_/binary>>, cost := Cost}} = erltrace:status(H),
+    ?assert(Cost > 1.0),
+    {ok, [_ | _]} = erltrace:walk(H), % what was gathered can be read
+    {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, Text}} = erltrace:walk(H),
+    ?assertMatch({match, _}, re:run(Text, "^Abort due to systemic unresponsiveness: probes took [0-9]+ % of the "
+                                          "processors' busy time for 0\\.5 s, more than watchdog=1 allows$")),
+    {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, _}} = erltrace:consume(H),
+    idle(Busy),
+    ok = erltrace:close(H),
+    [] = helpers().
+
+%% The same load, and no limit.
+no_watchdog(Dd) ->
+    Busy = busy(Dd),
+    H = limited([{"watchdog", "0"}, {"watchtime", "100ms"}], ?COSTLY),
+    until(fun() -> {ok, #{cost := Cost}} = erltrace:status(H), Cost > 1.0 end),
+    until(fun() -> {ok, #{fired := N}} = erltrace:status(H), N > 400000 end),
+    {ok, #{running := true, aborted := undefined}} = erltrace:status(H),
+    idle(Busy),
+    ok = erltrace:close(H).
+
+%% Records were dropped, and nobody reads any.
+silence(Dd) ->
+    H = limited([{"silence", "300ms"}, {"bufsize", "4k"}],
+                "syscall::write:entry /execname == \"" ?DD "\"/ { trace(arg2); }"),
+    writes(Dd, 20000, 1),
+    until(fun() -> {ok, #{running := R}} = erltrace:status(H), not R end),
+    {ok, [_ | _]} = erltrace:consume(H),
+    {error, {dtrace, <<"ET_WATCHDOG">>, 0, 0, Text}} = erltrace:consume(H),
+    ?assertMatch({match, _}, re:run(Text, "nobody read any for 0\\.3 s")),
     ok = erltrace:close(H).
 
 probes(_) ->

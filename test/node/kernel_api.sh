@@ -241,6 +241,27 @@ done
 DTRACE_OPT_DESTRUCTIVE=1 OPTIONS='destructive' node true 'syscall::write:entry { raise(9); }'
 has 'whatever the environment and the options say' 'error,\{dtrace'
 
+mkdir roots && chmod 755 roots
+cat >record.erl <<'ERL'
+-module(record).
+-export([main/0]).
+main() ->
+    {ok, H} = erltrace:open(),
+    ok = erltrace:setopt(H, "snapshotdir", os:getenv("TO")),
+    ok = erltrace:compile(H, "#pragma D option bufpolicy=ring\nsyscall::write:entry { trace(arg2); }"),
+    ok = erltrace:go(H),
+    _ = os:cmd("ls /"),
+    io:format("~0p~n", [erltrace:snapshot(H, "why")]),
+    erltrace:close(H).
+ERL
+erlc record.erl
+TO=$tmp/home as erl -noshell -pa tree/ebin "$tmp" -s record main -s init stop >o 2>&1
+has 'a snapshot in a folder of the user' '^\{ok,\['
+is 'it is theirs' $uid "$(stat -c %u home/*why*.txt)"
+TO=$tmp/roots as erl -noshell -pa tree/ebin "$tmp" -s record main -s init stop >o 2>&1
+has 'a snapshot in a folder of root' "^\{error,.*ermission denied"
+is 'nothing is written there' '' "$(ls roots)"
+
 # ---- the helper itself ---------------------------------------------------------------------------
 stay() { # by whom, what; its node is $node, its helper $helper_pid
 	rm -f o

@@ -385,8 +385,10 @@ ERL_NIF_TERM nif_spent(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	if (beam_enter_slot(b->number % BEAM_HANDLES) == b)
 		ret = enif_make_tuple3(env,
 			enif_make_uint64(env, cost_of(b) - off_of(b->number % BEAM_HANDLES) +
-						      atomic_load(&b->cost.reading)),
-			enif_make_uint64(env, cpu_time()), enif_make_uint64(env, en_fired(b->en)));
+						      atomic_load(&b->cost.reading) +
+						      atomic_load(&b->cost.helped)),
+			enif_make_uint64(env, cpu_time()),
+			enif_make_uint64(env, en_fired(b->en) + atomic_load(&b->cost.fired)));
 	beam_leave();
 	return ret;
 }

@@ -34,6 +34,8 @@ struct beam_cost {
 	_Atomic int64_t around;	  /* its firings: asking for objects, taking samples */
 	_Atomic uint64_t counted; /* calls that the VM counted (counters.c) */
 	uint64_t counted_from;	  /* ns: when reading the VM's counters began */
+	_Atomic uint64_t helped;  /* by a helper: what it took, with its firings */
+	_Atomic uint64_t fired;	  /* there */
 };
 
 /* watchdog.c: what it has seen so far. */

@@ -137,3 +137,19 @@ ERL_NIF_TERM nif_stream_end(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	enif_mutex_unlock(b->lock);
 	return atom_ok;
 }
+
+/* helped(Handle, Ns, Fired): what the script has taken there, and how often it has fired, so far. */
+ERL_NIF_TERM nif_helped(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	struct beam_handle *b = beam_get(env, argv[0]);
+	ErlNifUInt64 ns, fired;
+
+	(void)argc;
+	if (!enif_get_uint64(env, argv[1], &ns) || !enif_get_uint64(env, argv[2], &fired))
+		return beam_badarg(env);
+	if (b == NULL) /* another library's */
+		return atom_closed;
+	atomic_store(&b->cost.helped, ns);
+	atomic_store(&b->cost.fired, fired);
+	return atom_ok;
+}
