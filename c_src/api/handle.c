@@ -503,7 +503,7 @@ int erltrace_tick(erltrace_t *h, const char *node,
 int api_shapes(const erltrace_t *h,
 	int (*cb)(void *arg, const erltrace_shape_t *shapes, unsigned n), void *arg)
 {
-	const struct prog *prog = api_program(h);
+	const struct prog *prog = h->reader != NULL ? sr_program(h->reader) : api_program(h);
 	int rc = prog != NULL ? co_shapes(prog, cb, arg) : cb(arg, NULL, 0);
 
 	return rc < 0 ? -1 : rc;
@@ -511,6 +511,8 @@ int api_shapes(const erltrace_t *h,
 
 int api_changes_begin(erltrace_t *h)
 {
+	if (h->reader != NULL && api_reader_begun(h, NULL) < 0)
+		return -1;
 	return h->co != NULL ? co_changes_begin(h->co) : -1;
 }
 

@@ -37,6 +37,7 @@
               ref :: reference(),                % of the subscription
               since :: integer(),                % ms
               spent :: non_neg_integer(),        % as they were at the last look
+              starting = 0 :: non_neg_integer(), % ns that a helper took until then
               fired = 0 :: non_neg_integer(),
               loaded :: [module()],              % at that time
               unmatched = [] :: [binary()]}).    % descriptions that match nothing yet, and why
@@ -157,7 +158,7 @@ arm(#data{spec = #{source := {error, Why}}} = Data) ->
     failed(Why, Data);
 arm(#data{spec = Spec, ran = Ran} = Data) ->
     {Took, Result} = timed(fun() -> start(Spec, Ran) end),
-    Data1 = paid(arm, Took, Data),
+    Data1 = paid(arm, Took + starting(Result), Data),
     case Result of
         {ok, Run} ->
             erltrace_metrics:armed_again(maps:get(name, Spec)),
@@ -169,26 +170,24 @@ arm(#data{spec = Spec, ran = Ran} = Data) ->
             failed(Why, Data1)
     end.
 
+%% The node's own processor time has not that of a helper.
+starting({ok, #run{starting = Ns}}) -> Ns;
+starting({error, _}) -> 0.
+
 start(#{name := Name} = Spec, Ran) ->
     case erltrace_handle:start(self()) of
         {ok, H, _} ->
             try
                 ok = erltrace_metrics:writers(Name, [self(), H]),
                 Loaded = erlang:loaded(),
-                Shapes = compile(H, Spec, Ran),
-                {ok, Sub} = erltrace_sub:options(#{
-                    interval => ?TICK, output => alerts, aggregations => ticks
-                }),
-                Save = {erltrace_metrics, save, [Name]},
+                compile(H, Spec, Ran),
                 ok = erltrace_handle:call(H, calm),
-                {ok, Ref} = erltrace_handle:call(
-                    H, {subscribe, whereis(erltrace_metrics), Sub#{save => Save}}
-                ),
-                ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
-                done(erltrace_handle:call(H, go)),
+                InKernel = erltrace_handle:call(H, in_kernel),
+                Ref = go(InKernel, H, Name),
                 Nif = erltrace_handle:call(H, nif),
                 {Spent, _, _} = erltrace_nif:spent(Nif),
                 {ok, #run{
+                    starting = case InKernel of true -> Spent; false -> 0 end,
                     handle = H,
                     mon = erlang:monitor(process, H),
                     nif = Nif,
@@ -211,20 +210,39 @@ start(#{name := Name} = Spec, Ran) ->
             {error, erltrace:format_error(Error)}
     end.
 
+%% A helper tells what a script gathers when that has started.
+go(true, H, Name) ->
+    done(erltrace_handle:call(H, go)),
+    feed(H, Name);
+go(false, H, Name) ->
+    Ref = feed(H, Name),
+    done(erltrace_handle:call(H, go)),
+    Ref.
+
+feed(H, Name) ->
+    Shapes = case erltrace_handle:call(H, {feed, erltrace_metrics:totals(), Name}) of
+                 List when is_list(List) -> List;
+                 Error -> throw(Error)
+             end,
+    {ok, Sub} = erltrace_sub:options(#{
+        interval => ?TICK, output => alerts, aggregations => ticks
+    }),
+    Save = {erltrace_metrics, save, [Name]},
+    {ok, Ref} = erltrace_handle:call(
+        H, {subscribe, whereis(erltrace_metrics), Sub#{save => Save}}
+    ),
+    ok = erltrace_metrics:attach(Ref, self(), Name, Shapes),
+    Ref.
+
 %% One that ran before starts again after a pause, whatever of the node's code has gone meanwhile.
 compile(
     H,
-    #{name := Name, source := {ok, Source}, args := Args, options := Options, file := File} =
-        Spec,
+    #{source := {ok, Source}, args := Args, options := Options, file := File} = Spec,
     Ran
 ) ->
     All = defaults(Spec) ++ Options ++ [{"zdefs", ""} || Ran],
     [done(erltrace_handle:call(H, {setopt, Option, Value})) || {Option, Value} <- All],
-    done(erltrace_handle:call(H, {compile, Source, Args, [{file, File}, later]})),
-    case erltrace_handle:call(H, {feed, erltrace_metrics:totals(), Name}) of
-        Shapes when is_list(Shapes) -> Shapes;
-        Error -> throw(Error)
-    end.
+    done(erltrace_handle:call(H, {compile, Source, Args, [{file, File}, later, kernel]})).
 
 %% The totals are in erltrace_metrics: the library keeps no key besides. Deleted variables are
 %% cleaned up less often than where somebody looks on: that is not paid for by the budget.

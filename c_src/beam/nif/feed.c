@@ -222,9 +222,18 @@ static struct beam_feed *feed_new(struct beam_totals *to, char *script)
 	return f;
 }
 
+/* Changes of a stream are noted from here on; of our own engine from go on. */
+static int feed_begin(struct beam_handle *b, struct shapes *all)
+{
+	if (b->reader != NULL && api_changes_begin(b->reader) < 0)
+		return -1;
+	return api_shapes(beam_results(b), on_shapes, all);
+}
+
 /*
- * feed(Handle, Totals, Script) -> [{Aggregation, Shape | Why}] | {error, ..}: before go. What the
- * handle gathers is added to the totals (ticks/4). Why: it has no metric.
+ * feed(Handle, Totals, Script) -> [{Aggregation, Shape | Why}] | {error, ..}: before go; of a script
+ * that a helper runs after go. What the handle gathers is added to the totals (ticks/4). Why: it has no
+ * metric.
  */
 ERL_NIF_TERM nif_feed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -245,7 +254,7 @@ ERL_NIF_TERM nif_feed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	all.feed = b->h != NULL ? feed_new(to, script) : NULL;
 	b->feed = all.feed;
 	if (b->feed != NULL)
-		rc = api_shapes(b->h, on_shapes, &all);
+		rc = feed_begin(b, &all);
 	else
 		free(script);
 	closed = b->h == NULL;

@@ -541,7 +541,8 @@ static int64_t take_tick(struct beam_handle *b, struct tick *t)
 	int rc;
 
 	feed_lock(b);
-	rc = erltrace_changes(b->h, &to, NULL);
+	rc = b->reader != NULL ? erltrace_stream_changes(b->reader, 0, &to, NULL)
+			       : erltrace_changes(b->h, &to, NULL);
 	lost = feed_unlock(b);
 	atomic_fetch_add(&b->cost.reading, clock_thread() - from);
 	return rc < 0 ? -1 : (int64_t)lost;
