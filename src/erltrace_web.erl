@@ -16,7 +16,7 @@
                   token_file => file:filename(), log => file:filename(),
                   tls_cert => file:filename(), tls_key => file:filename(),
                   hosts => [string()], run_seconds => 1..3600,
-                  scripts => file:filename(), pages => file:filename()}.
+                  scripts => file:filename(), pages => file:filename(), kernel => boolean()}.
 -export_type([opts/0]).
 
 -spec start(pid(), opts()) -> {ok, pid(), Url :: string()} | {error, term()}.
@@ -24,7 +24,8 @@ start(Owner, Opts) ->
     case [Opt || {Key, Value} = Opt <- maps:to_list(Opts), not is_option(Key, Value)] of
         [{Key, Value} | _] ->
             error_text("not an option of the live page: ~0tp => ~0tp", [Key, Value]);
-        [] when node() =:= nonode@nohost, not is_map_key(nodes, Opts) ->
+        [] when node() =:= nonode@nohost, not is_map_key(nodes, Opts) orelse
+                map_get(kernel, Opts) ->
             {error, not_alive};
         [] ->
             start_server(Owner, Opts)
@@ -51,6 +52,7 @@ started(Pid) ->
 
 is_option(port, N) -> is_integer(N);
 is_option(run_seconds, N) -> is_integer(N);
+is_option(kernel, On) -> is_boolean(On);
 is_option(nodes, Nodes) -> is_list(Nodes) andalso lists:all(fun is_atom/1, Nodes);
 is_option(hosts, Hosts) -> is_list(Hosts) andalso lists:all(fun io_lib:char_list/1, Hosts);
 is_option(Key, Text) ->
@@ -91,6 +93,7 @@ args(Opts) ->
         lists:append([[Name, text(maps:get(Key, Opts))] || {Key, Name} <- Names,
                                                            is_map_key(Key, Opts)]) ++
         lists:append([["--host", Host] || Host <- maps:get(hosts, Opts, [])]) ++
+        ["--kernel=" ++ atom_to_list(node()) || maps:get(kernel, Opts, false)] ++
         lists:append([["-N", atom_to_list(N)] || N <- maps:get(nodes, Opts, [node()])]).
 
 text(N) when is_integer(N) -> integer_to_list(N);

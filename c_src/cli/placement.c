@@ -168,6 +168,14 @@ static bool is_for_kernel(struct cli *c)
 	return why != NULL;
 }
 
+/* The script is one of that node, where the kernel is permitted. */
+static bool run_by_helper(struct cli *c)
+{
+	c->place.by_helper = true;
+	c->req.nnodes = 0;
+	return cli_add_node(&c->req, c->req.kernel_node);
+}
+
 bool cli_runs_in_nodes(struct cli *c)
 {
 	const struct cli_uses *n = &c->uses;
@@ -178,6 +186,8 @@ bool cli_runs_in_nodes(struct cli *c)
 	if (c->req.nnodes > 0 &&
 		!cli_option_on(c->h, "kernel")) /* nothing runs outside of the nodes */
 		return true;
+	if (c->req.kernel_node != NULL)
+		return (n->kernel || n->process_probes) ? run_by_helper(c) : true;
 #ifdef HAVE_KERNEL
 	if (n->erlang && c->req.nnodes == 0 && cli_is_usdt_vm(c, n->erlang_pid))
 		return false;
@@ -200,6 +210,13 @@ int cli_permitted(struct cli *c)
 {
 	struct et_error err = {.tag = ""};
 
+	if (c->place.by_helper && c->uses.erlang && !c->req.only_kernel_node) {
+		et_err(&err, ET_NODE,
+			"the helper of %s traces the kernel for this page, and erlang probes of that "
+			"node besides, not of others: choose that node",
+			c->req.kernel_node);
+		return cli_fail(c, &err, "could not enable tracing");
+	}
 	if (c->req.mode == MODE_LIST || !c->uses.kernel || cli_option_on(c->h, "kernel"))
 		return CLI_OK;
 	et_err(&err, ET_PERMISSION,

@@ -68,6 +68,8 @@ struct cli_request {
 	int nnodes;
 	bool cluster;		 /* --cluster: and those that they are connected with */
 	const char *cookie_file; /* or NULL */
+	const char *kernel_node; /* its helper traces the kernel; NULL: this process does */
+	bool only_kernel_node;	 /* nodes has no other */
 };
 
 /* flag: how it was spelled, for messages. For 'x' the name may be "name=value". */

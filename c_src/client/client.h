@@ -48,6 +48,7 @@ struct request {
 	int nscripts;
 	int64_t target; /* $target, as the node numbers it; 0: none */
 	bool list;	/* probes are listed, nothing runs */
+	bool kernel;	/* those of the kernel may be among them: a helper of the node traces it */
 	bool json, data, terminal, zero_matches, verbose, code; /* data: alerts as such */
 	int live_ms, silence_ms; /* 0: not; never */
 };

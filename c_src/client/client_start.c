@@ -112,6 +112,7 @@ void client_put_request(ei_x_buff *x, struct client *cl, const struct request *r
 	put_flag(x, "json", r->json);
 	put_flag(x, "data", r->data);
 	put_flag(x, "list", r->list);
+	put_flag(x, "kernel", r->kernel);
 	put_flag(x, "zero", r->zero_matches);
 	put_flag(x, "terminal", r->terminal);
 	put_flag(x, "verbose", r->verbose);

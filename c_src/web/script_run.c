@@ -420,6 +420,15 @@ static struct run *run_new(struct session *s, const struct run_spec *spec)
 	return r;
 }
 
+/* Is it the only node that the script may trace? */
+static bool is_only_node(const struct run_request *q, const char *node)
+{
+	for (int i = 0; i < q->nnodes; i++)
+		if (!web_same_node(q->nodes[i], node))
+			return false;
+	return q->nnodes > 0;
+}
+
 static struct worker *start(const struct web *w, const struct run_spec *spec)
 {
 	const char *settings[3];
@@ -430,6 +439,9 @@ static struct worker *start(const struct web *w, const struct run_spec *spec)
 
 	if (spec->kind == RUN_NODES)
 		return web_ask_nodes(&w->o);
+	q.kernel_node = w->o.kernel_node;
+	if (q.kernel_node != NULL)
+		q.only_kernel_node = is_only_node(&q, q.kernel_node);
 	if (!w->o.kernel) /* nothing runs, and nothing is listed, but in the nodes */
 		settings[q.nsettings++] = "kernel=0";
 	if (spec->calls != NULL) /* the user's choice; once harmless is set it can be nobody's */

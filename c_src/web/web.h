@@ -49,6 +49,7 @@ struct web_opts {
 	const char *tls_cert, *tls_key;
 	char scripts[4096], pages[4096];
 	bool until_eof, kernel;
+	const char *kernel_node; /* whose helper traces the kernel; NULL: this process does */
 	int run_seconds;
 };
 

@@ -44,7 +44,7 @@ static const struct option longs[] = {
 	{"cookie-file", required_argument, NULL, OPT_COOKIE_FILE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"host", required_argument, NULL, OPT_HOST},
-	{"kernel", no_argument, NULL, OPT_KERNEL_PROBES},
+	{"kernel", optional_argument, NULL, OPT_KERNEL_PROBES},
 	{"log", required_argument, NULL, OPT_LOG},
 	{"pages", required_argument, NULL, OPT_PAGES},
 	{"port", required_argument, NULL, OPT_PORT},
@@ -75,6 +75,7 @@ static const char usage[] =
 	"	--run-seconds N  maximum seconds that a script may run (3600)\n"
 	"	--kernel         permit probes of this machine's kernel (syscall, pid ...), which\n"
 	"	                 see all of its processes\n"
+	"	--kernel=NODE    the same, traced by the helper of this node: as its user may\n"
 	"	--until-eof      end when standard input ends\n"
 	"	--pages DIR      folder with the page's files\n"
 	"	--help           this text\n";
@@ -147,7 +148,10 @@ static int one_option(struct web_opts *o, int flag, const char *arg)
 	case OPT_SCRIPTS: return folder(o->scripts, arg);
 	case OPT_PAGES: return folder(o->pages, arg);
 	case OPT_UNTIL_EOF: o->until_eof = true; return -1;
-	case OPT_KERNEL_PROBES: o->kernel = true; return -1;
+	case OPT_KERNEL_PROBES:
+		o->kernel = true;
+		o->kernel_node = arg;
+		return -1;
 	case OPT_HELP: fputs(usage, stdout); return 0;
 	default: fputs(usage, stderr); return 2;
 	}

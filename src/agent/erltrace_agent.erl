@@ -32,7 +32,7 @@
                | {scripts, [{clause | file, Name :: binary(), Text :: binary()}]}
                | {args, [binary()]}
                | {headers, [{Name :: binary(), Text :: binary()}]} % -I FILE.hrl
-               | {list | json | data | terminal | zero | verbose | code, true}
+               | {list | json | data | terminal | zero | verbose | code | kernel, true}
                | {silence | live, Ms :: pos_integer()}
                | {protocol, integer()}
                | {target, integer()}].
@@ -289,8 +289,12 @@ compile_one({file, Name, Text}, Data) ->
     compile_one(Text, {file, Name}, Data).
 
 compile_one(Text, Opt, #data{spec = Spec} = Data) ->
-    Headers = [{headers, Hs} || {headers, Hs} <- Spec],
-    ask({compile, Text, proplists:get_value(args, Spec, []), [Opt | Headers]}, Data).
+    Opts = [Opt | [{headers, Hs} || {headers, Hs} <- Spec]] ++ kernel(Data),
+    ask({compile, Text, proplists:get_value(args, Spec, []), Opts}, Data).
+
+%% May the script have probes of the kernel? Whoever has started the page says so (erltrace:web/1).
+kernel(#data{spec = Spec}) ->
+    [kernel || proplists:get_bool(kernel, Spec)].
 
 %% ---- running --------------------------------------------------------------------------------
 
@@ -323,6 +327,7 @@ slowest(
         true -> ?SAMPLES_POLL;
         false -> ?SILENT_POLL
     end;
+slowest({ok, #{kernel := true}}) -> ?SLOW_POLL;
 slowest({ok, #{bufsize := Size}}) when Size >= ?LARGE -> ?SLOW_POLL;
 slowest(_) -> ?POLL.
 
@@ -581,7 +586,9 @@ list([{file, _, _} = Script | Rest], Index, {Out, Code}, Data) ->
 %% Types and notes of probes are for -v only. Zero: it is no error if there are none.
 rows(Index, What, Zero, #data{spec = Spec} = Data) ->
     Form = case proplists:get_bool(verbose, Spec) of true -> full; false -> brief end,
-    case ask({probes, What, Form}, Data) of
+    case ask(question(What, Form, kernel(Data)), Data) of
+        {error, {dtrace, <<"D_PDESC_ZERO">>, _, _, _}} when Zero ->
+            {[], -1};
         {ok, []} when not Zero ->
             Text = <<"no probe matches the description">>,
             {[{tell, failed(Index, {dtrace, <<"D_PDESC_ZERO">>, 0, 0, Text})}], 1};
@@ -590,6 +597,9 @@ rows(Index, What, Zero, #data{spec = Spec} = Data) ->
         {error, Reason} ->
             {[{tell, failed(Index, Reason)}], 1}
     end.
+
+question(What, _, [kernel]) when is_binary(What) -> {probes, What, full, [kernel]};
+question(What, Form, _) -> {probes, What, Form}.
 
 %% A thousand rows at a time, or a binary that has as many.
 rows([]) -> [];

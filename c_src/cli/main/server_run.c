@@ -69,6 +69,9 @@ static bool fill_request(struct cli_request *req, const struct run_request *r)
 	req->zero_matches = r->zero_matches;
 	if (r->cookie_file != NULL && (req->cookie_file = cli_keep(req, r->cookie_file)) == NULL)
 		return false;
+	if (r->kernel_node != NULL && (req->kernel_node = cli_keep(req, r->kernel_node)) == NULL)
+		return false;
+	req->only_kernel_node = r->only_kernel_node;
 	return add_script(req, r) && add_each(req, r->settings, r->nsettings, add_setting) &&
 	       add_each(req, r->args, r->nargs, cli_add_arg) &&
 	       (r->nnodes > 0 ? add_each(req, r->nodes, r->nnodes, cli_add_node)

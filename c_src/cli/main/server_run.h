@@ -17,6 +17,8 @@ struct run_request {
 	const char *const *nodes; /* as -N has them; none: all of this machine */
 	int nnodes;
 	const char *cookie_file; /* or NULL */
+	const char *kernel_node; /* probes of the kernel are traced by its helper; NULL: here */
+	bool only_kernel_node; /* there is no other node */
 	const char *const *settings; /* as -x has them */
 	int nsettings;
 	const char *file; /* the script, */

@@ -296,6 +296,7 @@ static int make(struct made *m, struct nodes *ns, const struct request *which)
 
 	*r = *which;
 	r->list = c->req.mode == MODE_LIST;
+	r->kernel = c->place.by_helper;
 	r->json = c->out.json && c->out.calls == NULL;
 	r->data = c->out.calls != NULL;
 	r->terminal = c->out.terminal;
