@@ -43,6 +43,7 @@ struct et_options {
 	bool replay;	       /* events come from a file (replay/): time is that of the file */
 	struct confine confine;	/* in the kernel: to processes of one user */
 	bool timed;	       /* in the kernel: it is measured what firings cost */
+	int bpf_token;	       /* a descriptor that permits us BPF (kernel/bpf_call.h); 0: none */
 	int64_t target;	       /* $target; 0: none */
 	struct et_error env;   /* the first bad DTRACE_OPT_* of the environment, if any */
 };

@@ -22,6 +22,11 @@ void api_confine(erltrace_t *h, const struct confine *c)
 	h->opts.confine = *c;
 }
 
+void api_bpf_token(erltrace_t *h, int fd)
+{
+	h->opts.bpf_token = fd;
+}
+
 void api_time(erltrace_t *h)
 {
 	h->opts.timed = true;

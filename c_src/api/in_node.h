@@ -19,6 +19,7 @@ struct prog;
 struct confine;
 void api_confine(erltrace_t *h, const struct confine *c); /* before go; copied */
 uint64_t api_fired(const erltrace_t *h);
+void api_bpf_token(erltrace_t *h, int fd); /* before go; 0: none. Not closed */
 void api_time(erltrace_t *h); /* before go: what firings in the kernel cost is measured */
 uint64_t api_kernel_cost(const erltrace_t *h); /* ns */
 void api_set_inside(erltrace_t *h); /* it is in a node: before anything is compiled */

@@ -37,6 +37,7 @@ struct helper *helper_new(void)
 	}
 	helper_bridge(p->h);
 	api_confine(p->h, &p->rights.confine);
+	api_bpf_token(p->h, p->rights.token);
 	api_time(p->h);
 	return p;
 }

@@ -159,8 +159,49 @@ static bool keep_only(uint64_t caps)
 	return syscall(SYS_capset, &head, data) == 0;
 }
 
+/* The number of the user namespace that this process is in; 0: the first one. */
+static uint32_t user_namespace(void)
+{
+	const ino_t first = 0xeffffffd;
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino != first ? (uint32_t)st.st_ino : 0;
+}
+
+/* A token of the bpffs that is mounted there; 0: none is, or it permits nothing. */
+static int find_token(void)
+{
+	enum { TOKEN_CREATE = 36 }; /* newer than the headers that this may be built with */
+	const char *path = getenv("ERLTRACE_BPF_TOKEN");
+	struct {
+		uint32_t flags, bpffs;
+	} attr = {0, 0};
+	int fd = open(path != NULL && path[0] != '\0' ? path : RIGHTS_BPFFS,
+		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long token;
+
+	if (fd < 0)
+		return 0;
+	attr.bpffs = (uint32_t)fd;
+	token = syscall(SYS_bpf, TOKEN_CREATE, &attr, sizeof(attr));
+	close(fd);
+	return token > 0 ? (int)token : 0;
+}
+
+static void find_inside(struct rights *r, uint32_t user_ns)
+{
+	*r = (struct rights){.token = find_token(), .confine = {.on = true, .user_ns = user_ns}};
+	r->able = r->token > 0;
+}
+
 void rights_find(struct rights *r)
 {
+	uint32_t user_ns = getuid() == 0 ? user_namespace() : 0;
+
+	if (user_ns != 0) {
+		find_inside(r, user_ns);
+		return;
+	}
 	*r = (struct rights){.root = getuid() == 0};
 	r->able = r->root || has_capabilities();
 	r->confine = (struct confine){
@@ -177,6 +218,13 @@ int rights_check(const struct rights *r, struct et_error *e)
 
 	if (r->able)
 		return 0;
+	if (r->confine.user_ns != 0)
+		return et_err(e, ET_PERMISSION,
+			"probes of the kernel need root in the initial user namespace, and this node "
+			"is in another one (of a container, or by unshare); there they need a BPF token "
+			"(Linux 6.9): root of the machine mounts a bpffs with delegate_cmds=any, "
+			"delegate_maps=any, delegate_progs=any and delegate_attachs=any for this user "
+			"namespace, at " RIGHTS_BPFFS " or where ERLTRACE_BPF_TOKEN says");
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';
 	if (getxattr(path, "security.capability", NULL, 0) <= 0)

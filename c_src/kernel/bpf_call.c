@@ -10,8 +10,41 @@
 
 #include "bpf_call.h"
 
+/*
+ * Where commands have their flags and a token, in bytes: the headers that this is built with may be
+ * older.
+ */
+enum { TOKEN_FLAG = 1 << 16, WITH_TOKEN = 152 /* bytes, up to the last of them */ };
+static const struct {
+	int cmd, flags, token;
+} takes_token[] = {{BPF_MAP_CREATE, 16, 76}, {BPF_PROG_LOAD, 44, 144}, {BPF_BTF_LOAD, 32, 36}};
+
+static int token;
+
+void k_use_token(int fd)
+{
+	token = fd;
+}
+
+static int with_token(int cmd, const union bpf_attr *attr, int at_flags, int at_token)
+{
+	char all[WITH_TOKEN] = {0};
+	uint32_t flags;
+
+	memcpy(all, attr, sizeof(*attr) < sizeof(all) ? sizeof(*attr) : sizeof(all));
+	memcpy(&flags, all + at_flags, sizeof(flags));
+	flags |= TOKEN_FLAG;
+	memcpy(all + at_flags, &flags, sizeof(flags));
+	memcpy(all + at_token, &token, sizeof(token));
+	return (int)syscall(SYS_bpf, cmd, all, sizeof(all));
+}
+
 int k_bpf(int cmd, union bpf_attr *attr)
 {
+	for (size_t i = 0; token > 0 && i < sizeof(takes_token) / sizeof(*takes_token); i++)
+		if (takes_token[i].cmd == cmd)
+			return with_token(
+				cmd, attr, takes_token[i].flags, takes_token[i].token);
 	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 }
 

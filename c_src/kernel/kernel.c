@@ -109,6 +109,7 @@ int k_arena(struct en *en, void *data, void *base, size_t size, struct et_error 
 			"probes of the kernel are not permitted here (option kernel is off; for "
 			"the "
 			"page: erltrace web --kernel)");
+	k_use_token(en->opts->bpf_token);
 	k = calloc(1, sizeof(*k));
 	if (k == NULL)
 		return et_err(e, ET_NOMEM, "out of memory");

@@ -92,6 +92,8 @@ static int find_offsets(struct en *en, struct et_error *e)
 		.level = btf_offset(b, "pid", "level"),
 		.number = btf_offset(b, "pid", "numbers"),
 		.inum = btf_offset(b, "pid_namespace", "ns.inum"),
+		.user_ns = btf_offset(b, "cred", "user_ns"),
+		.user_inum = btf_offset(b, "user_namespace", "ns.inum"),
 	};
 	find_more(b, o);
 	find_files(b, o);
@@ -106,7 +108,8 @@ static int check_confined(const struct k_offsets *o, struct et_error *e)
 {
 	bool good = o->real_cred != BTF_NOWHERE && o->caps != BTF_NOWHERE && o->mm != BTF_NOWHERE &&
 		    o->mm_flags != BTF_NOWHERE && o->uid != BTF_NOWHERE && o->gid == o->uid + 4 &&
-		    o->euid == o->uid + 16 && o->egid == o->uid + 20;
+		    o->euid == o->uid + 16 && o->egid == o->uid + 20 && o->user_ns != BTF_NOWHERE &&
+		    o->user_inum != BTF_NOWHERE;
 
 	return good ? 0
 		    : et_err(e, ET_KERNEL,

@@ -76,13 +76,17 @@ uint64_t k_may_see(uint64_t task)
 	} is = {0, 0, 0, 0, 0, 0};
 	const struct confine *c = &k_root.confine;
 
-	if (cred == 0 || mm == 0 || k_root.off.uid == UINT32_MAX ||
+	if (cred == 0 || mm == 0 || (task_u64(mm, k_root.off.mm_flags) & DUMPABLE) != BY_ITS_USER)
+		return 0;
+	if (c->user_ns != 0)
+		return task_u32(task_u64(cred, k_root.off.user_ns), k_root.off.user_inum) ==
+		       c->user_ns;
+	if (k_root.off.uid == UINT32_MAX ||
 		bpf_probe_read_kernel(
 			&is, sizeof(is), (const void *)(uintptr_t)(cred + k_root.off.uid)) != 0)
 		return 0;
 	return is.uid == c->uid && is.euid == c->uid && is.suid == c->uid && is.gid == c->gid &&
-	       is.egid == c->gid && is.sgid == c->gid && task_u64(cred, k_root.off.caps) == 0 &&
-	       (task_u64(mm, k_root.off.mm_flags) & DUMPABLE) == BY_ITS_USER;
+	       is.egid == c->gid && is.sgid == c->gid && task_u64(cred, k_root.off.caps) == 0;
 }
 
 /* A clause may hand us any number: may it ask this of what is there? Confined only. */
