@@ -32,6 +32,11 @@ void api_time(erltrace_t *h)
 	h->opts.timed = true;
 }
 
+bool api_beat(erltrace_t *h, uint64_t patience)
+{
+	return en_beat(h->en, patience);
+}
+
 uint64_t api_kernel_cost(const erltrace_t *h)
 {
 	return en_kernel_cost(h->en);

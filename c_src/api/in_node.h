@@ -22,6 +22,7 @@ uint64_t api_fired(const erltrace_t *h);
 void api_bpf_token(erltrace_t *h, int fd); /* before go; 0: none. Not closed */
 void api_time(erltrace_t *h); /* before go: what firings in the kernel cost is measured */
 uint64_t api_kernel_cost(const erltrace_t *h); /* ns */
+bool api_beat(erltrace_t *h, uint64_t patience); /* en_beat() */
 void api_set_inside(erltrace_t *h); /* it is in a node: before anything is compiled */
 struct en *api_engine(erltrace_t *h); /* the same from open to close: for the probe path */
 const struct prog *api_program(const erltrace_t *h); /* of all scripts compiled so far */

@@ -333,6 +333,15 @@ uint64_t en_fired(const struct en *en)
 	return n;
 }
 
+bool en_beat(struct en *en, uint64_t patience)
+{
+	volatile struct en_beat *b = &en->shared.beat;
+
+	b->at = en_now();
+	b->patience = patience;
+	return !b->stalled;
+}
+
 uint64_t en_kernel_cost(const struct en *en)
 {
 	uint64_t ns = 0;

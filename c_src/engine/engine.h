@@ -154,6 +154,11 @@ uint64_t en_own_end(struct en *en, uint64_t from); /* what it added */
 void en_uncount(struct en *en); /* the last firing of this thread was for its predicates only */
 /* Number of firings over all threads: for tests and -v. */
 uint64_t en_fired(const struct en *en);
+/*
+ * Firings in the kernel are to end by themselves if this is not called for so many ns, which they
+ * find where they are timed. false: they have.
+ */
+bool en_beat(struct en *en, uint64_t patience);
 uint64_t en_kernel_cost(const struct en *en); /* ns of those in the kernel; 0: they are not timed */
 /* Delete all self-> variables of a key whose process has ended (probe path). */
 void en_self_free(struct en *en, uint64_t key);

@@ -68,6 +68,12 @@ struct en_shared {
 	uint64_t window;     /* addresses that are reserved */
 	uint64_t size, used; /* bytes of memory there */
 	bool late;	     /* it is not the kernel's yet: en_share_late */
+	struct en_beat {     /* does somebody look after it? kernel/bpf/timed.h */
+		uint64_t at;	   /* ns: somebody did */
+		uint64_t patience; /* ns: the oldest that is all right; 0: any */
+		uint64_t stale;	   /* ns: since when firings find that too old */
+		bool stalled;	   /* so they have ended it */
+	} beat;
 };
 
 /* What the run has seen: seen.h. */

@@ -14,6 +14,7 @@
 #define IDLE 2 /* half of one processor's time at least counts as busy */
 #define MS   1000000ULL
 enum { LEAST_MS = 100, MOST_MS = 1000 };
+#define LEAST_PATIENCE (1000 * MS)
 
 static uint64_t now_ns(void)
 {
@@ -62,10 +63,17 @@ static uint64_t watchtime(struct erltrace *h)
 	return api_option(h, OPT_WATCHTIME);
 }
 
+/* On a busy machine a process may wait for a while. */
+static uint64_t patience(struct erltrace *h)
+{
+	return watchtime(h) > LEAST_PATIENCE ? watchtime(h) : LEAST_PATIENCE;
+}
+
 void cost_go(struct cost *c, struct erltrace *h)
 {
 	uint64_t now = now_ns();
 
+	api_beat(h, patience(h));
 	*c = (struct cost){.window[0] = {now, cost_spent(h), busy_time()},
 		.n = 1,
 		.read = now,
@@ -136,6 +144,13 @@ enum cost_look cost_look(struct cost *c, struct erltrace *h, char *why, size_t s
 	uint64_t now = now_ns(), fired = api_fired(h);
 	bool news = fired != c->fired;
 
+	if (!api_beat(h, patience(h))) {
+		snprintf(why, size,
+			"Abort due to systemic unresponsiveness: the helper for probes of the kernel "
+			"did not get to run for %.3g s (watchtime)",
+			(double)patience(h) / 1e9);
+		return COST_ABORT;
+	}
 	if (now < c->next)
 		return COST_NOT_YET;
 	c->fired = fired;

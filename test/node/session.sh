@@ -17,6 +17,7 @@ command -v erl >/dev/null || skip 'no Erlang here'
 command -v setcap >/dev/null || skip 'no setcap here'
 chmod 755 "$tmp"
 mkdir tree home && chmod 1777 home
+head -c 2048000 /dev/zero >home/file
 cp -r "$root/ebin" "$root/priv" tree/ && chmod -R a+rX tree
 helper=$tmp/tree/priv/erltrace-kernel
 cp "$(command -v dd)" session_dd
@@ -46,7 +47,9 @@ calls() ->
 
 %% A thousand reads, and as many writes.
 copy() ->
-    "" = os:cmd([get(dd), " if=/dev/zero of=/dev/null status=none count=1000 bs=2048"]).
+    Copy = os:getenv("HOME") ++ "/copy",
+    "" = os:cmd([get(dd), " if=", os:getenv("HOME"), "/file of=", Copy, " status=none bs=2048"]),
+    ok = file:delete(Copy).
 
 sessions() ->
     [{readme, fun readme/0}, {calls_of_2013, fun calls_of_2013/0}] ++

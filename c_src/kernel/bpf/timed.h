@@ -3,12 +3,15 @@
  * What firings cost: one of some tens is timed, and stands for those since the last; where they are
  * expensive, each is. The interval is random, or a pattern in the workload could hide from it. A
  * slot is one CPU's at a time, and so nobody else writes to these words.
+ *
+ * And whether somebody looks after the script, who would end one that costs too much.
  */
 #ifndef K_TIMED_H
 #define K_TIMED_H
 
 #include "helpers.h"
 #include "engine/slot.h"
+#include "engine/state.h"
 
 /*
  * ns that the kernel takes around a firing: to call the program, and to find its slot; for a
@@ -35,16 +38,35 @@ static inline void time_begin(struct en_thread *t)
 		k->left--;
 }
 
+enum { K_SURE = 5 }; /* a fifth of patience: how long a beat must be too old */
+
+/* Nobody does: firings end. (A machine that was stopped beats as it goes on.) */
+static inline void look_at_beat(struct en *en, uint64_t now)
+{
+	struct en_beat *b = &en->shared.beat;
+
+	if (b->patience == 0 || now < b->at + b->patience)
+		return;
+	if (b->stale < b->at) {
+		b->stale = now;
+	} else if (now > b->stale + b->patience / K_SURE) {
+		b->stalled = true;
+		en->phase = PHASE_DRAIN;
+	}
+}
+
 static inline void time_end(struct en_thread *t)
 {
 	struct slot_kernel *k = &t->k;
-	uint64_t ns;
+	uint64_t now, ns;
 
 	if (!k_root.timed || k->timed == 0)
 		return;
-	ns = bpf_ktime_get_ns() - k->timed;
+	now = bpf_ktime_get_ns();
+	ns = now - k->timed;
 	k->ns += (ns + K_AROUND_NS) * (ns > K_LONGEST ? 1 : k->batch + 1ULL);
 	k->left = k->batch = ns > K_COSTLY ? 0 : K_SKIP + (k->timed >> 4 & (K_SKIP - 1));
+	look_at_beat(t->en, now);
 }
 
 /* And what is not between these, of this firing. */
