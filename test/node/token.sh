@@ -66,7 +66,7 @@ fi
 has 'with one: exact counts' '^\{count,\[1\],3000\}'
 
 meanwhile "$(writes outer_dd 20000)" &
-children+=($!)
+children+=($!) && disown
 contained "$tmp/bpffs" "$(writes token_dd 20000); sleep 0.5" 'syscall:::entry, syscall:::return, sched:::off-cpu, proc::: { @[execname] = count(); }'
 has 'what is in the namespace' '^\{count,\["token_dd"\],[0-9]{5,}\}'
 hasnt 'nothing of outside' '"outer_dd"|"bash"'
@@ -81,7 +81,7 @@ contained "$tmp/bpffs" true '#pragma D option destructive
 	syscall::write:entry { raise(9); }'
 has 'destructive actions: refused' 'error,\{dtrace,<<"ET_DESTRUCTIVE">>'
 sleep 100 &
-children+=($!)
+children+=($!) && disown
 contained "$tmp/bpffs" true "pid$!:libc.so.6:nanosleep:entry { }"
 has 'functions of a process outside' 'error,\{dtrace'
 is 'nothing is left' '' "$(pgrep -x erltrace-kernel -u 100000)"
