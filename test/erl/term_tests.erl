@@ -4,13 +4,14 @@
 -module(term_tests).
 -include_lib("eunit/include/eunit.hrl").
 -import(script_run, [run/2, in_process/1, quoted/1]).
--export([take/1, pair/2, give/1]).
+-export([take/1, pair/2, give/1, append/2]).
 
 %% ---- what is traced --------------------------------------------------------------------------
 
 take(X) -> {took, X}.
 pair(A, B) -> [A, B].
 give(X) -> X.
+append(Start, End) -> <<Start/binary, End/binary>>.
 
 entry(F) -> ["erlang*:term_tests:", F, ":function-entry"].
 return(F) -> ["erlang*:term_tests:", F, ":function-return"].
@@ -244,3 +245,16 @@ long_atoms_test() ->
     Long = list_to_atom(lists:duplicate(150, 16#e9)),
     Got = taken(["{ this->t = erlarg(0); @n[strlen(this->t)] = count(); }"], [Emoji, Long]),
     ?assertEqual([{[51], 1}, {[255], 1}], keys("n", Got)).
+
+%% From OTP 27 on a binary that was appended to has moved when it is appended to again: its bytes were
+%% read where they had been.
+appended_binaries_test() ->
+    More = binary:copy(<<"c">>, 100000),
+    Starts = [?MODULE:append(binary:copy(<<"a">>, N), <<0>>) || N <- lists:seq(50, 150)],
+    Whole = [?MODULE:append(?MODULE:append(S, More), More) || S <- Starts],
+    Others = [binary:copy(<<"z">>, 256 + N) || N <- lists:seq(1, 1000)], % where they had been
+    Printed = [element(1, erltrace_nif:print(S, 4096, false)) || S <- Starts],
+    Bytes = lists:join($,, lists:duplicate(50, "97")),
+    ?assertEqual(iolist_to_binary(["<<", Bytes, ",0>>"]), hd(Printed)),
+    ?assertEqual([iolist_to_binary(io_lib:format("~w", [S])) || S <- Starts], Printed),
+    ?assertEqual({101, 1000}, {length(Whole), length(Others)}).

@@ -17,7 +17,8 @@
 static struct layout {
 	enum { BITS_UNKNOWN, BITS_BYTES, BITS_BITS } bits; /* what the size of a binary counts */
 	uint64_t sub, refc;				   /* first words */
-	uint64_t heap, positive, negative;		   /* their lowest bits, without the size */
+	uint64_t ref_word, bytes_at; /* OTP 27: of what a binary refers to; its bytes behind that */
+	uint64_t heap, positive, negative; /* their lowest bits, without the size */
 	bool bigs;
 	bool refs;
 	uint64_t ref, ref_mark, magic;
@@ -67,11 +68,33 @@ static bool peek_bytes(const uint64_t *w, struct term_bits *b)
 	return true;
 }
 
+enum { MAY_MOVE = 2, FLAGS = 3 }; /* lowest bits of an address, from OTP 27 on */
+enum { MOST_BEFORE_BYTES = 64 };  /* what the VM keeps in front of them */
+
+/*
+ * Where the bytes of a binary are that has been appended to: when it grows they move, and only what
+ * all of its parts refer to knows where they are now.
+ */
+static const uint8_t *moved(const uint64_t *w)
+{
+	const uint64_t *ref = words(w[4]);
+
+	return ref != NULL && ref[0] == at.ref_word
+		       ? (const uint8_t *)(uintptr_t)ref[1] + at.bytes_at
+		       : NULL;
+}
+
 static bool peek_bits(const uint64_t *w, struct term_bits *b)
 {
+	const uint8_t *base;
+
 	b->off = 0;
 	if (w[0] == at.sub) {
-		b->data = (const uint8_t *)(uintptr_t)(w[1] & ~3ULL) + w[2] / 8;
+		base = w[1] & MAY_MOVE ? moved(w)
+				       : (const uint8_t *)(uintptr_t)(w[1] & ~(uint64_t)FLAGS);
+		if (base == NULL)
+			return false;
+		b->data = base + w[2] / 8;
 		b->off = w[2] % 8;
 		b->n = w[3] - w[2];
 		return true;
@@ -163,6 +186,22 @@ static bool is_right(ErlNifEnv *env, ERL_NIF_TERM t)
 	       b.data == bin.data && b.n == bin.size * 8;
 }
 
+/* What a large binary of OTP 27 refers to; another one must say the same. */
+static bool find_bytes(ErlNifEnv *env, const uint64_t *l, const uint8_t *data)
+{
+	const uint64_t *ref = words(l[4]), *other;
+	ERL_NIF_TERM another;
+	uint8_t *bytes = enif_make_new_binary(env, 1000, &another);
+
+	if (ref == NULL || bytes == NULL || words(words(another)[4]) == NULL)
+		return false;
+	other = words(words(another)[4]);
+	at.ref_word = ref[0];
+	at.bytes_at = (uint64_t)(uintptr_t)data - ref[1];
+	return at.bytes_at % 8 == 0 && at.bytes_at <= MOST_BEFORE_BYTES &&
+	       other[0] == at.ref_word && (uint64_t)(uintptr_t)bytes - other[1] == at.bytes_at;
+}
+
 /* Small, large, a part of the large: addresses are compared, nothing is followed before. */
 static void find_bits(ErlNifEnv *env)
 {
@@ -185,7 +224,8 @@ static void find_bits(ErlNifEnv *env)
 		l[4] == (uint64_t)(uintptr_t)bin.data && l[0] != p[0])
 		at.bits = BITS_BYTES;
 	else if (s[1] == 80 && l[0] == p[0] && p[2] == 7 * 8 && p[3] == 107 * 8 &&
-		 (p[1] & ~3ULL) == (uint64_t)(uintptr_t)bin.data)
+		 (p[1] & ~(uint64_t)FLAGS) == (uint64_t)(uintptr_t)bin.data &&
+		 find_bytes(env, l, bin.data))
 		at.bits = BITS_BITS;
 	if (at.bits != BITS_UNKNOWN &&
 		!(is_right(env, small) && is_right(env, large) && is_right(env, part)))
