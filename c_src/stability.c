@@ -56,6 +56,7 @@ static const struct {
 	{"dtrace", "Stable/Stable/Common", "Stable/Stable/Common"},
 	{"erlang#", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"fbt", "Evolving/Evolving/ISA", "Private/Private/ISA"},
+	{"ip", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"pid#", "Evolving/Evolving/ISA", "Private/Private/Unknown"},
 	{"proc", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"profile", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
@@ -64,6 +65,8 @@ static const struct {
 	{"sdt", "Unstable/Unstable/Common", "Unstable/Unstable/Common"},
 	{"state", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"syscall", "Evolving/Evolving/Common", "Unstable/Unstable/ISA"},
+	{"tcp", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
+	{"udp", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 };
 
 static int is_named(const char *prov, const char *name)

@@ -12,6 +12,7 @@
 #include "bpf/link/cuts.h"
 #include "confine.h"
 #include "kernel/erlang/erlang_vm.h"
+#include "net_event.h"
 #include "task_offsets.h"
 
 struct en;
@@ -28,7 +29,6 @@ struct en_probe;
 /*
  * Events of sched and proc: kernel/sched_proc.c has a row for each. Another provider has a member
  * of its own in struct k_root.
- *
  */
 enum k_event {
 	K_ON_CPU, K_OFF_CPU, K_SLEEP, K_PREEMPT, K_WAKEUP, K_ENQUEUE, K_DEQUEUE,
@@ -85,8 +85,10 @@ struct k_root {
 	struct k_range *tracing;
 	uint64_t ntracing;
 	struct en_probe *event[K_EVENTS];
+	struct en_probe *net[K_NET_EVENTS];
 	struct en_probe *profile[K_PROFILES];
 	struct k_offsets off;
+	struct k_net_offsets net_off;
 	struct confine confine; /* to whom: bpf/confined.h */
 	bool destructive; /* -w */
 	bool uses_ids;	  /* clauses want to know which thread fires */

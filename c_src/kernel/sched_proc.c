@@ -7,6 +7,7 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
+#include "events.h"
 #include "kernel.h"
 #include "tracepoint.h"
 
@@ -19,12 +20,7 @@ static const char *const path_args[] = {"string"};
 static const char *const int_args[] = {"int"};
 static const char *const handle_args[] = {"int", "uintptr_t", "uintptr_t"};
 
-static const struct {
-	const char *prov, *name;
-	enum k_entry entry;
-	int nargs;
-	const char *const *args, *const *xargs;
-} events[K_EVENTS] = {
+static const struct k_event_row events[K_EVENTS] = {
 	[K_ON_CPU] = {"sched", "on-cpu", ENTRY_switch, 0, NULL, NULL},
 	[K_OFF_CPU] = {"sched", "off-cpu", ENTRY_switch, 2, task_args, thread_args},
 	[K_SLEEP] = {"sched", "sleep", ENTRY_switch, 0, NULL, NULL},
@@ -52,32 +48,16 @@ extern const struct provider sched_provider;
 
 static int init(struct en *en, void **data, struct et_error *e)
 {
-	if (k_tracepoints_init(en, data, e) < 0)
-		return -1;
-	for (unsigned i = 0; i < K_EVENTS; i++) {
-		struct en_probe *p = en_probe_add(en, &sched_provider, (void *)(uintptr_t)i,
-			events[i].prov, "vmlinux", "", events[i].name);
-
-		if (p == NULL)
-			return et_err(e, ET_NOMEM, "out of memory for probes");
-		p->nargs = events[i].nargs;
-		p->argtypes = events[i].args;
-		p->xargtypes = events[i].xargs;
-	}
-	return 0;
+	return k_events_init(en, &sched_provider, events, K_EVENTS, data, e);
 }
 
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
-	unsigned i = (unsigned)(uintptr_t)p->pvdata;
-	struct en_probe *shared = k_share_probe(en, p, events[i].entry, e);
-
-	if (shared == NULL)
+	if (k_prepare(en, e) < 0 ||
+		k_events_enable(en, data, p, events, en->kernel->root->event, e) < 0)
 		return -1;
-	en->kernel->root->event[i] = shared;
 	en->kernel->wants_tasks = true;
-	k_tracepoints_want(data, events[i].entry);
-	if (events[i].entry == ENTRY_switch)
+	if (events[(uintptr_t)p->pvdata].entry == ENTRY_switch)
 		en->kernel->sees_switches = true;
 	return 0;
 }

@@ -20,9 +20,7 @@ static const struct {
 	{"io fsinfo vfs",
 		"syscall::read*:entry, syscall::write*:entry and the like show what programs "
 		"request"},
-	{"tcp udp ip net mib sockets",
-		"syscall::connect:entry, syscall::send*:entry, syscall::recv*:return and the like "
-		"show what programs request"},
+	{"net mib sockets", "packets and connections are probes of ip, udp and tcp"},
 	{"tracepoint", "tracepoints of the kernel are rawtp:::name and sdt:group::name"},
 	{"vminfo sysinfo lockstat lockprof cpc kmem",
 		"counters of the kernel have no probes by these names; rawtp::: are its tracepoints"},

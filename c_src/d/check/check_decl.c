@@ -239,6 +239,16 @@ static bool is_open_object(const struct d_type *in)
 	return (t->kind == T_STRUCT || t->kind == T_UNION) && !t->complete;
 }
 
+/* The same where it casts to a pointer to such a structure. */
+static bool has_open_cast(const struct d_node *n)
+{
+	if (n == NULL)
+		return false;
+	if (n->kind == N_CAST && n->type != NULL && is_open_object(n->type))
+		return true;
+	return has_open_cast(n->a) || has_open_cast(n->b) || has_open_cast(n->c);
+}
+
 static int xlator_member(struct d_comp *c, struct d_xlator *x, const struct d_node *m)
 {
 	const struct d_member *to;
@@ -253,7 +263,7 @@ static int xlator_member(struct d_comp *c, struct d_xlator *x, const struct d_no
 		if (!strcmp(o->text, m->text))
 			return CHK_ERR(
 				c, D_XLATE_MEMB, m, "member '%s' is translated twice", m->text);
-	if (c->in_library && is_open_object(x->in))
+	if (c->in_library && (is_open_object(x->in) || has_open_cast(m->a)))
 		return 0;
 	e = chk_copy(c, m->a, m->a, &x->param, 1);
 	if (!e || chk_expr(c, e, CX_DYN))

@@ -516,5 +516,6 @@ uint64_t k_profile(uint64_t *ctx)
 /* ---- the others, which go by what is above -------------------------------------------- */
 
 #include "sched_proc.h"
+#include "net.h"
 #include "erlang.h"
 #include "fbt.h"
