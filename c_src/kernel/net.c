@@ -10,7 +10,7 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
-#include "events.h"
+#include "event_rows.h"
 #include "kernel.h"
 #include "tracepoint.h"
 
@@ -61,7 +61,7 @@ static const struct k_member members[] = {
 	{"net_device", "priv_flags", AT(dev_flags)},
 	{"sock_common", "skc_family", AT(family)},
 	{"sock_common", "skc_state", AT(state)},
-	{"sock_common", "skc_num", AT(lport)},
+	{"inet_sock", "inet_sport", AT(lport)},
 	{"sock_common", "skc_dport", AT(rport)},
 	{"sock_common", "skc_rcv_saddr", AT(laddr)},
 	{"sock_common", "skc_daddr", AT(raddr)},

@@ -7,7 +7,7 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
-#include "events.h"
+#include "event_rows.h"
 #include "kernel.h"
 #include "tracepoint.h"
 

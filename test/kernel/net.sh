@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-build net.c -o net || exit 1
+${CC:-cc} -O1 -o net net.c || exit 1
 
 # t SCRIPT WHAT HOST PORT N: what the script prints, in one line, and sorted
 t() { timeout 120 erltrace -qn "$1" -c "./net $2 $3 $4 $5" 2>&1 | sort | words; }
@@ -197,14 +197,14 @@ tcp:::state-change
 }
 END { printa("%s %@d\n", @c); printa("%s %s %@d\n", @s); }'
 for host in $hosts; do
-	is "10,000 connections over $host, and the states of both ends" "accepted 10000 connected 10000 request 10000$(
-		)state-close-wait state-last-ack 10000 state-closed state-listen 1$(
-		)state-closed state-syn-sent 10000 state-established state-close-wait 10000$(
-		)state-established state-fin-wait-1 10000 state-fin-wait-1 state-fin-wait-2 10000$(
-		)state-fin-wait-2 state-closed 10000 state-last-ack state-closed 10000$(
-		)state-listen state-closed 1 state-listen state-syn-received 10000$(
-		)state-syn-received state-established 10000 state-syn-sent state-established 10000" \
-		"$(t "$connections" tcp "$host" 19321 10000)"
+	is "10,000 connections over $host, and the states of both ends" 'accepted 10000'"$(
+		) connected 10000 request 10000 state-close-wait state-last-ack 10000$(
+		) state-closed state-listen 1 state-closed state-syn-sent 10000$(
+		) state-established state-close-wait 10000 state-established state-fin-wait-1 10000$(
+		) state-fin-wait-1 state-fin-wait-2 10000 state-fin-wait-2 state-closed 10000$(
+		) state-last-ack state-closed 10000 state-listen state-closed 1$(
+		) state-listen state-syn-received 10000 state-syn-received state-established 10000$(
+		) state-syn-sent state-established 10000" "$(t "$connections" tcp "$host" 19321 10000)"
 done
 
 ends='
@@ -248,10 +248,10 @@ tcp:::send, tcp:::receive /!over && (args[4]->tcp_dport == 19322 || args[4]->tcp
 {
 	this->n = args[2]->ip_plength - args[4]->tcp_offset;
 	@n["probe", probename, args[4]->tcp_dport == 19322 ? "server" : "client"] = count();
-	@n["bytes", probename, ""] = sum(this->n);
-	@n["data", probename, ""] = sum(this->n != 0);
+	@b["bytes", probename] = sum(this->n);
+	@b["data", probename] = sum(this->n != 0);
 }
-END { printa("%s %s %s %@d\n", @n); }'
+END { printa("%s %s %s %@d\n", @n); printa("%s %s %@d\n", @b); }'
 for host in $hosts; do
 	t "$talk" talk "$host" 19322 1000 >o
 	read -r sent out in served < <(sed -E 's/.*client data 1000 1000 .* segments ([0-9]+) ([0-9]+) .*server data 1000 1000 .* segments [0-9]+ ([0-9]+) .*/501500 \1 \2 \3/' o)

@@ -295,7 +295,7 @@ static inline void make_packet(struct packet *p, uint64_t sock, uint32_t flags)
 	uint64_t mapped = task_u64(sock, o->raddr6) |
 			  (task_u32(sock, o->raddr6 + 8) ^ 0xffff0000);
 	uint32_t seq = task_u32(sock, o->rcv_nxt) - (flags & IS_SYN ? 1 : 0);
-	uint64_t ports = net_u16(sock, o->rport) | swap16(net_u16(sock, o->lport)) << 16;
+	uint64_t ports = net_u16(sock, o->rport) | net_u16(sock, o->lport) << 16;
 
 	p->skb = 0;
 	p->sock = sock;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Providers whose probes are rows of a table: an event each, which a program at a tracepoint tells
- * from the others. events.c
+ * from the others. event_rows.c
  */
 #ifndef K_EVENTS_H
 #define K_EVENTS_H

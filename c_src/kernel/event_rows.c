@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What providers have in common whose probes are rows of a table: events.h. */
-#include "events.h"
+/* What providers have in common whose probes are rows of a table: event_rows.h. */
+#include "event_rows.h"
 
 #include <stdint.h>
 
