@@ -8,6 +8,8 @@ enum k_entry {
 #include "entries.def"
 	ENTRY_COUNT_
 };
-_Static_assert(ENTRY_COUNT_ <= 32, "sets of them are bits of a word");
+/* A set of them: a bit for each. */
+#define K_ENTRY(entry) (1ULL << (entry))
+_Static_assert(ENTRY_COUNT_ <= 64, "sets of them are bits of a word");
 
 #endif

@@ -3,8 +3,8 @@
  * Providers whose probes are rows of a table: an event each, which a program at a tracepoint tells
  * from the others. event_rows.c
  */
-#ifndef K_EVENTS_H
-#define K_EVENTS_H
+#ifndef K_EVENT_ROWS_H
+#define K_EVENT_ROWS_H
 
 #include <stddef.h>
 

@@ -260,7 +260,7 @@ void k_may_run(struct en *en, const struct en_probe *shared, enum k_entry entry)
 	const struct en_ecblist *l = atomic_load(&shared->ecbs);
 
 	for (unsigned i = 0; i < l->n; i++)
-		en->kernel->programs[l->ecb[i].index] |= 1u << entry;
+		en->kernel->programs[l->ecb[i].index] |= K_ENTRY(entry);
 }
 
 /* The table doubles: the old one stays where it is, as all memory of the arena. */

@@ -82,7 +82,7 @@ struct kernel {
 	unsigned nbufs;
 	struct k_root *root;
 	struct ebpf_object object;
-	uint32_t *programs; /* by clause: a bit for each entry whose program may run it */
+	uint64_t *programs; /* by clause: a bit for each entry whose program may run it */
 	unsigned most_clauses; /* of one probe */
 	int *fds;     /* programs, links */
 	unsigned nfds;
@@ -91,7 +91,7 @@ struct kernel {
 	struct k_uprobe *uprobes; /* to be attached: uprobe.c */
 	unsigned nuprobes;
 	int uprog[ENTRY_COUNT_]; /* their programs */
-	uint32_t uloaded;	 /* which of them are loaded: a bit for each */
+	uint64_t uloaded;	 /* which of them are loaded: a bit for each */
 	/* uprobe_multi has been tried; it is not there; nor may programs at uprobes wait */
 	bool tried, one_by_one, never_sleeps;
 	const char *vm_without_stacks; /* $target is a VM, and why it has none: vm_stacks.c */

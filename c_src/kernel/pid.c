@@ -252,7 +252,7 @@ static int init(struct en *en, void **data, struct et_error *e)
 {
 	static const struct k_site_provider of = {.pv = &pid_provider,
 		.add = add_module,
-		.programs = 1u << ENTRY_uprobe | 1u << ENTRY_uretprobe,
+		.programs = K_ENTRY(ENTRY_uprobe) | K_ENTRY(ENTRY_uretprobe),
 		.is_pid = true};
 
 	(void)en;

@@ -17,7 +17,7 @@ typedef int (*k_add_module)(
 struct k_site_provider {
 	const struct provider *pv;
 	k_add_module add;
-	uint32_t programs; /* a bit for each entry at which its probes fire */
+	uint64_t programs; /* a bit for each entry at which its probes fire */
 	bool is_pid;	   /* provider pid<N>; else any other name<N> */
 };
 

@@ -13,7 +13,7 @@
 #include "tracepoint.h"
 
 struct tracepoints {
-	uint32_t wanted; /* a bit for each entry */
+	uint64_t wanted; /* a bit for each entry */
 	int prog[ENTRY_COUNT_];
 };
 
@@ -28,7 +28,7 @@ void k_tracepoints_want(void *data, enum k_entry entry)
 {
 	struct tracepoints *t = data;
 
-	t->wanted |= 1u << entry;
+	t->wanted |= K_ENTRY(entry);
 }
 
 int k_tracepoints_load(struct en *en, void *data, struct et_error *e)

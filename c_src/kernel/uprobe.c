@@ -116,7 +116,7 @@ int k_uprobe_load(struct en *en, void *data, struct et_error *e)
 		k->uprog[entry] = k_load(en, entry, NULL, e);
 		if (k->uprog[entry] < 0)
 			return -1;
-		k->uloaded |= 1u << entry;
+		k->uloaded |= K_ENTRY(entry);
 	}
 	return 0;
 }

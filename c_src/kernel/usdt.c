@@ -258,7 +258,7 @@ static int add_module(struct en *en, void *data, struct k_module *m, const struc
 static int init(struct en *en, void **data, struct et_error *e)
 {
 	static const struct k_site_provider of = {
-		.pv = &usdt_provider, .add = add_module, .programs = 1u << ENTRY_usdt};
+		.pv = &usdt_provider, .add = add_module, .programs = K_ENTRY(ENTRY_usdt)};
 
 	(void)en;
 	return k_sites_init(data, sizeof(struct k_sites), &of)
