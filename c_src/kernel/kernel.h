@@ -12,6 +12,7 @@
  *
  *   syscall.c       system calls by their names
  *   sched_proc.c    sched and proc
+ *   disk_io.c       io; disk_event.h: what clauses are told of a request
  *   net.c           tcp, udp and ip; net_event.h: what clauses are told of a packet
  *   rawtp.c         rawtp and sdt: tracepoints by their names, typed by the kernel (c_src/btf/)
  *   pid.c           functions of a process and instructions inside of them
@@ -46,7 +47,7 @@
  * The memory is engine/region.c: addresses reserved when an engine is made, an arena from go on.
  * What runs in the kernel only is in bpf/:
  *
- *   entries.c       where programs begin; sched_proc.h, net.h, erlang.h: those of these
+ *   entries.c       where programs begin; sched_proc.h, disk_io.h, net.h, erlang.h: those of these
  *                   providers
  *   builtin_vars.c  built-in variables; task.h: fields of threads; frames.c: stacks
  *   memory.c        memory of the process and of the kernel, read through a buffer (buffer.h)

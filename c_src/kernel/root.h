@@ -12,6 +12,7 @@
 #include "bpf/link/cuts.h"
 #include "confine.h"
 #include "kernel/erlang/erlang_vm.h"
+#include "disk_event.h"
 #include "net_event.h"
 #include "task_offsets.h"
 
@@ -86,9 +87,11 @@ struct k_root {
 	uint64_t ntracing;
 	struct en_probe *event[K_EVENTS];
 	struct en_probe *net[K_NET_EVENTS];
+	struct en_probe *io[K_IO_EVENTS];
 	struct en_probe *profile[K_PROFILES];
 	struct k_offsets off;
 	struct k_net_offsets net_off;
+	struct k_io_offsets io_off;
 	struct confine confine; /* to whom: bpf/confined.h */
 	bool destructive; /* -w */
 	bool uses_ids;	  /* clauses want to know which thread fires */

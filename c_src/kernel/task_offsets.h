@@ -19,6 +19,8 @@ struct k_offsets {
 	uint32_t f_path, f_flags, f_pos, path_mnt, path_dentry;
 	uint32_t mnt, mnt_root, mnt_sb, mnt_parent, mountpoint;
 	uint32_t d_parent, d_name, d_len, d_inode, ino, sb_type, type_name;
+	/* of a file that may not be open: its names, what they are a list of; where it is mounted */
+	uint32_t i_names, d_alias, i_sb, sb_mounts, mnt_instance;
 };
 
 #define K_VTIMES 16384 /* a power of two */

@@ -62,6 +62,11 @@ static void find_files(struct btf *b, struct k_offsets *o)
 	o->ino = btf_offset(b, "inode", "i_ino");
 	o->sb_type = btf_offset(b, "super_block", "s_type");
 	o->type_name = btf_offset(b, "file_system_type", "name");
+	o->i_names = btf_offset(b, "inode", "i_dentry");
+	o->d_alias = btf_offset(b, "dentry", "d_u.d_alias");
+	o->i_sb = btf_offset(b, "inode", "i_sb");
+	o->sb_mounts = btf_offset(b, "super_block", "s_mounts");
+	o->mnt_instance = btf_offset(b, "mount", "mnt_instance"); /* not from Linux 6.18 on */
 }
 
 static int find_offsets(struct en *en, struct et_error *e)

@@ -9,7 +9,8 @@
 #include "engine/provider.h"
 
 static const char *const names[] = {
-	"syscall", "pid#", "usdt", "sched", "proc", "rawtp", "sdt", "fbt", "ip", "udp", "tcp"};
+	"syscall", "pid#", "usdt", "sched", "proc", "rawtp", "sdt", "fbt", "ip", "udp", "tcp",
+	"io"};
 
 /* After a provider's name: the number of a process, or a glob of it. */
 static bool is_number(const char *text)

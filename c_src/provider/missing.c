@@ -17,7 +17,7 @@ static const struct {
 } others[] = {
 	{"kprobe kretprobe kfunc kretfunc fentry fexit rawfbt",
 		"functions of the kernel are fbt:module:function:entry and :return"},
-	{"io fsinfo vfs",
+	{"fsinfo vfs",
 		"syscall::read*:entry, syscall::write*:entry and the like show what programs "
 		"request"},
 	{"net mib sockets", "packets and connections are probes of ip, udp and tcp"},

@@ -16,6 +16,7 @@ extern const struct provider sched_provider;  /* kernel/sched_proc.c */
 extern const struct provider rawtp_provider;  /* kernel/rawtp.c */
 extern const struct provider fbt_provider;    /* kernel/fbt/fbt.c */
 extern const struct provider net_provider;    /* kernel/net.c */
+extern const struct provider io_provider;     /* kernel/disk_io.c */
 extern const struct provider tasks_provider;  /* kernel/tasks.c */
 extern const struct provider replay_provider;  /* replay/replay.c */
 extern const struct en_sampler k_sampler;       /* kernel/sampler.c */
@@ -42,6 +43,7 @@ const struct provider *const et_providers[] = {
 	&rawtp_provider,
 	&fbt_provider,
 	&net_provider,
+	&io_provider,
 	&tasks_provider, /* last: clauses at the end of a thread may read its self-> */
 #endif
 	NULL,

@@ -26,20 +26,28 @@
 	} while (0)
 
 /* The thread that comes to the CPU: it fires, though the kernel is still in the other one. */
-static inline void arrives(uint64_t next)
+static inline struct fire *begin_arriving(struct en_probe *p, uint64_t next)
 {
-	struct fire *f = begin_in(&k_root, k_root.event[K_ON_CPU], PHASE_RUN, next);
+	struct fire *f = begin_in(&k_root, p, PHASE_RUN, next);
 	struct en_thread *t;
 
 	if (f == NULL)
-		return;
+		return NULL;
 	t = f->thread;
 	t->tid = task_tid(next);
 	t->k.pid = task_pid(next);
 	t->self_key = task_u32(next, k_root.off.pid) | 1ULL << 62;
 	t->k.nstack = t->k.nustack = 0;
 	f->self = t->self_key;
-	run(f);
+	return f;
+}
+
+static inline void arrives(uint64_t next)
+{
+	struct fire *f = begin_arriving(k_root.event[K_ON_CPU], next);
+
+	if (f != NULL)
+		run(f);
 }
 
 /* sched_switch: preempted, previous, next, state of the previous one. */

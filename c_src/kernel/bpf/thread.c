@@ -327,6 +327,36 @@ INLINE_HERE uint64_t k_put_unnamed(struct fire *f, uint64_t to, uint64_t mnt, ui
 	return 1;
 }
 
+/*
+ * A file by its inode: its first name, in the tree that was mounted first. Before Linux 6.18 those of
+ * a file system are a list (struct list_head), then each has the address of the next one.
+ */
+static inline void put_inode(struct fire *f, uint64_t to, uint64_t what, uint64_t inode)
+{
+	const struct k_offsets *o = &k_root.off;
+	uint64_t sb = task_u64(inode, o->i_sb), mount = task_u64(sb, o->sb_mounts);
+	uint64_t name = task_u64(inode, o->i_names);
+	struct path p;
+
+	if (what == FN_INODE_FS) {
+		put_name(f, to, task_u64(task_u64(sb, o->sb_type), o->type_name), room());
+		return;
+	}
+	if (name == 0 || mount == 0 || o->d_alias == UINT32_MAX)
+		return;
+	if (o->mnt_instance != UINT32_MAX)
+		mount -= o->mnt_instance;
+	p = (struct path){mount + o->mnt, name - o->d_alias};
+	if (what == FN_INODE_MOUNT) {
+		p.dentry = task_u64(p.mnt, o->mnt_root);
+		if (!leave_mount(&p)) {
+			put_letters(to, '/');
+			return;
+		}
+	}
+	k_put_path(f->thread, to, p.mnt, p.dentry, 0);
+}
+
 static inline void put_directory(struct fire *f, uint64_t to, uint64_t task, bool root)
 {
 	uint64_t fs = task_u64(task, k_root.off.fs), top = fs + k_root.off.root;
@@ -373,6 +403,9 @@ RTFN(threadstr)
 		break;
 	case FN_THREAD_COMM: put_comm(to, c); break;
 	case FN_THREAD_CLASS: put_class(to, c); break;
+	case FN_INODE_PATH:
+	case FN_INODE_FS:
+	case FN_INODE_MOUNT: put_inode(f, to, b, c); break;
 	case FN_THREAD_CWD:
 	case FN_THREAD_ROOT: put_directory(f, to, c, b == FN_THREAD_ROOT); break;
 	default: put_file(f, to, b, c);
