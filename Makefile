@@ -142,7 +142,7 @@ LIB_SRC := $(sort $(foreach d,$(LIB_DIRS),$(wildcard $(d)/*.c)))
 # bpf/link/ is for it alone.
 KERNEL ?= $(shell $(CLANG) -target bpf -mcpu=v3 -c -o /dev/null -x c /dev/null 2>/dev/null && echo yes)
 ifneq ($(KERNEL),)
-KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c c_src/kernel/erlang/*.c c_src/kernel/fbt/*.c c_src/bpf/link/*.c))
+KERNEL_SRC := $(sort $(wildcard c_src/kernel/*.c c_src/kernel/erlang/*.c c_src/kernel/events/*.c c_src/kernel/fbt/*.c c_src/bpf/link/*.c))
 BPF_SRC := $(addprefix c_src/engine/,fire.c ring.c str.c $(addprefix tables/,agg.c dyn.c spec.c) \
 	$(addprefix rt/,rt_cpu.c rt_json.c rt_mem.c rt_net.c rt_path.c rt_rec.c rt_str.c)) c_src/prog/aggfn.c \
 	$(sort $(wildcard c_src/kernel/bpf/*.c))

@@ -56,6 +56,7 @@ static const struct {
 	{"dtrace", "Stable/Stable/Common", "Stable/Stable/Common"},
 	{"erlang#", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"fbt", "Evolving/Evolving/ISA", "Private/Private/ISA"},
+	{"fsinfo", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"io", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"ip", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"pid#", "Evolving/Evolving/ISA", "Private/Private/Unknown"},

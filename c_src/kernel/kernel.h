@@ -11,9 +11,9 @@
  * Providers, a file each:
  *
  *   syscall.c       system calls by their names
- *   sched_proc.c    sched and proc
- *   disk_io.c       io; disk_event.h: what clauses are told of a request
- *   net.c           tcp, udp and ip; net_event.h: what clauses are told of a packet
+ *   events/         providers whose probes are rows of a table (event_rows.h), each an event that
+ *                   a tracepoint tells: sched_proc.c sched and proc; disk_io.c io; fsinfo.c; net.c
+ *                   tcp, udp and ip. *_event.h: what clauses are told of one
  *   rawtp.c         rawtp and sdt: tracepoints by their names, typed by the kernel (c_src/btf/)
  *   pid.c           functions of a process and instructions inside of them
  *   usdt.c          probes that programs and libraries carry themselves; usdt_arg.h
@@ -34,7 +34,6 @@
  *   kernel.c        what an engine has in the kernel; bpf_call.c: the system call
  *   root.h          what user space tells the kernel's half
  *   tracepoint.c    programs at raw tracepoints
- *   event_rows.c    providers whose probes are rows of a table
  *   uprobe.c        sites in programs and libraries where probes fire; sites.c: those of each
  *                   probe, and those in libraries that are loaded while tracing
  *   modules.c       the program and the libraries of a process; ifunc.c: functions that they
@@ -47,8 +46,8 @@
  * The memory is engine/region.c: addresses reserved when an engine is made, an arena from go on.
  * What runs in the kernel only is in bpf/:
  *
- *   entries.c       where programs begin; sched_proc.h, disk_io.h, net.h, erlang.h: those of these
- *                   providers
+ *   entries.c       where programs begin; sched_proc.h, disk_io.h, fsinfo.h, net.h, erlang.h: those
+ *                   of these providers
  *   builtin_vars.c  built-in variables; task.h: fields of threads; frames.c: stacks
  *   memory.c        memory of the process and of the kernel, read through a buffer (buffer.h)
  *   destructive.c   chill(), raise(), stop()

@@ -12,8 +12,9 @@
 #include "bpf/link/cuts.h"
 #include "confine.h"
 #include "kernel/erlang/erlang_vm.h"
-#include "disk_event.h"
-#include "net_event.h"
+#include "kernel/events/disk_event.h"
+#include "kernel/events/file_event.h"
+#include "kernel/events/net_event.h"
 #include "task_offsets.h"
 
 struct en;
@@ -28,7 +29,7 @@ struct en_probe;
 #define K_CUTS	   EBPF_CUTS
 
 /*
- * Events of sched and proc: kernel/sched_proc.c has a row for each. Another provider has a member
+ * Events of sched and proc: kernel/events/sched_proc.c has a row for each. Another provider has a member
  * of its own in struct k_root.
  */
 enum k_event {
@@ -88,6 +89,9 @@ struct k_root {
 	struct en_probe *event[K_EVENTS];
 	struct en_probe *net[K_NET_EVENTS];
 	struct en_probe *io[K_IO_EVENTS];
+	struct en_probe *fs[K_FS_EVENTS];
+	struct k_fs_call fs_call[K_SYSCALLS]; /* all of them, if one of these probes is enabled */
+	uint32_t nr_unlinkat;
 	struct en_probe *profile[K_PROFILES];
 	struct k_offsets off;
 	struct k_net_offsets net_off;

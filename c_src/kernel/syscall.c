@@ -4,10 +4,13 @@
  * all of them; a table in the arena says which fire. arg0 to arg5 of an entry are the call's
  * arguments; arg0 and arg1 of a return are its result, or -1 with errno set where it failed.
  */
+#include <string.h>
+
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
 #include "kernel.h"
+#include "syscall.h"
 #include "tracepoint.h"
 
 static const struct {
@@ -19,6 +22,14 @@ static const struct {
 #undef SYSCALL
 };
 enum { NCALLS = sizeof(calls) / sizeof(*calls) };
+
+int k_syscall_number(const char *name)
+{
+	for (unsigned i = 0; i < NCALLS; i++)
+		if (strcmp(calls[i].name, name) == 0 && calls[i].nr < K_SYSCALLS)
+			return (int)calls[i].nr;
+	return -1;
+}
 
 extern const struct provider syscall_provider;
 

@@ -17,9 +17,7 @@ static const struct {
 } others[] = {
 	{"kprobe kretprobe kfunc kretfunc fentry fexit rawfbt",
 		"functions of the kernel are fbt:module:function:entry and :return"},
-	{"fsinfo vfs",
-		"syscall::read*:entry, syscall::write*:entry and the like show what programs "
-		"request"},
+	{"vfs", "what programs do with files are probes of fsinfo"},
 	{"net mib sockets", "packets and connections are probes of ip, udp and tcp"},
 	{"tracepoint", "tracepoints of the kernel are rawtp:::name and sdt:group::name"},
 	{"vminfo sysinfo lockstat lockprof cpc kmem",

@@ -12,11 +12,14 @@ extern const struct provider pid_provider;     /* kernel/pid.c */
 extern const struct provider kernel_erlang_provider; /* kernel/kernel_erlang.c */
 extern const struct provider usdt_provider;    /* kernel/usdt.c */
 extern const struct provider begin_end_provider; /* test/hooks/begin_end.c */
-extern const struct provider sched_provider;  /* kernel/sched_proc.c */
+extern const struct provider sched_provider;  /* kernel/events/sched_proc.c */
 extern const struct provider rawtp_provider;  /* kernel/rawtp.c */
 extern const struct provider fbt_provider;    /* kernel/fbt/fbt.c */
 extern const struct provider net_provider;    /* kernel/net.c */
 extern const struct provider io_provider;     /* kernel/disk_io.c */
+extern const struct provider net_provider;    /* kernel/events/net.c */
+extern const struct provider io_provider;     /* kernel/events/disk_io.c */
+extern const struct provider fsinfo_provider; /* kernel/events/fsinfo.c */
 extern const struct provider tasks_provider;  /* kernel/tasks.c */
 extern const struct provider replay_provider;  /* replay/replay.c */
 extern const struct en_sampler k_sampler;       /* kernel/sampler.c */
@@ -44,6 +47,7 @@ const struct provider *const et_providers[] = {
 	&fbt_provider,
 	&net_provider,
 	&io_provider,
+	&fsinfo_provider,
 	&tasks_provider, /* last: clauses at the end of a thread may read its self-> */
 #endif
 	NULL,

@@ -143,7 +143,7 @@ together "$(writes 500)" "$(writes 700)" 'syscall::write:entry /execname == "min
 has 'system calls: those of the user' "^\{count,\[$uid,0\],700\}"
 hasnt 'system calls: none of root' '^\{count,\[0,'
 together "$(writes 20000)" "$(writes 20)" \
-	'syscall:::entry, syscall:::return, profile-997, sched:::, proc::: { @[uid] = count(); }'
+	'syscall:::entry, syscall:::return, profile-997, sched:::, proc:::, fsinfo::: { @[uid] = count(); }'
 has 'every provider: the user' "^\{count,\[$uid\],"
 hasnt 'every provider: nobody else' "^\{count,\[([0-9]{1,4}|[0-46-9][0-9]*)\],"
 

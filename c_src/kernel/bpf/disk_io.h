@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of the provider io (kernel/disk_io.c has the table). Part of entries.c. A request is what a
+ * Entries of the provider io (kernel/events/disk_io.c has the table). Part of entries.c. A request is what a
  * driver gets: several of a program's may have become one.
  */
 

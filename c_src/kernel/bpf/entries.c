@@ -518,5 +518,6 @@ uint64_t k_profile(uint64_t *ctx)
 #include "sched_proc.h"
 #include "net.h"
 #include "disk_io.h"
+#include "fsinfo.h"
 #include "erlang.h"
 #include "fbt.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of the providers ip, udp and tcp (kernel/net.c has the table): packets that IP hands to a
+ * Entries of the providers ip, udp and tcp (kernel/events/net.c has the table): packets that IP hands to a
  * device or gets from one, and TCP's connections. Part of entries.c.
  *
  * What clauses read of a packet is copied into the slot, as D reads only numbers at addresses that

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Entries of the providers sched and proc: a function for each tracepoint, which fires the probes
- * that it stands for (kernel/sched_proc.c has the table). Part of entries.c.
+ * that it stands for (kernel/events/sched_proc.c has the table). Part of entries.c.
  */
 
 /* An event of which only the current thread is to be known; or one about a thread. */

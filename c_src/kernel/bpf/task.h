@@ -67,6 +67,16 @@ static inline uint32_t task_ppid(uint64_t task)
 	return parent != 0 ? task_pid(parent) : 0;
 }
 
+/* An open file by its number; 0: there is none. */
+static inline uint64_t task_file(uint64_t task, uint64_t n)
+{
+	uint64_t table = task_u64(task_u64(task, k_root.off.files), k_root.off.fdtable);
+
+	if (table == 0 || n >= task_u32(table, k_root.off.max_fds))
+		return 0;
+	return task_u64(task_u64(table, k_root.off.fds) + 8 * n, 0);
+}
+
 /* ---- CPU time ------------------------------------------------------------------------- */
 
 /*

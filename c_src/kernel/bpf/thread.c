@@ -51,15 +51,6 @@ static inline uint64_t group_of(uint64_t task, uint32_t which)
 	return pid_number(task_u64(signal, k_root.off.pids + 8 * which));
 }
 
-static inline uint64_t file_of(uint64_t task, uint64_t n)
-{
-	uint64_t table = task_u64(task_u64(task, k_root.off.files), k_root.off.fdtable);
-
-	if (table == 0 || n >= task_u32(table, k_root.off.max_fds))
-		return 0;
-	return task_u64(task_u64(table, k_root.off.fds) + 8 * n, 0);
-}
-
 /* ---- whose ------------------------------------------------------------------------------ */
 
 enum { DUMPABLE = 3, BY_ITS_USER = 1 }; /* of mm_struct.flags; SUID_DUMP_USER */
@@ -124,7 +115,7 @@ RTFN(threadnum)
 	case FN_THREAD_STATE: return state_of(t, b);
 	case FN_THREAD_CPU: return task_u32(b, k_root.off.cpu);
 	case FN_THREAD_NLWP: return task_u32(task_u64(b, k_root.off.signal), k_root.off.nthreads);
-	case FN_THREAD_FILE: return t->k.file = file_of(b, c);
+	case FN_THREAD_FILE: return t->k.file = task_file(b, c);
 	case FN_FILE_FLAGS: return task_u32(b, k_root.off.f_flags);
 	case FN_FILE_OFFSET: return task_u64(b, k_root.off.f_pos);
 	default: return 0;

@@ -8,8 +8,8 @@
 #include "engine/probe.h"
 #include "engine/provider.h"
 #include "engine/state.h"
-#include "kernel.h"
-#include "tracepoint.h"
+#include "kernel/kernel.h"
+#include "kernel/tracepoint.h"
 
 int k_events_init(struct en *en, const struct provider *pv, const struct k_event_row *rows,
 	unsigned n, void **data, struct et_error *e)

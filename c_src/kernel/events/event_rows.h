@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "entries.h"
+#include "kernel/entries.h"
 #include "error.h"
 
 struct en;

@@ -12,8 +12,8 @@
 #include "engine/provider.h"
 #include "engine/state.h"
 #include "event_rows.h"
-#include "kernel.h"
-#include "tracepoint.h"
+#include "kernel/kernel.h"
+#include "kernel/tracepoint.h"
 
 #define IO "iorequest_t *"
 static const char *const args[] = {IO, IO, IO};

@@ -11,8 +11,8 @@
 #include "engine/provider.h"
 #include "engine/state.h"
 #include "event_rows.h"
-#include "kernel.h"
-#include "tracepoint.h"
+#include "kernel/kernel.h"
+#include "kernel/tracepoint.h"
 
 #define CONN "netconn_t *"
 static const char *const ip_args[] = {"uintptr_t", CONN, "iphead_t *", "netdev_t *", "ipha_t *",

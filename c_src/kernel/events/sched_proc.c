@@ -8,8 +8,8 @@
 #include "engine/provider.h"
 #include "engine/state.h"
 #include "event_rows.h"
-#include "kernel.h"
-#include "tracepoint.h"
+#include "kernel/kernel.h"
+#include "kernel/tracepoint.h"
 
 #define TASK "kthread_t *"
 static const char *const task_args[] = {TASK, TASK, "int"};
