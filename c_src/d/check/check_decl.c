@@ -246,6 +246,9 @@ static bool has_open_cast(const struct d_node *n)
 		return false;
 	if (n->kind == N_CAST && n->type != NULL && is_open_object(n->type))
 		return true;
+	for (const struct d_node *arg = n->list; arg != NULL; arg = arg->next)
+		if (has_open_cast(arg))
+			return true;
 	return has_open_cast(n->a) || has_open_cast(n->b) || has_open_cast(n->c);
 }
 
