@@ -53,12 +53,14 @@ void et_attr_least(struct et_attr *a, const struct et_attr *b)
 static const struct {
 	const char *name, *names, *args;
 } providers[] = {
+	{"cpc", "Evolving/Evolving/CPU", "Evolving/Evolving/Common"},
 	{"dtrace", "Stable/Stable/Common", "Stable/Stable/Common"},
 	{"erlang#", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"fbt", "Evolving/Evolving/ISA", "Private/Private/ISA"},
 	{"fsinfo", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"io", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"ip", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
+	{"lockstat", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"pid#", "Evolving/Evolving/ISA", "Private/Private/Unknown"},
 	{"proc", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"profile", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
@@ -67,8 +69,10 @@ static const struct {
 	{"sdt", "Unstable/Unstable/Common", "Unstable/Unstable/Common"},
 	{"state", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"syscall", "Evolving/Evolving/Common", "Unstable/Unstable/ISA"},
+	{"sysinfo", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"tcp", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 	{"udp", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
+	{"vminfo", "Evolving/Evolving/Common", "Evolving/Evolving/Common"},
 };
 
 static int is_named(const char *prov, const char *name)

@@ -12,8 +12,9 @@
  *
  *   syscall.c       system calls by their names
  *   events/         providers whose probes are rows of a table (event_rows.h), each an event that
- *                   a tracepoint tells: sched_proc.c sched and proc; disk_io.c io; fsinfo.c; net.c
- *                   tcp, udp and ip. *_event.h: what clauses are told of one
+ *                   a tracepoint tells: sched_proc.c sched and proc; disk_io.c io; fsinfo.c;
+ *                   sysinfo.c (vminfo too); lockstat.c; net.c tcp, udp and ip.
+ *                   *_event.h: what clauses are told of one. cpc.c: perf events
  *   rawtp.c         rawtp and sdt: tracepoints by their names, typed by the kernel (c_src/btf/)
  *   pid.c           functions of a process and instructions inside of them
  *   usdt.c          probes that programs and libraries carry themselves; usdt_arg.h
@@ -22,7 +23,7 @@
  *                   bridge (include/erltrace.h) has there; vm_stacks.c: Erlang VMs, and where they
  *                   have the stacks of processes; erlang_vm.h; vm_schedulers.c: how their threads
  *                   tell what process they run
- *   sampler.c       profile-N on CPUs
+ *   sampler.c       profile-N on CPUs, and other perf events: events/cpc.c
  *   fbt/            functions of the kernel: fbt.c, their provider; traceable.c: those that can be
  *                   traced; kfunc.c: programs at them
  *   tasks.c         no probes, but what clauses read of threads: fields, CPU time, self->
@@ -46,8 +47,8 @@
  * The memory is engine/region.c: addresses reserved when an engine is made, an arena from go on.
  * What runs in the kernel only is in bpf/:
  *
- *   entries.c       where programs begin; sched_proc.h, disk_io.h, fsinfo.h, net.h, erlang.h: those
- *                   of these providers
+ *   entries.c       where programs begin; sched_proc.h, disk_io.h, fsinfo.h, sysinfo.h,
+ *                   lockstat.h, net.h, erlang.h: those of these providers
  *   builtin_vars.c  built-in variables; task.h: fields of threads; frames.c: stacks
  *   memory.c        memory of the process and of the kernel, read through a buffer (buffer.h)
  *   destructive.c   chill(), raise(), stop()
@@ -68,6 +69,7 @@
 #include "bpf/link/object.h"
 #include "entries.h"
 #include "error.h"
+#include "perf_sample.h"
 #include "root.h"
 
 struct en;
@@ -99,7 +101,7 @@ struct kernel {
 	bool wants_tasks, sees_switches; /* of threads: tasks.c */
 	struct k_kfuncs *kfuncs; /* functions of the kernel: fbt/kfunc.c */
 	bool kprobes_one_by_one; /* there is no kprobe_multi here */
-	uint64_t period[K_PROFILES];	 /* ns: sampler.c */
+	struct k_sample sample[K_PROFILES]; /* sampler.c */
 	unsigned nprofiles;
 	int profile_prog;
 };

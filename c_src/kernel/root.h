@@ -12,8 +12,10 @@
 #include "bpf/link/cuts.h"
 #include "confine.h"
 #include "kernel/erlang/erlang_vm.h"
+#include "kernel/events/counter_event.h"
 #include "kernel/events/disk_event.h"
 #include "kernel/events/file_event.h"
+#include "kernel/events/lock_event.h"
 #include "kernel/events/net_event.h"
 #include "task_offsets.h"
 
@@ -89,13 +91,18 @@ struct k_root {
 	struct en_probe *event[K_EVENTS];
 	struct en_probe *net[K_NET_EVENTS];
 	struct en_probe *io[K_IO_EVENTS];
+	struct en_probe *counter[K_COUNTER_EVENTS];
+	struct en_probe *lock[K_LOCK_EVENTS];
+	struct k_lock_wait *lock_waits; /* K_LOCK_WAITS; NULL: nobody asks for them */
 	struct en_probe *fs[K_FS_EVENTS];
 	struct k_fs_call fs_call[K_SYSCALLS]; /* all of them, if one of these probes is enabled */
 	uint32_t nr_unlinkat;
 	struct en_probe *profile[K_PROFILES];
+	uint64_t profile_counts; /* those that are counters: a bit for each */
 	struct k_offsets off;
 	struct k_net_offsets net_off;
 	struct k_io_offsets io_off;
+	struct k_bio_offsets bio_off;
 	struct confine confine; /* to whom: bpf/confined.h */
 	bool destructive; /* -w */
 	bool uses_ids;	  /* clauses want to know which thread fires */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile-N in the kernel: a perf software event on each CPU, which interrupts what runs there.
- * provider/profile.c decides when its probes fire here.
+ * Perf events, on each CPU, which interrupt what runs there: a clock for profile-N, of which
+ * provider/profile.c decides when its probes fire here; counters of the processor or of the kernel
+ * for cpc and vminfo.
  */
+#include <errno.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -16,10 +18,12 @@
 #include "engine/state.h"
 #include "kernel.h"
 #include "program.h"
+#include "perf_sample.h"
 
 extern const struct en_sampler k_sampler;
 
-static int enable(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e)
+int k_sample_add(
+	struct en *en, const struct en_probe *p, const struct k_sample *s, struct et_error *e)
 {
 	struct en_probe *shared = k_share_probe(en, p, ENTRY_profile, e);
 	struct kernel *k = en->kernel;
@@ -27,11 +31,22 @@ static int enable(struct en *en, const struct en_probe *p, uint64_t period, stru
 	if (shared == NULL)
 		return -1;
 	if (k->nprofiles == K_PROFILES)
-		return et_err(e, ET_KERNEL, "a script can have %d different profile-N at most",
+		return et_err(e, ET_KERNEL, "a script can have %d different profile-N and cpc probes at most",
 			K_PROFILES);
+	if (s->counts)
+		k->root->profile_counts |= 1ULL << k->nprofiles;
 	k->root->profile[k->nprofiles] = shared;
-	k->period[k->nprofiles++] = period;
+	k->sample[k->nprofiles++] = *s;
 	return 0;
+}
+
+static int enable(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e)
+{
+	return k_sample_add(en, p,
+		&(struct k_sample){.type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_CPU_CLOCK,
+			.period = period},
+		e);
 }
 
 static int ready(struct en *en, struct et_error *e)
@@ -54,6 +69,10 @@ static int attach(struct en *en, int prog, struct perf_event_attr *attr, int cpu
 				     .attach_type = BPF_PERF_EVENT,
 				     .perf_event = {.bpf_cookie = cookie}}};
 
+	if (fd < 0 && (errno == ENOENT || errno == EOPNOTSUPP) && attr->type != PERF_TYPE_SOFTWARE)
+		return et_err(e, ET_KERNEL,
+			"cpc: this machine does not have that counter, as many virtual machines have "
+			"none of the processor's; those of the kernel are there, such as page_faults");
 	if (fd < 0)
 		return k_refused(e, "a perf event");
 	k_keep(en->kernel, fd);
@@ -67,12 +86,16 @@ static int attach(struct en *en, int prog, struct perf_event_attr *attr, int cpu
 static int start_cpu(struct en *en, unsigned cpu, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK};
 
 	for (unsigned i = 0; i < k->nprofiles; i++) {
-		attr.sample_period = k->period[i];
+		const struct k_sample *s = &k->sample[i];
+		struct perf_event_attr attr = {.type = s->type,
+			.size = sizeof(attr),
+			.config = s->config,
+			.sample_period = s->period,
+			.exclude_user = s->not_user,
+			.exclude_kernel = s->not_kernel};
+
 		if (attach(en, k->profile_prog, &attr, (int)cpu, i, e) < 0)
 			return -1;
 	}

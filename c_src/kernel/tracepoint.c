@@ -3,6 +3,7 @@
  * Programs at raw tracepoints. When its probes are enabled, a provider says which programs of
  * entries.def it needs; they are loaded here, and attached in the order of that table.
  */
+#include <errno.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
 
@@ -47,6 +48,8 @@ int k_tracepoint_attach(struct en *en, int prog, const char *tracepoint, struct 
 				       .prog_fd = (uint32_t)prog}};
 	int fd = k_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
 
+	if (fd < 0 && errno == ENOENT)
+		return et_err(e, ET_KERNEL, "this kernel has no tracepoint %s", tracepoint);
 	if (fd < 0)
 		return k_refused(e, tracepoint);
 	k_keep(en->kernel, fd);

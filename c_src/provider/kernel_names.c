@@ -10,7 +10,7 @@
 
 static const char *const names[] = {
 	"syscall", "pid#", "usdt", "sched", "proc", "rawtp", "sdt", "fbt", "ip", "udp", "tcp",
-	"io", "fsinfo"};
+	"io", "fsinfo", "sysinfo", "vminfo", "cpc", "lockstat"};
 
 /* After a provider's name: the number of a process, or a glob of it. */
 static bool is_number(const char *text)

@@ -19,6 +19,9 @@ extern const struct provider net_provider;    /* kernel/net.c */
 extern const struct provider io_provider;     /* kernel/disk_io.c */
 extern const struct provider net_provider;    /* kernel/events/net.c */
 extern const struct provider io_provider;     /* kernel/events/disk_io.c */
+extern const struct provider cpc_provider;    /* kernel/events/cpc.c */
+extern const struct provider lockstat_provider; /* kernel/events/lockstat.c */
+extern const struct provider sysinfo_provider; /* kernel/events/sysinfo.c */
 extern const struct provider fsinfo_provider; /* kernel/events/fsinfo.c */
 extern const struct provider tasks_provider;  /* kernel/tasks.c */
 extern const struct provider replay_provider;  /* replay/replay.c */
@@ -48,6 +51,9 @@ const struct provider *const et_providers[] = {
 	&net_provider,
 	&io_provider,
 	&fsinfo_provider,
+	&sysinfo_provider,
+	&lockstat_provider,
+	&cpc_provider,
 	&tasks_provider, /* last: clauses at the end of a thread may read its self-> */
 #endif
 	NULL,

@@ -79,7 +79,8 @@ static bool is_harmless(const char *prov)
 {
 	static const char *const known[] = {
 		"dtrace", "profile", "sched", "proc", "state", "syscall", "ip", "udp", "tcp", "io",
-		"fsinfo"};
+		"fsinfo", "sysinfo", "vminfo", "cpc",
+		"lockstat"};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (is_provider(prov, known[i]))

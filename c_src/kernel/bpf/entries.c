@@ -507,6 +507,11 @@ uint64_t k_profile(uint64_t *ctx)
 		return 0;
 	f->arg[0] = user || is_confined() ? 0 : ip;
 	f->arg[1] = user ? ip : 0;
+	if (k_root.profile_counts >> n & 1) {
+		f->arg[0] = 1;
+		f->arg[1] = 0;
+		f->arg[2] = bpf_get_smp_processor_id();
+	}
 	f->thread->k.uregs = K_REGS_OF_CURRENT;
 	stacks_from(ctx, f, BY_REGISTERS);
 	run(f);
@@ -519,5 +524,7 @@ uint64_t k_profile(uint64_t *ctx)
 #include "net.h"
 #include "disk_io.h"
 #include "fsinfo.h"
+#include "sysinfo.h"
+#include "lockstat.h"
 #include "erlang.h"
 #include "fbt.h"

@@ -9,6 +9,7 @@
 #include "engine/provider.h"
 #include "engine/state.h"
 #include "event_rows.h"
+#include "fs_calls.h"
 #include "kernel/kernel.h"
 #include "kernel/syscall.h"
 #include "kernel/tracepoint.h"
@@ -86,20 +87,23 @@ static int init(struct en *en, void **data, struct et_error *e)
 	return k_events_init(en, &fsinfo_provider, rows, K_FS_EVENTS, data, e);
 }
 
-static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
+void k_fs_calls(struct k_root *r)
 {
-	struct k_root *r;
 	int nr;
 
-	if (k_prepare(en, e) < 0 ||
-		k_events_enable(en, data, p, rows, en->kernel->root->fs, e) < 0)
-		return -1;
-	en->kernel->wants_tasks = true; /* and their files */
-	r = en->kernel->root;
 	for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if ((nr = k_syscall_number(calls[i].name)) >= 0)
 			r->fs_call[nr] = calls[i].call;
 	r->nr_unlinkat = (uint32_t)k_syscall_number("unlinkat");
+}
+
+static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
+{
+	if (k_prepare(en, e) < 0 ||
+		k_events_enable(en, data, p, rows, en->kernel->root->fs, e) < 0)
+		return -1;
+	en->kernel->wants_tasks = true; /* and their files */
+	k_fs_calls(en->kernel->root);
 	return 0;
 }
 
