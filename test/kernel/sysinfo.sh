@@ -170,7 +170,7 @@ ${CC:-cc} -O1 -w -o count count.c -lpthread || exit 1
 # t SCRIPT ARGUMENTS: what the script prints, in one line, and sorted. Its clauses see the program
 # between two calls of getppid(), of which "n" is the number so far.
 t() {
-	timeout 120 erltrace -qn "int n; syscall::getppid:entry /pid == \$target || progenyof(\$target)/ { n++; } $1
+	timeout 120 erltrace -qn "int n; syscall::getppid:entry /execname == \"count\"/ { n++; } $1
 		END { printa(\"%s %@d\\n\", @); }" -c "./count $2" 2>&1 | sort | words
 }
 
@@ -180,7 +180,7 @@ is 'sysinfo: reads and writes, and their bytes' \
 is 'sysinfo: system calls' 'syscall 20001' \
 	"$(t 'sysinfo:::syscall /pid == $target && n == 1/ { @[probename] = sum(arg0); }' 'io 10000')"
 is 'sysinfo: processes, threads, programs' 'nthreads 100 sysexec 100 sysfork 100 sysvfork 100' \
-	"$(t 'sysinfo:::sys*fork, sysinfo:::sysexec, sysinfo:::nthreads /n == 1 && (pid == $target || progenyof($target))/ { @[probename] = sum(arg0); }' 'forks 100')"
+	"$(t 'sysinfo:::sys*fork, sysinfo:::sysexec, sysinfo:::nthreads /n == 1 && execname == "count"/ { @[probename] = sum(arg0); }' 'forks 100')"
 t 'sysinfo:::pswitch, cpc:::context_switches-all-1 /pid == $target && n == 1/ { @[probename] = count(); }' 'switches 500' >o
 like 'sysinfo, cpc: context switches, as getrusage() counts them' \
 	'^context_switches-all-1 ([0-9]+) pswitch ([0-9]+) switches ([0-9]+)$' "$(cat o)"
@@ -191,7 +191,7 @@ ok "the first two are the same, the third one but for the edges ($cpc $sys $own)
 is 'vminfo: pages that a program gets' 'as_fault 50000' \
 	"$(t 'vminfo:::*_fault /pid == $target && n == 1/ { @[probename] = sum(arg0); }' 'faults 50000')"
 like 'vminfo: pages that are copied when they are written; a few are of the stack' '^cow_fault 5000[0-9]$' \
-	"$(t 'vminfo:::cow_fault, vminfo:::prot_fault /n == 3 && progenyof($target)/ { @[probename] = sum(arg0); }' 'faults 50000')"
+	"$(t 'vminfo:::cow_fault, vminfo:::prot_fault /n == 3 && execname == "count"/ { @[probename] = sum(arg0); }' 'faults 50000')"
 t 'vminfo:::maj_fault, cpc:::major_faults-user-1 /pid == $target && n == 1/ { @[probename] = count(); }' 'major 1000' >o
 like 'vminfo, cpc: faults that a disk ends, as getrusage() counts them' \
 	'^maj_fault ([1-9][0-9]*) major ([0-9]+) major_faults-user-1 ([0-9]+)$' "$(cat o)"

@@ -12,7 +12,7 @@ typedef struct fsop { /* as kernel/file_event.h has it */
 inline string fsop_path[fsop_t *o] =
 	o->path == 0 ? file_path(o->file) :
 	strstr(copyinstr(o->path, 2), "/") != NULL ? copyinstr(o->path) :
-	cleanpath(strjoin(strjoin(o->dir == 0 ? cwd : file_path(o->dir), "/"), copyinstr(o->path)));
+	strjoin(strjoin(o->dir == 0 ? cwd : file_path(o->dir), "/"), copyinstr(o->path));
 
 translator fileinfo_t < fsop_t *o > {
 	fi_name = basename(fsop_path[o]);
