@@ -44,6 +44,8 @@ inline int B_READ = 64;
 inline int B_WRITE = 256;
 inline int B_ASYNC = 1024;	/* nobody is said to wait for it */
 
+typedef uint64_t dev_t;
+
 typedef struct bufinfo {
 	int b_flags;
 	size_t b_bcount;	/* bytes */
@@ -54,7 +56,7 @@ typedef struct bufinfo {
 	size_t b_bufsize;
 	uintptr_t b_iodone;
 	int b_error;		/* errno */
-	uint64_t b_edev;	/* the number of the device, as in dev_major and dev_minor */
+	dev_t b_edev;		/* the number of the device, as in dev_major and dev_minor */
 } bufinfo_t;
 
 translator bufinfo_t < iorequest_t *r > {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of the provider io (kernel/events/disk_io.c has the table). Part of entries.c. A request is what a
- * driver gets: several of a program's may have become one.
+ * Entries of the provider io (kernel/events/disk_io.c has the table). Part of entries.c. A request
+ * is what a driver gets: several of a program's may have become one.
  */
 
 enum { REQ_OP = 0xff, REQ_READ = 0, REQ_WRITE, REQ_FLUSH, REQ_SYNC_BIT = 1 << 11 };
@@ -10,9 +10,9 @@ enum { IS_TYPE = 0170000, IS_DISK = 060000 }; /* of inode.i_mode */
 /* Errors of the block layer (blk_status_t) as errno; older kernels give that itself, negative. */
 static inline int32_t io_errno(uint32_t status)
 {
-	/* notsupp, timeout, nospc, transport, target, resv_conflict, medium, protection, resource */
-	static const uint8_t numbers[16] = {0, 95, 110, 28, 67, 121, 52, 61, 84, 12, 5, 5, 11, 16,
-		75, 11};
+	/* by their numbers in linux/blk_types.h */
+	static const uint8_t numbers[16] = {
+		0, 95, 110, 28, 67, 121, 52, 61, 84, 12, 5, 5, 11, 16, 75, 11};
 
 	if ((int32_t)status <= 0)
 		return -(int32_t)status;
@@ -47,8 +47,8 @@ static inline void find_file(struct k_io *io)
 		return;
 	io->inode = task_u64(mapping, o->host);
 	if (task_u64(io->inode, o->names) == 0 ||
-		(task_u32(io->inode, o->mode) & IS_TYPE) == IS_DISK) /* a file system's own tables */
-		io->inode = 0;
+		(task_u32(io->inode, o->mode) & IS_TYPE) == IS_DISK)
+		io->inode = 0; /* a file system's own tables */
 	io->offset = task_u64(page, o->page_index) << 12;
 }
 
@@ -81,8 +81,8 @@ static inline void fire_io(
 		io->error = io_errno(status);
 		io->device = task_u64(request, o->part);
 		if (io->device == 0)
-			io->device = task_u64(
-				task_u64(task_u64(request, o->queue), o->disk), o->part0);
+			io->device =
+				task_u64(task_u64(task_u64(request, o->queue), o->disk), o->part0);
 		find_file(io);
 		io->flags = io_flags(task_u32(request, o->flags), io->inode) |
 			    (io->error != 0 ? K_B_ERROR : 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of the provider fsinfo (kernel/events/fsinfo.c has the tables): system calls that have succeeded,
- * and close() as it begins, while the file is still there. Part of entries.c.
+ * Entries of the provider fsinfo (kernel/events/fsinfo.c has the tables): system calls that have
+ * succeeded, and close() as it begins, while the file is still there. Part of entries.c.
  */
 
 enum { FLAG_CREATE = 0100, FLAG_REMOVEDIR = 0x200 }; /* of open(2), of unlinkat(2) */

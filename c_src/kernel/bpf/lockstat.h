@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Entries of the provider lockstat (kernel/events/lockstat.c has the table). Part of entries.c. Who
- * waits for a mutex spins and sleeps in turns, each of which the kernel says to begin; how long it has
- * done both is told at the end.
+ * waits for a mutex spins and sleeps in turns, each of which the kernel says to begin; how long it
+ * has done both is told at the end.
  */
 
 enum { LOCK_SPINS = 1, LOCK_READS = 2, LOCK_WRITES = 4, LOCK_MUTEX = 32 }; /* LCB_F_* */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of the providers ip, udp and tcp (kernel/events/net.c has the table): packets that IP hands to
- * a device or gets from one, and TCP's connections. Part of entries.c; packet.c has the rest.
+ * Entries of the providers ip, udp and tcp (kernel/events/net.c has the table): packets that IP
+ * hands to a device or gets from one, and TCP's connections. Part of entries.c; packet.c has the
+ * rest.
  */
 #include "packet.h"
 
@@ -33,13 +34,13 @@ static inline void fire_packet(
 	run(f);
 }
 
-/* Is it on its way through a device that stands for others, and has been sent through that already? */
+/* Is it on its way through a device that another one stood for, which it has passed already? */
 static inline bool is_passed_on(uint64_t skb)
 {
 	uint64_t route = task_u64(skb, k_root.net_off.dst) & ~1ULL;
 
-	return route != 0 && task_u64(route, k_root.net_off.dst_dev) !=
-				     task_u64(skb, k_root.net_off.dev);
+	return route != 0 &&
+	       task_u64(route, k_root.net_off.dst_dev) != task_u64(skb, k_root.net_off.dev);
 }
 
 /* net_dev_queue: a packet, for its device. What is forwarded has come by a device before. */

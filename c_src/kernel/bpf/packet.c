@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets and connections, for the entries of ip, udp and tcp (net.h; probe path): what kind of packet
- * it is, and what clauses are told of one. The functions are apart so that the verifier looks at each
- * once, whoever calls it.
+ * Packets and connections, for the entries of ip, udp and tcp (net.h; probe path): what kind of
+ * packet it is, and what clauses are told of one. The functions are apart so that the verifier
+ * looks at each once, whoever calls it.
  *
- * Headers are copied into the slot, as D reads only numbers at addresses that they fit. Where an event
- * is known without its packet, the same headers are made from the connection.
+ * Headers are copied into the slot, as D reads only numbers at addresses that they fit. Where an
+ * event is known without its packet, the same headers are made from the connection.
  */
 #include "packet.h"
 
@@ -44,7 +44,7 @@ static inline uint32_t word_of(const uint64_t *words, unsigned i)
 
 /* ---- what kind ---------------------------------------------------------------------------- */
 
-/* How far behind the header of IPv6 the transport's is; 0: there is none, or in another fragment. */
+/* How far from the header of IPv6 the transport's is; 0: there is none, or in another fragment. */
 static inline uint64_t behind_extensions(uint64_t ip, uint32_t *protocol)
 {
 	uint32_t next = *protocol, off = 40;
@@ -151,8 +151,8 @@ static inline void put_headers(struct en_thread *t, const struct packet *p)
 	to[2] = p->transport[2];
 }
 
-static inline void put_conn(struct en_thread *t, const struct packet *p, uint64_t kind,
-	uint64_t sock, uint32_t state)
+static inline void put_conn(
+	struct en_thread *t, const struct packet *p, uint64_t kind, uint64_t sock, uint32_t state)
 {
 	struct k_conn *c = (struct k_conn *)(void *)t->k.text[AT_CONN];
 	uint64_t at = (uint64_t)(uintptr_t)t->k.text[AT_IP], from, to;
@@ -188,8 +188,8 @@ uint64_t k_put_packet(struct en_thread *t, uint64_t ip, uint64_t kind, uint64_t 
 }
 
 /*
- * A segment that goes out: is it the first SYN of a connection, which may be sent several times? Or the
- * answer to a SYN at a port where nobody listens: only that has no number to begin with.
+ * A segment that goes out: is it the first SYN of a connection, which may be sent several times? Or
+ * the answer to a SYN at a port where nobody listens: only that has no number to begin with.
  */
 uint64_t k_segment(uint64_t ip, uint64_t kind, uint64_t sock)
 {

@@ -5,7 +5,7 @@
  */
 
 enum { CLONE_IS_VFORK = 0x4000, CLONE_IS_THREAD = 0x10000 }; /* flags of clone(2) */
-enum { FAULT_PRESENT = 1, FAULT_WRITE = 2 };			    /* of x86's page faults */
+enum { FAULT_PRESENT = 1, FAULT_WRITE = 2 };		     /* of x86's page faults */
 
 static inline void count_event(void *ctx, unsigned which, uint64_t by)
 {
@@ -74,8 +74,8 @@ uint64_t k_count_exit(uint64_t *ctx)
 }
 
 /*
- * sched_switch: preempted, previous, next, state of the previous one; 0: it could go on. Each CPU has
- * an idle thread: number 0.
+ * sched_switch: preempted, previous, next, state of the previous one; 0: it could go on. Each CPU
+ * has an idle thread: number 0.
  */
 uint64_t k_count_switch(uint64_t *ctx)
 {

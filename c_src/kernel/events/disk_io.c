@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider io: requests to disks, and threads that wait for them. bpf/disk_io.h makes the events of
- * tracepoints; the types of their arguments are translated by d/lib/io.d.
+ * The provider io: requests to disks, and threads that wait for them. bpf/disk_io.h makes the
+ * events of tracepoints; the types of their arguments are translated by d/lib/io.d.
  */
 #include <linux/btf.h>
 #include <stddef.h>
@@ -58,8 +58,7 @@ static int enable(struct en *en, void *data, struct en_probe *p, struct et_error
 {
 	unsigned i = (unsigned)(uintptr_t)p->pvdata;
 
-	if (k_prepare(en, e) < 0 ||
-		k_events_enable(en, data, p, rows, en->kernel->root->io, e) < 0)
+	if (k_prepare(en, e) < 0 || k_events_enable(en, data, p, rows, en->kernel->root->io, e) < 0)
 		return -1;
 	if (i == K_IO_WAIT_START || i == K_IO_WAIT_DONE)
 		en->kernel->wants_tasks = true; /* who waits */

@@ -17,11 +17,12 @@ int k_events_init(struct en *en, const struct provider *pv, const struct k_event
 	if (k_tracepoints_init(en, data, e) < 0)
 		return -1;
 	for (unsigned i = 0; i < n; i++) {
-		struct en_probe *p = en_probe_add(en, pv, (void *)(uintptr_t)i, rows[i].prov,
-			"vmlinux", "", rows[i].name);
+		struct en_probe *p = en_probe_add(
+			en, pv, (void *)(uintptr_t)i, rows[i].prov, "vmlinux", "", rows[i].name);
 
 		if (p == NULL)
 			return et_err(e, ET_NOMEM, "out of memory for probes");
+		p->mod_aliases = "genunix\0unix\0"; /* as Solaris' scripts name the kernel */
 		p->nargs = rows[i].nargs;
 		p->argtypes = rows[i].args;
 		p->xargtypes = rows[i].xargs;
@@ -47,8 +48,7 @@ static uint32_t *offset_at(void *to, const struct k_member *m)
 	return (uint32_t *)(void *)((char *)to + m->to);
 }
 
-int k_members_find(
-	const struct k_member *members, unsigned n, void *to, struct et_error *e)
+int k_members_find(const struct k_member *members, unsigned n, void *to, struct et_error *e)
 {
 	struct btf *b = btf_open(e);
 

@@ -25,7 +25,7 @@ struct k_event_row {
 /* A probe for each row; pvdata is the row's number. *data is for tracepoint.h. */
 int k_events_init(struct en *en, const struct provider *pv, const struct k_event_row *rows,
 	unsigned n, void **data, struct et_error *e);
-/* Its clauses will be in the row's program; to[] has the probe, where the kernel's half finds it. */
+/* Its clauses will be in the row's program; to[] has the probe for the kernel's half. */
 int k_events_enable(struct en *en, void *data, struct en_probe *p, const struct k_event_row *rows,
 	struct en_probe **to, struct et_error *e);
 
@@ -38,7 +38,6 @@ struct k_member {
 	size_t to; /* offset of a uint32_t in the structure that is filled in */
 };
 /* A member that is not there is BTF_NOWHERE. -1: this kernel has no type information. */
-int k_members_find(
-	const struct k_member *members, unsigned n, void *to, struct et_error *e);
+int k_members_find(const struct k_member *members, unsigned n, void *to, struct et_error *e);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The provider lockstat: threads that have waited for a lock of the kernel, and how long. The kernel
- * has tracepoints where one has to wait (contention_begin, from Linux 5.19 on), not where a lock is
- * free. bpf/lockstat.h makes the events.
+ * The provider lockstat: threads that have waited for a lock of the kernel, and how long. The
+ * kernel has tracepoints where one has to wait (contention_begin, from Linux 5.19 on), not where a
+ * lock is free. bpf/lockstat.h makes the events.
  */
 #include <string.h>
 
@@ -51,7 +51,8 @@ static const char *why_none(const struct d_pdesc *d)
 {
 	if (d->prov == NULL || strcmp(d->prov, "lockstat") != 0 || d->name == NULL)
 		return NULL;
-	return "Linux tells of a lock where a thread waits for it, not where it is free or released: "
+	return "Linux tells of a lock where a thread waits for it, not where it is free or "
+	       "released: "
 	       "lockstat has adaptive-block, adaptive-spin, spin-spin and rw-block";
 }
 
