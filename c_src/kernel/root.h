@@ -101,6 +101,7 @@ struct k_root {
 	uint64_t profile_counts; /* those that are counters: a bit for each */
 	struct k_offsets off;
 	struct k_net_offsets net_off;
+	uint64_t *conns; /* sockets, K_CONNS; NULL: nobody asks whose a packet is that comes in */
 	struct k_io_offsets io_off;
 	struct k_bio_offsets bio_off;
 	struct confine confine; /* to whom: bpf/confined.h */

@@ -270,6 +270,24 @@ tcp:::send /args[4]->tcp_sport == 19322 && args[3]->tcps_state == TCP_STATE_ESTA
 END { printa("%s %d %d %d %d %@d\n", @); }'
 like "what the kernel keeps of a connection" 'in order 1 1 1 1 100 ' "$(t "$insides" talk 127.0.0.1 19322 100)"
 
+mine='
+syscall::getppid:entry /pid == $target/ { over = 1; }
+tcp:::connect-request /args[4]->tcp_dport == 19322/ { client = args[1]->cs_cid; }
+tcp:::accept-established /args[3]->tcps_lport == 19322/ { server = args[1]->cs_cid; }
+tcp:::receive /!over && args[4]->tcp_dport == 19322 && args[2]->ip_plength > args[4]->tcp_offset/
+{
+	@["server", args[1]->cs_cid == server, args[3]->tcps_state] = count();
+}
+tcp:::receive /!over && args[4]->tcp_sport == 19322 && args[2]->ip_plength > args[4]->tcp_offset/
+{
+	@["client", args[1]->cs_cid == client, args[3]->tcps_state] = count();
+}
+END { printa("%s %d %d %@d\n", @); }'
+for host in $hosts; do
+	like "whose a segment is that is received over $host" 'client 1 1 1000 .*server 1 1 1000( |$)' \
+		"$(t "$mine" talk "$host" 19322 1000)"
+done
+
 # ---- datagrams and packets
 
 udp='

@@ -51,7 +51,7 @@ typedef struct tcpsinfo {
 	uint16_t tcps_rport;
 	string tcps_laddr;
 	string tcps_raddr;
-	int32_t tcps_state;	/* 0: not known, as at receive */
+	int32_t tcps_state;	/* 0: not known */
 	uint32_t tcps_iss;
 	uint32_t tcps_suna;
 	uint32_t tcps_snxt;

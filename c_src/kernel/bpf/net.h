@@ -57,6 +57,8 @@ uint64_t k_net_out(uint64_t *ctx)
 	if (own)
 		sock = task_u64(skb, k_root.net_off.skb_sock);
 	if (own && (kind & 0xff) == OF_TCP) {
+		if (k_root.conns != NULL)
+			k_note_conn(ip, kind, sock);
 		fire_packet(ctx, K_TCP_SEND, skb, ip, kind, sock);
 		if (k_root.net[K_TCP_CONNECT_REQUEST] != NULL ||
 			k_root.net[K_TCP_ACCEPT_REFUSED] != NULL)
@@ -76,17 +78,19 @@ uint64_t k_net_out(uint64_t *ctx)
 uint64_t k_net_in(uint64_t *ctx)
 {
 	uint64_t skb = CTX(0), dev = task_u64(skb, k_root.net_off.dev);
-	uint64_t ip = task_u64(skb, k_root.net_off.data), kind;
+	uint64_t ip = task_u64(skb, k_root.net_off.data), kind, sock = 0;
 
 	if (task_u32(dev, k_root.net_off.dev_flags) & BRIDGE_PORT)
 		return 0;
 	kind = k_packet_kind(skb, ip);
 	if (kind == 0)
 		return 0;
-	fire_packet(ctx, K_IP_RECEIVE, skb, ip, kind, 0);
+	if (k_root.conns != NULL && (kind & 0xff) == OF_TCP)
+		sock = k_find_conn(ip, kind);
+	fire_packet(ctx, K_IP_RECEIVE, skb, ip, kind, sock);
 	if ((kind & 0xff) != 0)
 		fire_packet(ctx, (kind & 0xff) == OF_TCP ? K_TCP_RECEIVE : K_UDP_RECEIVE, skb, ip,
-			kind, 0);
+			kind, sock);
 	return 0;
 }
 
@@ -122,6 +126,8 @@ uint64_t k_tcp_state(uint64_t *ctx)
 	fire_conn(ctx, K_TCP_STATE_CHANGE, sock, to, 0);
 	if (to != ESTABLISHED)
 		return 0;
+	if (k_root.conns != NULL)
+		k_note_sock(sock);
 	if (from == SYN_SENT)
 		fire_conn(ctx, K_TCP_CONNECT_ESTABLISHED, sock, to, IS_SYN | IS_ACK);
 	else if (from == SYN_RECV)

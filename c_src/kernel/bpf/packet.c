@@ -187,6 +187,67 @@ uint64_t k_put_packet(struct en_thread *t, uint64_t ip, uint64_t kind, uint64_t 
 	return 0;
 }
 
+/* ---- whose it is -------------------------------------------------------------------------- */
+
+/*
+ * A packet that comes in has no socket yet. Those of connections are noted, each where its
+ * addresses and ports say, when they send something or are established. What is found there is the
+ * packet's only if it has these addresses and ports.
+ */
+static inline uint64_t *note_of(const struct packet *p, uint64_t kind)
+{
+	uint64_t ports = word_of(p->transport, 0), from, to, h;
+	bool out = kind & K_OUT;
+
+	from = is_v4(kind) ? word_of(p->ip, 12) : p->ip[1] ^ p->ip[2];
+	to = is_v4(kind) ? word_of(p->ip, 16) : p->ip[3] ^ p->ip[4];
+	if (out) /* as the other end sends it */
+		ports = (ports >> 16 | ports << 16) & UINT32_MAX;
+	h = ((out ? to : from) * 31 + (out ? from : to)) ^ ports << 20;
+	h *= 0x9e3779b97f4a7c15ULL;
+	return &k_root.conns[h >> 48 & (K_CONNS - 1)];
+}
+
+static inline bool has_ends(uint64_t sock, const struct packet *p, uint64_t kind)
+{
+	const struct k_net_offsets *o = &k_root.net_off;
+	uint32_t ports = word_of(p->transport, 0);
+
+	if ((task_u32(sock, o->rport) & 0xffff) != (ports & 0xffff) ||
+		(task_u32(sock, o->lport) & 0xffff) != ports >> 16)
+		return false;
+	if (is_v4(kind))
+		return task_u32(sock, o->raddr) == word_of(p->ip, 12) &&
+		       task_u32(sock, o->laddr) == word_of(p->ip, 16);
+	return task_u64(sock, o->raddr6) == p->ip[1] && task_u64(sock, o->raddr6 + 8) == p->ip[2] &&
+	       task_u64(sock, o->laddr6) == p->ip[3] && task_u64(sock, o->laddr6 + 8) == p->ip[4];
+}
+
+/* The socket of a segment that comes in; 0: it is not known. */
+uint64_t k_find_conn(uint64_t ip, uint64_t kind)
+{
+	struct packet p;
+	uint64_t sock;
+
+	read_packet(&p, ip, kind);
+	sock = *note_of(&p, kind);
+	return sock != 0 && has_ends(sock, &p, kind) ? sock : 0;
+}
+
+/* A segment that goes out, of a socket that is a connection's. */
+uint64_t k_note_conn(uint64_t ip, uint64_t kind, uint64_t sock)
+{
+	struct packet p;
+
+	if (sock == 0 || !is_whole(state_of_sock(sock)))
+		return 0;
+	read_packet(&p, ip, kind);
+	*note_of(&p, kind) = sock;
+	return 0;
+}
+
+/* ---- segments ----------------------------------------------------------------------------- */
+
 /*
  * A segment that goes out: is it the first SYN of a connection, which may be sent several times? Or
  * the answer to a SYN at a port where nobody listens: only that has no number to begin with.
@@ -206,35 +267,54 @@ uint64_t k_segment(uint64_t ip, uint64_t kind, uint64_t sock)
 	return 0;
 }
 
-/* The segment that has changed a connection, as far as the connection tells what was in it. */
-uint64_t k_put_segment(struct en_thread *t, uint64_t sock, uint64_t state, uint64_t flags)
+/*
+ * The segment that has changed a connection, as far as the connection tells what was in it. Returns
+ * its kind.
+ */
+static inline uint64_t make_segment(struct packet *p, uint64_t sock, uint64_t flags)
 {
 	const struct k_net_offsets *o = &k_root.net_off;
 	uint64_t mapped = task_u64(sock, o->raddr6) | (task_u32(sock, o->raddr6 + 8) ^ 0xffff0000);
 	uint64_t ports = (task_u32(sock, o->rport) & 0xffff) | task_u32(sock, o->lport) << 16;
 	uint32_t seq = task_u32(sock, o->rcv_nxt) - (flags & IS_SYN ? 1 : 0);
 	bool v4 = (task_u32(sock, o->family) & 0xffff) == ON_IPV4 || mapped == 0;
-	struct packet p;
 
-	p.ip[2] = p.ip[3] = p.ip[4] = 0;
+	p->ip[2] = p->ip[3] = p->ip[4] = 0;
 	if (v4) {
-		p.ip[0] = 0x28000045; /* version, length of the header; of all: 40 */
-		p.ip[1] = OF_TCP << 8 | (uint64_t)task_u32(sock, o->raddr) << 32;
-		p.ip[2] = task_u32(sock, o->laddr);
+		p->ip[0] = 0x28000045; /* version, length of the header; of all: 40 */
+		p->ip[1] = OF_TCP << 8 | (uint64_t)task_u32(sock, o->raddr) << 32;
+		p->ip[2] = task_u32(sock, o->laddr);
 	} else {
-		p.ip[0] = 0x60 | 20ULL << 40 | (uint64_t)OF_TCP << 48;
-		p.ip[1] = task_u64(sock, o->raddr6);
-		p.ip[2] = task_u64(sock, o->raddr6 + 8);
-		p.ip[3] = task_u64(sock, o->laddr6);
-		p.ip[4] = task_u64(sock, o->laddr6 + 8);
+		p->ip[0] = 0x60 | 20ULL << 40 | (uint64_t)OF_TCP << 48;
+		p->ip[1] = task_u64(sock, o->raddr6);
+		p->ip[2] = task_u64(sock, o->raddr6 + 8);
+		p->ip[3] = task_u64(sock, o->laddr6);
+		p->ip[4] = task_u64(sock, o->laddr6 + 8);
 	}
 	if (flags & IS_RST)
 		seq = 0;
-	p.transport[0] = ports | (uint64_t)swap32(seq) << 32;
-	p.transport[1] = swap32(task_u32(sock, o->snd_nxt)) | 5ULL << 36 | flags << 40;
-	p.transport[2] = 0;
+	p->transport[0] = ports | (uint64_t)swap32(seq) << 32;
+	p->transport[1] = swap32(task_u32(sock, o->snd_nxt)) | 5ULL << 36 | flags << 40;
+	p->transport[2] = 0;
+	return OF_TCP | (uint64_t)(v4 ? ON_IPV4 : ON_IPV6) << K_FAMILY;
+}
+
+uint64_t k_put_segment(struct en_thread *t, uint64_t sock, uint64_t state, uint64_t flags)
+{
+	struct packet p;
+	uint64_t kind = make_segment(&p, sock, flags);
+
 	put_headers(t, &p);
-	put_conn(t, &p, OF_TCP | (uint64_t)(v4 ? ON_IPV4 : ON_IPV6) << K_FAMILY, sock,
-		(uint32_t)state);
+	put_conn(t, &p, kind, sock, (uint32_t)state);
+	return 0;
+}
+
+/* A connection that is established, before it may have sent anything. */
+uint64_t k_note_sock(uint64_t sock)
+{
+	struct packet p;
+	uint64_t kind = make_segment(&p, sock, 0);
+
+	*note_of(&p, kind) = sock;
 	return 0;
 }

@@ -23,6 +23,9 @@ enum { K_FAMILY = 8, K_OFFSET = 16 };
 uint64_t k_packet_kind(uint64_t skb, uint64_t ip); /* 0: it is none of IP */
 uint64_t k_put_packet(struct en_thread *t, uint64_t ip, uint64_t kind, uint64_t sock);
 uint64_t k_put_segment(struct en_thread *t, uint64_t sock, uint64_t state, uint64_t flags);
+uint64_t k_find_conn(uint64_t ip, uint64_t kind);
+uint64_t k_note_conn(uint64_t ip, uint64_t kind, uint64_t sock);
+uint64_t k_note_sock(uint64_t sock);
 enum { K_REQUEST = 1, K_REFUSAL };
 uint64_t k_segment(uint64_t ip, uint64_t kind, uint64_t sock);
 

@@ -9,6 +9,7 @@
 #include "btf/btf.h"
 #include "engine/probe.h"
 #include "engine/provider.h"
+#include "engine/region.h"
 #include "engine/state.h"
 #include "event_rows.h"
 #include "kernel/kernel.h"
@@ -72,6 +73,8 @@ static const struct k_member members[] = {
 	{"tcp_sock", "rcv_nxt", AT(rcv_nxt)},
 };
 
+enum { OF_SOCKET = 1 << 1 | 1 << 3 }; /* arguments that tell of a connection */
+
 extern const struct provider net_provider;
 
 static int init(struct en *en, void **data, struct et_error *e)
@@ -81,8 +84,20 @@ static int init(struct en *en, void **data, struct et_error *e)
 
 static int enable(struct en *en, void *data, struct en_probe *p, struct et_error *e)
 {
-	return k_prepare(en, e) < 0 ? -1
-				    : k_events_enable(en, data, p, rows, en->kernel->root->net, e);
+	unsigned i = (unsigned)(uintptr_t)p->pvdata;
+	struct k_root *r;
+
+	if (k_prepare(en, e) < 0 ||
+		k_events_enable(en, data, p, rows, en->kernel->root->net, e) < 0)
+		return -1;
+	r = en->kernel->root;
+	if ((i != K_TCP_RECEIVE && i != K_IP_RECEIVE) || !(r->net[i]->argmask & OF_SOCKET))
+		return 0;
+	k_tracepoints_want(data, ENTRY_net_out); /* which show whose it is */
+	k_tracepoints_want(data, ENTRY_tcp_state);
+	if (r->conns == NULL && (r->conns = en_alloc(en, K_CONNS * sizeof(*r->conns))) == NULL)
+		return et_err(e, ET_NOMEM, "out of memory for the sockets of connections");
+	return 0;
 }
 
 static bool is_wanted(const struct en *en)

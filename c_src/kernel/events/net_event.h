@@ -27,6 +27,8 @@ enum k_net_event {
 	K_NET_EVENTS
 };
 
+enum { K_CONNS = 1 << 15 }; /* connections whose sockets are noted */
+
 struct k_net_offsets {
 	/* of a packet */
 	uint32_t head, data, network, skb_sock, dev, iif, protocol, dst, dst_dev, dev_flags;
