@@ -19,15 +19,6 @@ if ! why=$(timeout 60 erltrace -qn 'io:::start, io:::done { } BEGIN { exit(0); }
 	echo '0 passed, 0 failed'
 	exit 0
 fi
-truncate -s 64M image
-if ! disk=$(losetup -f --show image 2>o); then
-	disk=
-	echo "skipped: no loop device here: $(cat o)"
-	echo '0 passed, 0 failed'
-	exit 0
-fi
-name=${disk#/dev/}
-
 cat >disk.c <<'END'
 /* disk DEVICE r|w N: N requests of 4096 bytes, one after the other, past the page cache. */
 #define _GNU_SOURCE
@@ -37,7 +28,8 @@ cat >disk.c <<'END'
 
 int main(int argc, char **argv)
 {
-	int fd = argc > 3 ? open(argv[1], O_RDWR | O_DIRECT) : -1, n = argc > 3 ? atoi(argv[3]) : 0;
+	int how = argc > 3 && *argv[2] == 'r' ? O_RDONLY : O_RDWR;
+	int fd = argc > 3 ? open(argv[1], how | O_DIRECT) : -1, n = argc > 3 ? atoi(argv[3]) : 0;
 	char *page = aligned_alloc(4096, 4096);
 
 	if (fd < 0 || page == NULL)
@@ -55,6 +47,33 @@ ${CC:-cc} -O1 -o disk disk.c || exit 1
 
 # t SCRIPT COMMAND: what the script prints, in one line, and sorted
 t() { timeout 300 erltrace -qn "$1" -c "$2" 2>&1 | sort | words; }
+
+# ---- a disk that others use, too: the requests that the program makes
+
+for real in $(cd /sys/block && ls -d [svx]d[a-z] nvme* mmcblk? 2>/dev/null); do
+	[ -r "/dev/$real" ] && [ "$(cat "/sys/block/$real/size")" -gt 65536 ] && break
+	real=
+done
+own='
+io:::start /pid == $target/ { mine[args[0]->b_addr] = 1; @["start", args[0]->b_bcount] = count(); }
+io:::done /mine[args[0]->b_addr]/ { mine[args[0]->b_addr] = 0; @["done", args[0]->b_bcount] = count(); }
+END { printa("%s %d: %@d\n", @); }'
+if [ -n "${real:-}" ]; then
+	is "10,000 requests to $real" 'done 4096: 10000 start 4096: 10000' "$(t "$own" "./disk /dev/$real r 10000")"
+else
+	echo 'skipped: no disk here that can be read'
+fi
+
+# ---- a disk of its own: all requests
+
+truncate -s 64M image
+if ! disk=$(losetup -f --show image 2>o); then
+	disk=
+	echo "skipped: no loop device here: $(cat o)"
+	finish
+	exit
+fi
+name=${disk#/dev/}
 
 counts='
 io:::start, io:::done /args[1]->dev_statname == "'$name'"/
