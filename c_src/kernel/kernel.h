@@ -53,7 +53,7 @@
  *   memory.c        memory of the process and of the kernel, read through a buffer (buffer.h)
  *   destructive.c   chill(), raise(), stop()
  *   thread.c        threads and their open files, for D's library
- *   packet.c        packets and connections
+ *   packet.c        packets and connections; fs_ops.c: system calls that are about files
  *   usdt_args.c     the arguments of usdt probes
  *   confined.h      tracing for who may see only their own processes
  *   timed.h         what firings cost

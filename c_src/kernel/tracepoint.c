@@ -10,11 +10,12 @@
 #include "bpf_call.h"
 #include "engine/state.h"
 #include "kernel.h"
+#include "missed.h"
 #include "program.h"
 #include "tracepoint.h"
 
 struct tracepoints {
-	uint64_t wanted; /* a bit for each entry */
+	uint64_t wanted;			      /* a bit for each entry */
 	int prog[ENTRY_COUNT_];
 };
 
@@ -36,9 +37,14 @@ int k_tracepoints_load(struct en *en, void *data, struct et_error *e)
 {
 	struct tracepoints *t = data;
 
-	for (unsigned i = 0; i < ENTRY_COUNT_; i++)
-		if ((t->wanted >> i & 1) && (t->prog[i] = k_load(en, i, NULL, e)) < 0)
+	for (unsigned i = 0; i < ENTRY_COUNT_; i++) {
+		if (!(t->wanted >> i & 1))
+			continue;
+		if ((t->prog[i] = k_load(en, i, NULL, e)) < 0)
 			return -1;
+		if (!k_count_missed(en->kernel, t->prog[i], false))
+			return et_err(e, ET_NOMEM, "out of memory for probes of the kernel");
+	}
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  * takes a slot, puts the arguments that are used where clauses read them, and runs the clauses.
  */
 #include "confined.h"
+#include "kernel_regs.h"
 #include "task.h"
 #include "timed.h"
 #include "engine/tables/counter.h"
@@ -212,12 +213,6 @@ static inline __attribute__((always_inline)) void stacks(void *ctx, struct fire 
 }
 
 /* ---- system calls --------------------------------------------------------------------- */
-
-/* The registers of a system call as the kernel has saved them: from r10 on, what we need. */
-struct regs {
-	uint64_t r10, r9, r8, ax, cx, dx, si, di, orig_ax;
-};
-#define REGS_OFF 56 /* of r10 in struct pt_regs */
 
 uint64_t k_sys_enter(uint64_t *ctx)
 {

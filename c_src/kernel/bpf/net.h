@@ -19,8 +19,8 @@ static inline void fire_packet(
 	if (f == NULL)
 		return;
 	if (f->probe->argmask != 0) {
-		k_put_packet(f->thread, ip, kind, sock);
 		f->arg[0] = skb;
+		k_put_packet(f->thread, ip, kind, sock);
 		f->arg[1] = f->arg[3] = NET_AT(f, AT_CONN);
 		f->arg[2] = NET_AT(f, AT_IP);
 		f->arg[4] = NET_AT(f, AT_TRANSPORT);
@@ -43,54 +43,73 @@ static inline bool is_passed_on(uint64_t skb)
 	       task_u64(route, k_root.net_off.dst_dev) != task_u64(skb, k_root.net_off.dev);
 }
 
-/* net_dev_queue: a packet, for its device. What is forwarded has come by a device before. */
-uint64_t k_net_out(uint64_t *ctx)
+/*
+ * A program fires the probes of a packet one after the other, and each time looks at the packet
+ * anew: what it would keep meanwhile would be stack that the clauses need.
+ */
+static inline void packet_out(uint64_t *ctx, bool of_ip, bool of_conn)
 {
-	uint64_t skb = CTX(0), sock = 0, what = 0;
+	uint64_t skb = CTX(0), sock = 0, what = K_IP_SEND;
 	uint64_t ip = task_u64(skb, k_root.net_off.head) +
 		      (task_u32(skb, k_root.net_off.network) & 0xffff);
 	uint64_t kind = is_passed_on(skb) ? 0 : k_packet_kind(skb, ip) | K_OUT;
 	bool own = task_u32(skb, k_root.net_off.iif) == 0;
 
-	if ((uint32_t)kind == 0)
-		return 0;
+	if ((uint32_t)kind == 0 || (!of_ip && (!own || (kind & 0xff) == 0)))
+		return;
 	if (own)
 		sock = task_u64(skb, k_root.net_off.skb_sock);
-	if (own && (kind & 0xff) == OF_TCP) {
-		if (k_root.conns != NULL)
+	if (of_conn) {
+		what = (kind & 0xff) == OF_TCP ? k_segment(ip, kind, sock) : 0;
+		if (what == 0)
+			return;
+		what = what == K_REQUEST ? K_TCP_CONNECT_REQUEST : K_TCP_ACCEPT_REFUSED;
+	} else if (!of_ip) {
+		what = (kind & 0xff) == OF_TCP ? K_TCP_SEND : K_UDP_SEND;
+		if (k_root.conns != NULL && what == K_TCP_SEND)
 			k_note_conn(ip, kind, sock);
-		fire_packet(ctx, K_TCP_SEND, skb, ip, kind, sock);
-		if (k_root.net[K_TCP_CONNECT_REQUEST] != NULL ||
-			k_root.net[K_TCP_ACCEPT_REFUSED] != NULL)
-			what = k_segment(ip, kind, sock);
-		if (what != 0)
-			fire_packet(ctx,
-				what == K_REQUEST ? K_TCP_CONNECT_REQUEST : K_TCP_ACCEPT_REFUSED,
-				skb, ip, kind, sock);
 	}
-	if (own && (kind & 0xff) == OF_UDP)
-		fire_packet(ctx, K_UDP_SEND, skb, ip, kind, sock);
-	fire_packet(ctx, K_IP_SEND, skb, ip, kind, sock);
+	fire_packet(ctx, (unsigned)what, skb, ip, kind, sock);
+}
+
+/* net_dev_queue: a packet, for its device. What is forwarded has come by a device before. */
+uint64_t k_net_out(uint64_t *ctx)
+{
+	if (k_root.net[K_TCP_SEND] != NULL || k_root.net[K_UDP_SEND] != NULL ||
+		k_root.conns != NULL)
+		packet_out(ctx, false, false);
+	if (k_root.net[K_TCP_CONNECT_REQUEST] != NULL || k_root.net[K_TCP_ACCEPT_REFUSED] != NULL)
+		packet_out(ctx, false, true);
+	if (k_root.net[K_IP_SEND] != NULL)
+		packet_out(ctx, true, false);
 	return 0;
+}
+
+static inline void packet_in(uint64_t *ctx, bool of_ip)
+{
+	uint64_t skb = CTX(0), dev = task_u64(skb, k_root.net_off.dev);
+	uint64_t ip = task_u64(skb, k_root.net_off.data), kind, sock = 0;
+	unsigned which = K_IP_RECEIVE;
+
+	if (task_u32(dev, k_root.net_off.dev_flags) & BRIDGE_PORT)
+		return;
+	kind = k_packet_kind(skb, ip);
+	if (kind == 0 || (!of_ip && (kind & 0xff) == 0))
+		return;
+	if (k_root.conns != NULL && (kind & 0xff) == OF_TCP)
+		sock = k_find_conn(ip, kind);
+	if (!of_ip)
+		which = (kind & 0xff) == OF_TCP ? K_TCP_RECEIVE : K_UDP_RECEIVE;
+	fire_packet(ctx, which, skb, ip, kind, sock);
 }
 
 /* netif_receive_skb: a packet. One that a bridge gets it hands on, to IP too, if it is for here. */
 uint64_t k_net_in(uint64_t *ctx)
 {
-	uint64_t skb = CTX(0), dev = task_u64(skb, k_root.net_off.dev);
-	uint64_t ip = task_u64(skb, k_root.net_off.data), kind, sock = 0;
-
-	if (task_u32(dev, k_root.net_off.dev_flags) & BRIDGE_PORT)
-		return 0;
-	kind = k_packet_kind(skb, ip);
-	if (kind == 0)
-		return 0;
-	if (k_root.conns != NULL && (kind & 0xff) == OF_TCP)
-		sock = k_find_conn(ip, kind);
-	fire_packet(ctx, K_IP_RECEIVE, skb, ip, kind, sock);
-	if ((kind & 0xff) != 0)
-		fire_packet(ctx, (kind & 0xff) == OF_TCP ? K_TCP_RECEIVE : K_UDP_RECEIVE, skb, ip,
-			kind, sock);
+	if (k_root.net[K_IP_RECEIVE] != NULL)
+		packet_in(ctx, true);
+	if (k_root.net[K_TCP_RECEIVE] != NULL || k_root.net[K_UDP_RECEIVE] != NULL)
+		packet_in(ctx, false);
 	return 0;
 }
 
