@@ -347,6 +347,7 @@ int api_upkeep(erltrace_t *h, uint64_t now, erltrace_error_t *err)
 		en_clean(h->en);
 		h->next_clean = now + h->opts.val[OPT_CLEANRATE];
 	}
+	en_attend(h->en);
 	if (now >= h->next_look) {
 		if (h->next_look != 0 && en_look(h->en, &e) < 0)
 			return api_error(err, &e);

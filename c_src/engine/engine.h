@@ -74,6 +74,7 @@ void en_armed(struct en *en); /* in a node, after go: all that it needs of the V
  */
 int en_extend(struct en *en, unsigned first, struct et_error *e);
 int en_look(struct en *en, struct et_error *e); /* call the providers' look; from the consumer */
+void en_attend(struct en *en);			/* the same of attend */
 /* How providers reach Erlang nodes (include/erltrace.h); NULL: not at all. Owned by the caller. */
 void en_set_bridge(struct en *en, const struct erltrace_bridge *bridge, void *arg);
 int en_stop(struct en *en); /* stop providers, fire END; buffers can still be read */

@@ -528,6 +528,13 @@ int en_look(struct en *en, struct et_error *e)
 	return 0;
 }
 
+void en_attend(struct en *en)
+{
+	for (unsigned i = 0; i < en->providers.n && en->state == EN_RUNNING; i++)
+		if (et_providers[i]->attend != NULL)
+			et_providers[i]->attend(en, en->providers.data[i]);
+}
+
 /* ---- the process ---------------------------------------------------------------------- */
 
 static uint32_t parent_of(uint32_t pid)

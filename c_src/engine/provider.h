@@ -36,6 +36,8 @@ struct provider {
 	void (*armed)(struct en *en, void *data);
 	/* Periodically while tracing: look for what has appeared since and arm it; or NULL. */
 	int (*look)(struct en *en, void *data, struct et_error *e);
+	/* While tracing, as often as results are read: what cannot wait for look. Or NULL. */
+	void (*attend)(struct en *en, void *data);
 	void (*stop)(struct en *en, void *data); /* nothing fires after it returns */
 	void (*fini)(struct en *en, void *data); /* also after an init that failed half way */
 	/*

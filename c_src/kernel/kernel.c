@@ -184,7 +184,9 @@ int k_prepare(struct en *en, struct et_error *e)
 	k->root->confine = en->opts->confine;
 	k->root->timed = en->opts->timed;
 	k->root->destructive = en->opts->val[OPT_DESTRUCTIVE] != 0;
-	return k_tracing_find(en, e) < 0 ? -1 : k_stacks_find(en, e);
+	if (k_tracing_find(en, e) < 0 || k_stacks_find(en, e) < 0)
+		return -1;
+	return k_unwind_find(en, e);
 }
 
 /* What the kernel does not have of terms: handles of them. */
@@ -324,6 +326,7 @@ void k_close(struct en *en)
 	ebpf_object_free(&k->object);
 	k_uprobe_free(k);
 	k_kfunc_free(k);
+	k_unwind_free(k->unwinder);
 	free(k->fds);
 	free(k->tellers);
 	free(k->programs);

@@ -41,6 +41,8 @@
  *                   choose; x86_length.c: where instructions begin
  *   missed.c        firings that the kernel left out, as drops
  *   tracing.c       functions of the kernel that are on stacks only because of tracing
+ *   unwind.c        what processes have mapped, to walk their stacks without frame pointers;
+ *                   unwind_tables.c: the tables by which that is done, of their programs' .eh_frame
  *   program.c       links and loads a BPF program; link_input.c: what the linker (c_src/bpf/link/)
  *                   is told of the engine
  *
@@ -49,7 +51,8 @@
  *
  *   entries.c       where programs begin; sched_proc.h, disk_io.h, fsinfo.h, sysinfo.h,
  *                   lockstat.h, net.h, erlang.h: those of these providers
- *   builtin_vars.c  built-in variables; task.h: fields of threads; frames.c: stacks
+ *   builtin_vars.c  built-in variables; task.h: fields of threads
+ *   frames.c        stacks, as clauses read them; unwind.c: those without frame pointers
  *   memory.c        memory of the process and of the kernel, read through a buffer (buffer.h)
  *   destructive.c   chill(), raise(), stop()
  *   thread.c        threads and their open files, for D's library
@@ -98,6 +101,7 @@ struct kernel {
 	/* uprobe_multi has been tried; it is not there; nor may programs at uprobes wait */
 	bool tried, one_by_one, never_sleeps;
 	const char *vm_without_stacks; /* $target is a VM, and why it has none: vm_stacks.c */
+	struct k_unwinder *unwinder; /* NULL: nobody reads ustack() */
 	bool vms_cut; /* there are more Erlang VMs than there was time to look at: vm_stacks.c */
 	bool wants_tasks, sees_switches; /* of threads: tasks.c */
 	struct k_kfuncs *kfuncs; /* functions of the kernel: fbt/kfunc.c */

@@ -76,6 +76,8 @@ struct ebpf_link_input k_link_input(
 	}
 	if (k->root->vm_stacks == NULL)
 		in.left_out[n++] = "k_erlang_stack";
+	if (k->root->unwind == NULL)
+		in.left_out[n++] = "k_unwind";
 	if (!en->opts->set[OPT_ERLNODE]) /* threads of VMs are not known: kernel_erlang.c */
 		in.left_out[n++] = "k_find_process";
 	if (k->root->ntracing == 0)

@@ -18,6 +18,7 @@
 #include "kernel/events/lock_event.h"
 #include "kernel/events/net_event.h"
 #include "task_offsets.h"
+#include "unwind.h"
 
 struct en;
 struct en_probe;
@@ -85,6 +86,7 @@ struct k_root {
 	bool only_vms; /* of samples: -N means these nodes */
 	/* K_VM_SLOTS; NULL: nobody reads ustack(), or no VM is there */
 	struct k_vm_stacks *vm_stacks;
+	struct k_unwind *unwind;       /* NULL: nobody reads ustack() */
 	uint32_t adds_caller[2];       /* K_ADDS_*: at push, at endbr64 */
 	struct k_range *tracing;
 	uint64_t ntracing;

@@ -13,6 +13,8 @@ struct k_offsets {
 	uint32_t leader, numbers, level, number, inum; /* its numbers in each name space */
 	uint32_t real_cred, caps, mm_flags; /* may it be traced? bpf/confined.h */
 	uint32_t user_ns, user_inum;	    /* likewise: of its credentials; of that, its number */
+	/* where functions return to whose returns are traced */
+	uint32_t utask, returns, return_stack, return_to, return_next;
 	uint32_t pids; /* of a process: the numbers of its group and session, among others */
 	/* open files, and the directories that make their names */
 	uint32_t fs, cwd, root, files, fdtable, max_fds, fds;

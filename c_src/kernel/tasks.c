@@ -34,6 +34,11 @@ static void find_more(struct btf *b, struct k_offsets *o)
 	o->real_cred = btf_offset(b, "task_struct", "real_cred");
 	o->caps = btf_offset(b, "cred", "cap_permitted");
 	o->mm_flags = btf_offset(b, "mm_struct", "flags");
+	o->utask = btf_offset(b, "task_struct", "utask");
+	o->returns = btf_offset(b, "uprobe_task", "return_instances");
+	o->return_stack = btf_offset(b, "return_instance", "stack");
+	o->return_to = btf_offset(b, "return_instance", "orig_ret_vaddr");
+	o->return_next = btf_offset(b, "return_instance", "next");
 }
 
 static void find_files(struct btf *b, struct k_offsets *o)
@@ -154,7 +159,7 @@ static int ready(struct en *en, void *data, struct et_error *e)
 		return -1;
 	if (k->root->confine.on && check_confined(&k->root->off, e) < 0)
 		return -1;
-	if (k->root->vm_stacks != NULL && find_offsets(en, e) < 0)
+	if ((k->root->vm_stacks != NULL || k->root->unwind != NULL) && find_offsets(en, e) < 0)
 		et_err_clear(e); /* without them they are as those of any program */
 	if (vtime && make_vtimes(en, e) < 0)
 		return -1;

@@ -24,6 +24,7 @@ extern const struct provider lockstat_provider; /* kernel/events/lockstat.c */
 extern const struct provider sysinfo_provider; /* kernel/events/sysinfo.c */
 extern const struct provider fsinfo_provider; /* kernel/events/fsinfo.c */
 extern const struct provider tasks_provider;  /* kernel/tasks.c */
+extern const struct provider unwind_provider;  /* kernel/unwind.c */
 extern const struct provider replay_provider;  /* replay/replay.c */
 extern const struct en_sampler k_sampler;       /* kernel/sampler.c */
 
@@ -54,6 +55,7 @@ const struct provider *const et_providers[] = {
 	&sysinfo_provider,
 	&lockstat_provider,
 	&cpc_provider,
+	&unwind_provider,
 	&tasks_provider, /* last: clauses at the end of a thread may read its self-> */
 #endif
 	NULL,

@@ -234,6 +234,13 @@ bool elf_read_symbols(struct elf *f, int fd)
 	return f->symtab;
 }
 
+bool elf_read_segments(struct elf *f, int fd)
+{
+	Elf64_Ehdr eh;
+
+	return read_header(fd, &eh) && read_segments(f, fd, &eh) == 0;
+}
+
 size_t elf_size(const struct elf *f)
 {
 	return f->nsyms * sizeof(*f->syms) + f->nstrs + f->nload * sizeof(*f->load);

@@ -28,6 +28,7 @@ struct elf {
 };
 
 void elf_read(struct elf *f, int fd); /* into an empty one; skips what it cannot read */
+bool elf_read_segments(struct elf *f, int fd); /* only these; false: it is no program or library */
 /* Add symbols of the same program from a file that has only those. false: it has none. */
 bool elf_read_symbols(struct elf *f, int fd);
 /*

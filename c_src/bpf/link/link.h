@@ -25,7 +25,7 @@
 #include "object.h"
 
 #define EBPF_MAX_SYMBOLS 8
-#define EBPF_MAX_LEFT_OUT 4
+#define EBPF_MAX_LEFT_OUT 5
 /* Bytes of the map's value before a window and behind it: what an instruction's offset can reach. */
 #define EBPF_GUARD 32768
 

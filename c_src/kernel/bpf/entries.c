@@ -180,7 +180,7 @@ static inline uint64_t *user_frames(struct en_thread *t)
 	return (uint64_t *)(void *)(k_buffer(t) + K_BUF + K_STACKS / 2);
 }
 
-/* So many frames were taken, the first of them by other means than frame pointers. */
+/* So many frames were taken, the first of them (sure) by other means than frame pointers. */
 static inline void took_frames(struct en_thread *t, uint32_t n, uint32_t sure)
 {
 	t->k.nustack = n;
@@ -189,12 +189,22 @@ static inline void took_frames(struct en_thread *t, uint32_t n, uint32_t sure)
 		t->k.nustack = (uint32_t)k_erlang_stack(t);
 }
 
+/* By tables, from the frame n on, if they know where the program stands. */
+static inline bool took_by_table(struct en_thread *t, uint64_t n, uint64_t how)
+{
+	uint32_t got = (uint32_t)k_unwind(t, n, how);
+
+	if (got > 0)
+		took_frames(t, got, got);
+	return got > 0;
+}
+
 static inline __attribute__((always_inline)) void user_stack(void *ctx, struct fire *f)
 {
 	struct en_thread *t = f->thread;
 	long got;
 
-	if (f->probe->uses.ustack) {
+	if (f->probe->uses.ustack && !took_by_table(t, 0, 0)) {
 		got = bpf_get_stack(ctx, user_frames(t), 8 * K_FRAMES, USER_STACK);
 		took_frames(t, got > 0 ? (uint32_t)got / 8 : 0, 1);
 	}
@@ -402,7 +412,7 @@ uint64_t k_uprobe(struct user_regs *regs)
 	site = bpf_get_attach_cookie(regs) >> K_SITE_SHIFT;
 	if (!(site & K_CALLER_KNOWN))
 		stacks_from(regs, f, BY_REGISTERS);
-	else if (f->probe->uses.ustack)
+	else if (f->probe->uses.ustack && !took_by_table(f->thread, 0, K_UNWIND_BY_TABLE))
 		entry_stack(regs, f, site);
 	run(f);
 	return 0;
@@ -425,12 +435,13 @@ uint64_t k_uretprobe(struct user_regs *regs)
 	f->arg[1] = regs->ax;
 	if (f->probe->uses.ustack) {
 		to = user_frames(f->thread);
-		got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
 		to[0] = bpf_get_func_ip(regs);
-		if (to[0] != 0)
-			took_frames(f->thread, got > 0 ? (uint32_t)got / 8 + 1 : 1, 2);
-		else /* before Linux 6.7 it is not known: the caller is the first one */
+		if (to[0] == 0) { /* before Linux 6.7 it is not known: the caller is the first one */
 			stacks_from(regs, f, BY_REGISTERS);
+		} else if (!took_by_table(f->thread, 1, 0)) {
+			got = bpf_get_stack(regs, to + 1, 8 * (K_FRAMES - 1), USER_STACK);
+			took_frames(f->thread, got > 0 ? (uint32_t)got / 8 + 1 : 1, 2);
+		}
 	}
 	run(f);
 	return 0;
