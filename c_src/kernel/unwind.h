@@ -10,12 +10,14 @@
 #include <stdint.h>
 
 /*
- * What .eh_frame of a file says (symbols/unwind.h): for each row its address and the number of its
- * rule. index: for each block of 1 << shift bytes, and for the end, the rows that begin before it.
+ * What .eh_frame of a file says (symbols/unwind.h), for blocks of code: for each row where in its
+ * block it begins, and the number of its rule. index: for each block, and for the end, how many rows
+ * begin before it.
  */
+enum { K_BLOCK_SHIFT = 8, K_BLOCK = 1 << K_BLOCK_SHIFT };
 struct k_table {
-	uint64_t pcs, rules, index; /* uint32_t, uint16_t, uint32_t each */
-	uint32_t blocks, shift;
+	uint64_t at, rules, index; /* uint8_t, uint16_t, uint32_t each */
+	uint64_t blocks;
 };
 
 /* Code that a process has mapped; table 0: of which nothing is known. */

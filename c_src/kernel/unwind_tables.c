@@ -19,7 +19,8 @@
 
 #define POOL	  (16u << 20) /* bytes for all tables */
 #define LATE_POOL (4u << 20)  /* where the kernel takes all of it at once */
-enum { MOST_RULES = 16384, HASHES = 2 * MOST_RULES, FIRST_SHIFT = 8 };
+enum { MOST_RULES = 16384, HASHES = 2 * MOST_RULES };
+enum { MOST_OF_POOL = 2 }; /* a file may have a half of it */
 
 bool k_tables_init(struct en *en, struct k_unwind_tables *t)
 {
@@ -85,40 +86,48 @@ static uint16_t number_of(struct k_unwind_tables *t, const struct unwind_rule *r
 
 /* ---- tables ----------------------------------------------------------------------------- */
 
+/* All of a table: its parts one behind the other. NULL: no room, or a file wants too much of it. */
+static struct k_table *new_table(struct k_unwind_tables *t, size_t rows, size_t blocks)
+{
+	size_t index = (blocks + 1) * sizeof(uint32_t), rules = rows * sizeof(uint16_t);
+	size_t size = sizeof(struct k_table) + index + rules + rows;
+	struct k_table *table = NULL;
+	uint64_t at;
+
+	if (size > t->size / MOST_OF_POOL)
+		t->cut = true;
+	else
+		table = k_pool_alloc(t, size);
+	if (table == NULL)
+		return NULL;
+	at = (uint64_t)(uintptr_t)(table + 1);
+	*table = (struct k_table){
+		.index = at, .rules = at + index, .at = at + index + rules, .blocks = blocks};
+	return table;
+}
+
 static const struct k_table *make_table(struct k_unwind_tables *t, const struct unwind_rows *rows)
 {
-	uint64_t span = (uint64_t)rows->row[rows->n - 1].pc + 1;
-	size_t n = rows->n, row = 0, blocks, before = t->used;
-	unsigned shift = FIRST_SHIFT;
-	struct k_table *table;
-	uint32_t *pcs, *index;
+	size_t n = rows->n, row = 0;
+	struct k_table *table = new_table(t, n, (rows->row[n - 1].pc >> K_BLOCK_SHIFT) + 1);
+	uint32_t *index;
 	uint16_t *rules;
+	uint8_t *at;
 
-	while (span >> shift > n)
-		shift++;
-	blocks = (span >> shift) + 1;
-	table = k_pool_alloc(t, sizeof(*table));
-	index = k_pool_alloc(t, (blocks + 1) * sizeof(*index));
-	pcs = k_pool_alloc(t, n * sizeof(*pcs));
-	rules = k_pool_alloc(t, n * sizeof(*rules));
-	if (table == NULL || pcs == NULL || rules == NULL || index == NULL) {
-		t->used = before;
+	if (table == NULL)
 		return NULL;
-	}
+	index = (uint32_t *)(uintptr_t)table->index;
+	rules = (uint16_t *)(uintptr_t)table->rules;
+	at = (uint8_t *)(uintptr_t)table->at;
 	for (size_t i = 0; i < n; i++) {
-		pcs[i] = rows->row[i].pc;
+		at[i] = (uint8_t)rows->row[i].pc;
 		rules[i] = number_of(t, &rows->row[i].rule);
 	}
-	for (size_t b = 0; b <= blocks; b++) {
-		while (row < n && pcs[row] < (uint64_t)b << shift)
+	for (size_t b = 0; b <= table->blocks; b++) {
+		while (row < n && rows->row[row].pc >> K_BLOCK_SHIFT < b)
 			row++;
 		index[b] = (uint32_t)row;
 	}
-	*table = (struct k_table){.pcs = (uint64_t)(uintptr_t)pcs,
-		.rules = (uint64_t)(uintptr_t)rules,
-		.index = (uint64_t)(uintptr_t)index,
-		.blocks = (uint32_t)blocks,
-		.shift = shift};
 	return table;
 }
 

@@ -102,18 +102,20 @@ INLINE_HERE uint64_t k_find_rule(struct en_thread *t)
 	struct walk *w = walk_of(t);
 	const struct k_mapping *m = (const struct k_mapping *)(uintptr_t)w->mapping;
 	const struct k_table *table = (const struct k_table *)(uintptr_t)m->table;
-	uint64_t at = w->pc - (w->stands ? 0 : 1) - m->start + m->base, block, low, high;
-	const uint32_t *pcs;
+	uint64_t at = w->pc - (w->stands ? 0 : 1) - m->start + m->base, low, high;
+	uint64_t block = at >> K_BLOCK_SHIFT;
+	const uint8_t *rows;
 
-	if (table == NULL || (block = at >> (table->shift & 63)) >= table->blocks)
+	if (table == NULL || block >= table->blocks)
 		return UNWIND_NONE;
-	pcs = (const uint32_t *)(uintptr_t)table->pcs;
+	at &= K_BLOCK - 1;
+	rows = (const uint8_t *)(uintptr_t)table->at;
 	low = ((const uint32_t *)(uintptr_t)table->index)[block];
 	high = ((const uint32_t *)(uintptr_t)table->index)[block + 1];
 	for (uint64_t i = unknown_zero(); i < MOST_HALVES && low < high; i++) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (pcs[mid] <= at)
+		if (rows[mid] <= at)
 			low = mid + 1;
 		else
 			high = mid;
