@@ -85,8 +85,8 @@ for p in {no-,}omit-frame-pointer-{none,full}; do
 	is "$p: where it returns" self \
 		"$(run -n "pid\$target:a.out:saves:$(printf %x $((0x${off#* } - 0x${off% *}))) { printf(\"%A\\n\", ucaller); }" | plain)"
 done
-for p in no-omit-frame-pointer-{none,full}; do
-	is "$p: all of it, once each" 'leaf hidden saves self self self self middle main' \
+for p in {no-,}omit-frame-pointer-{none,full}; do
+	is "$p: all of it, once each" 'leaf hidden saves self self self self middle main _start' \
 		"$(run -n 'pid$target:a.out:leaf:entry /!n++/ { ustack(); }' | plain)"
 	is "$p: one that calls itself" '1 2 3 4' \
 		"$(run -n 'pid$target:a.out:middle:entry { base = ustackdepth; }

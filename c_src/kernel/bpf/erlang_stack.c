@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ustack() in an Erlang VM (probe path): after the native frames come those of the Erlang process
- * that runs on the thread. JIT code has the process's stack in the stack pointer; return addresses
+ * ustack() in an Erlang VM (probe path): after the native frames, by which the JIT's code was left,
+ * come those of the Erlang process that runs on the thread. JIT code has the process's stack in the stack pointer; return addresses
  * are told from terms by their lowest bits, as in the VM itself. When JIT code calls a function of
  * the VM it switches to the thread's stack, and saves its stack pointer in the process or in rbp;
  * which one is seen from the code at the return address.
@@ -264,7 +264,10 @@ static inline uint64_t saved_bp(
 	return found;
 }
 
-/* Native frames as far as they are right: up to what called from the JIT's code. */
+/*
+ * Native frames as far as they are right: up to what called from the JIT's code (called), or what
+ * runs processes on a dirty scheduler (DIRTY). 0: all.
+ */
 static inline uint64_t native_frames(
 	struct en_thread *t, const struct k_vm_stacks *vm, uint64_t called)
 {
@@ -272,9 +275,14 @@ static inline uint64_t native_frames(
 
 	if (!vm->frames && n > t->k.nsure)
 		n = t->k.nsure;
-	for (uint64_t i = 1; i < K_FRAMES && i < n; i++)
-		if (*frame_at(t, i) == called)
+	if (called == DIRTY && vm->dirty_size == 0 && !vm->frames)
+		return 1;
+	for (uint64_t i = 1; i < K_FRAMES && i < n; i++) {
+		uint64_t word = *frame_at(t, i);
+
+		if (word == called || (called == DIRTY && word - vm->dirty < vm->dirty_size))
 			return i;
+	}
 	return n;
 }
 
@@ -342,7 +350,7 @@ INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stac
 		if (k_left_in_bp(t, sp < top ? called : *frame_at(t, t->k.nsure - 1)))
 			at = saved_bp(t, top, sp, user_word(process + vm->stop - 8), end);
 	}
-	n = native_frames(t, vm, called);
+	n = native_frames(t, vm, normal ? called : DIRTY);
 	if (called != 0 && !is_own(vm, called) && n < K_FRAMES)
 		*frame_at(t, n++) = called;
 	callee = k_erlang_callee(t, vm, process, top, normal ? called : DIRTY);

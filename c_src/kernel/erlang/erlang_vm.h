@@ -60,6 +60,7 @@ struct k_vm_stacks {
 	uint32_t scheduler, current; /* as in k_vm */
 	uint32_t stop, heap; /* in a process: its stack; its heap, and next to it the end of both */
 	bool frames; /* the VM's own functions have frame pointers */
+	uint64_t dirty, dirty_size; /* the function that runs processes on dirty schedulers, or 0 */
 	uint64_t bottom; /* the last word of each stack: a return address */
 	uint64_t ranges; /* where modules have their code: symbols/vm_tables.h */
 	struct vm_jit jit;

@@ -136,6 +136,20 @@ static bool has_frames(const struct vm *vm)
 	return with > n / 2;
 }
 
+/* What calls NIFs and BIFs on a dirty scheduler, if the VM has a symbol for it. */
+static void find_dirty(const struct vm *vm, struct k_vm_stacks *s)
+{
+	const struct elf *f;
+	uint64_t bias;
+
+	f = vm_program(vm, &bias);
+	for (size_t i = 0; i < f->nsyms; i++)
+		if (strcmp(f->strs + f->syms[i].name, "erts_dirty_process_main") == 0) {
+			s->dirty = bias + f->syms[i].value;
+			s->dirty_size = f->syms[i].size;
+		}
+}
+
 /* NULL, or why its processes have no stacks; "": it is none. */
 static const char *look_at(int pid, struct k_vm_stacks *s)
 {
@@ -157,6 +171,7 @@ static const char *look_at(int pid, struct k_vm_stacks *s)
 		s->ranges = vm_tables(vm)->modules;
 		s->jit = vm_tables(vm)->jit;
 		s->frames = has_frames(vm);
+		find_dirty(vm, s);
 	}
 	vm_close(vm);
 	return why;
