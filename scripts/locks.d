@@ -63,7 +63,7 @@ syscall::sched_yield:return, syscall::futex:return
 	@yields[this->lock, erlproc, usym(ucaller)] = sum(!self->sleeps);
 	@sleeps[this->lock, erlproc, usym(ucaller)] = sum(self->sleeps);
 	@us[this->lock, erlproc, usym(ucaller)] = sum(this->ns);
-	@stacks[ustack(12)] = count();
+	@stacks[ustack(20)] = count();
 	self->at = 0;
 	self->lock = 0;
 }

@@ -83,6 +83,7 @@ struct slot_kernel {
 	uint64_t uregs; /* address of the saved user registers, or 0 */
 	uint32_t nstack, nustack; /* frames of the stacks that were walked */
 	uint32_t nsure; /* user frames that are right even without frame pointers */
+	uint32_t ncaller; /* the frame that is ucaller's; 0: the second, or the first of Erlang */
 	/* what firings cost: bpf/timed.h */
 	uint32_t left, batch; /* firings until one is timed; that it stands for, besides itself */
 	uint64_t timed, ns;   /* ns: since when this one is, or 0; of all so far */

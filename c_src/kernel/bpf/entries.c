@@ -80,6 +80,7 @@ static inline struct fire *begin_in(
 	t->k.task = 0;
 	t->k.other = t->k.file = 0;
 	t->k.uregs = 0;
+	t->k.ncaller = 0;
 	t->self_key = (uint32_t)tid | 1ULL << 62;
 	t->k.vm = t->k.process = t->k.answers = 0;
 	if (r->nvms > 0 && !(task != 0 && is_confined()))
@@ -398,6 +399,7 @@ uint64_t k_uprobe(struct user_regs *regs)
 	if (f == NULL)
 		return 0;
 	f->thread->k.uregs = (uint64_t)(uintptr_t)regs;
+	f->thread->k.ncaller = 1; /* a function's caller is a function of the same kind */
 	mask = f->probe->argmask;
 	if (mask != 0) {
 		f->arg[0] = regs->di;
@@ -431,6 +433,7 @@ uint64_t k_uretprobe(struct user_regs *regs)
 	if (f == NULL)
 		return 0;
 	f->thread->k.uregs = (uint64_t)(uintptr_t)regs;
+	f->thread->k.ncaller = 1;
 	f->arg[0] = 0;
 	f->arg[1] = regs->ax;
 	if (f->probe->uses.ustack) {

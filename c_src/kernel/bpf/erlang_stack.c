@@ -351,6 +351,8 @@ INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stac
 			at = saved_bp(t, top, sp, user_word(process + vm->stop - 8), end);
 	}
 	n = native_frames(t, vm, normal ? called : DIRTY);
+	if (t->k.ncaller == 0)
+		t->k.ncaller = (uint32_t)n;
 	if (called != 0 && !is_own(vm, called) && n < K_FRAMES)
 		*frame_at(t, n++) = called;
 	callee = k_erlang_callee(t, vm, process, top, normal ? called : DIRTY);

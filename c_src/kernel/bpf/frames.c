@@ -46,10 +46,11 @@ static inline uint64_t user_depth(struct en_thread *t)
 static inline uint64_t user_caller(struct en_thread *t)
 {
 	const char *from = stack_of(t, true);
+	uint32_t at = t->k.ncaller > 0 ? t->k.ncaller : 1;
 
-	if (t->k.nustack < 2)
+	if (t->k.nustack <= at)
 		return 0;
-	return frame(from, stack_is_times(frame(from, 1)) ? 0 : 1);
+	return frame(from, stack_is_times(frame(from, at)) ? at - 1 : at);
 }
 
 uint64_t k_stack_var(struct en_thread *t, uint64_t bi)
