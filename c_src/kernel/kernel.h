@@ -52,7 +52,7 @@
  *   entries.c       where programs begin; sched_proc.h, disk_io.h, fsinfo.h, sysinfo.h,
  *                   lockstat.h, net.h, erlang.h: those of these providers
  *   builtin_vars.c  built-in variables; task.h: fields of threads
- *   frames.c        stacks, as clauses read them; unwind.c: those without frame pointers
+ *   frames.c        stacks, as clauses read them; walk.c: those without frame pointers
  *   memory.c        memory of the process and of the kernel, read through a buffer (buffer.h)
  *   destructive.c   chill(), raise(), stop()
  *   thread.c        threads and their open files, for D's library

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks of programs without frame pointers: which processes have what code where, for bpf/unwind.c,
+ * Stacks of programs without frame pointers: which processes have what code where, for bpf/walk.c,
  * and the tables of that (unwind_tables.c). When tracing begins we look at the processes that the
  * script names or, if it names none, at all that there are. Meanwhile the kernel's half notes a
  * process that it does not know, or that has code it does not know, and we look at it: at once, and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks of programs without frame pointers, for ustack(): what user space (unwind.c) tells the
- * kernel's half (bpf/unwind.c). Addresses are those of the memory that both share.
+ * kernel's half (bpf/walk.c). Addresses are those of the memory that both share.
  */
 #ifndef K_UNWIND_H
 #define K_UNWIND_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * What .eh_frame of a file says (symbols/unwind.h), for blocks of code: for each row where in its
+ * What .eh_frame of a file says (symbols/eh_frame.h), for blocks of code: for each row where in its
  * block it begins, and the number of its rule. index: for each block, and for the end, how many rows
  * begin before it.
  */

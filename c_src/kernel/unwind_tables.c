@@ -14,7 +14,7 @@
 #include "compiler.h"
 #include "engine/region.h"
 #include "engine/state.h"
-#include "symbols/unwind.h"
+#include "symbols/eh_frame.h"
 #include "unwind_tables.h"
 
 #define POOL	  (16u << 20) /* bytes for all tables */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "unwind.h"
+#include "eh_frame.h"
 
 /* DWARF's numbers of registers. */
 enum { CFI_BX = 3, CFI_BP = 6, CFI_SP = 7, CFI_RA = 16, CFI_REGS = 17 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The section .eh_frame of a program or library: an entry for each function, of which rows are made
- * (unwind.h). What functions have in common is in entries of its own, which are read when a function
+ * (eh_frame.h). What functions have in common is in entries of its own, which are read when a function
  * names them. The bytes are somebody else's: each number is checked, and the work is limited.
  */
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  *   vm_tables.c  where a VM has its tables, found without symbols; vm_jit.c: what its code tells
  *   names.c      numbers for names, to merge results of several processes
  *   sdt_notes.c  USDT probes that a file carries
- *   eh_frame.c   how stacks are walked without frame pointers (unwind.h); cfi.c: its instructions
+ *   eh_frame.c   how stacks are walked without frame pointers (eh_frame.h); cfi.c: its instructions
  */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H

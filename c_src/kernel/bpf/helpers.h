@@ -54,7 +54,7 @@ uint64_t k_stack_var(struct en_thread *t, uint64_t bi);		     /* frames.c */
 uint64_t k_tracing_frames(struct en_thread *t, uint64_t n);	     /* frames.c */
 uint64_t k_frames_above(struct en_thread *t, uint64_t n, uint64_t func); /* frames.c */
 enum { K_UNWIND_BY_TABLE = 1 }; /* or not at all: a table is to know the first frame */
-uint64_t k_unwind(struct en_thread *t, uint64_t n, uint64_t how); /* unwind.c */
+uint64_t k_unwind(struct en_thread *t, uint64_t n, uint64_t how); /* walk.c */
 
 /* The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. */
 static inline char *k_buffer(const struct en_thread *t)

@@ -3,12 +3,12 @@
  * How a stack is walked in code without frame pointers: what .eh_frame of a program or library says
  * of each address, as rows. A row holds from its address up to the next one's.
  *
- * The rules are also read in the kernel (kernel/bpf/unwind.c), so they are small: eight bytes. Which
+ * The rules are also read in the kernel (kernel/bpf/walk.c), so they are small: eight bytes. Which
  * registers there are, and where the kernel saves them for a signal's handler, is x86-64's; only
- * cfi.h and kernel/bpf/unwind.c know it.
+ * cfi.h and kernel/bpf/walk.c know it.
  */
-#ifndef UNWIND_H
-#define UNWIND_H
+#ifndef EH_FRAME_H
+#define EH_FRAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

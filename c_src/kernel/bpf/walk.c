@@ -8,7 +8,7 @@
 #include "engine/in_kernel.h"
 #include "engine/slot.h"
 #include "kernel/unwind.h"
-#include "symbols/unwind.h"
+#include "symbols/eh_frame.h"
 #include "task.h"
 #include "vm_terms.h"
 
