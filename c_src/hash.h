@@ -22,6 +22,12 @@ static inline uint64_t hash_bytes(const char *p, size_t n)
 {
 	uint64_t h = 0x9e3779b97f4a7c15 ^ n, w;
 
+	/* eight words in a turn: older kernels limit the turns of a loop */
+	for (; n >= 64; p += 64, n -= 64)
+		for (unsigned i = 0; i < 8; i++) {
+			memcpy(&w, p + 8 * i, 8);
+			h = mul_fold(h ^ w, 0xd6e8feb86659fd93);
+		}
 	for (; n >= 8; p += 8, n -= 8) {
 		memcpy(&w, p, 8);
 		h = mul_fold(h ^ w, 0xd6e8feb86659fd93);

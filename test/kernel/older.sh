@@ -53,6 +53,25 @@ is 'functions of programs: arguments and what they return' '21 42' "$(old -qc '.
 	pid$target:a.out:twice:return { printf("%d\n", arg1); }' 2>&1 | head -1)"
 like 'stacks, of the kernel and of the program' 'calls`main' "$(old -qc './calls' -n '
 	pid$target:a.out:twice:entry { ustack(4); }' 2>&1 | tr '\n' ' ')"
+# Its loops over 100 words once took more turns than there are.
+cat >deep.c <<'C'
+#include <unistd.h>
+__attribute__((noinline)) int down(int n)
+{
+	int r = n > 0 ? down(n - 1) : getppid() != 0;
+
+	__asm__ volatile("");
+	return r;
+}
+int main(void)
+{
+	return down(80) != 1;
+}
+C
+${CC:-cc} -O1 -fno-omit-frame-pointer -o deep deep.c || exit 1
+is 'a deep stack as a key' '81 1' "$(old -qc ./deep -n 'pid$target:a.out:main:entry { base = ustackdepth; }
+	syscall::getppid:entry /pid == $target/ { d = ustackdepth - base - 1; @[ustack()] = count(); }
+	END { printf("%d", d); printa(" %@d", @); }' 2>&1 | tr '\n' ' ' | sed 's/ *$//')"
 like 'samples' '^[1-9]' "$(old -qn 'profile-499 { @[pid] = count(); } tick-300ms { printa("%@d\n", @); exit(0); }' 2>&1)"
 like 'switches' '^[1-9]' "$(old -qn 'sched:::on-cpu { @ = count(); } tick-300ms { printa("%@d\n", @); exit(0); }' 2>&1)"
 

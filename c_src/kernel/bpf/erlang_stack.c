@@ -268,7 +268,7 @@ static inline uint64_t saved_bp(
  * Native frames as far as they are right: up to what called from the JIT's code (called), or what
  * runs processes on a dirty scheduler (DIRTY). 0: all.
  */
-static inline uint64_t native_frames(
+INLINE_HERE uint64_t k_native_frames(
 	struct en_thread *t, const struct k_vm_stacks *vm, uint64_t called)
 {
 	uint64_t n = t->k.nustack;
@@ -350,7 +350,7 @@ INLINE_HERE uint64_t k_erlang_native(struct en_thread *t, const struct k_vm_stac
 		if (k_left_in_bp(t, sp < top ? called : *frame_at(t, t->k.nsure - 1)))
 			at = saved_bp(t, top, sp, user_word(process + vm->stop - 8), end);
 	}
-	n = native_frames(t, vm, normal ? called : DIRTY);
+	n = k_native_frames(t, vm, normal ? called : DIRTY);
 	if (t->k.ncaller == 0)
 		t->k.ncaller = (uint32_t)n;
 	if (called != 0 && !is_own(vm, called) && n < K_FRAMES)
@@ -378,7 +378,7 @@ uint64_t k_erlang_stack(struct en_thread *t)
 	data = thread_data(vm->scheduler);
 	process = data != 0 ? user_word(data + vm->current) : 0;
 	if (process == 0 || (user_word(process) & PID_MASK) != PID_TAG)
-		return native_frames(t, vm, 0);
+		return k_native_frames(t, vm, 0);
 	heap = user_word(process + vm->heap);
 	end = user_word(process + vm->heap + 8);
 	sp = user_register(REG_SP);

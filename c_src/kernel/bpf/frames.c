@@ -23,24 +23,23 @@ static inline const char *stack_of(struct en_thread *t, bool user)
 	return k_buffer(t) + K_BUF + (user ? K_STACKS / 2 : 0);
 }
 
-/* Of a run of equal frames all count, though it is one frame and a mark. */
-static inline uint64_t user_depth(struct en_thread *t)
+/* What the n-th word counts: of a run of equal frames all do, though it is one and a mark. */
+INLINE_HERE uint64_t k_frames_of(struct en_thread *t, uint64_t n)
 {
-	const char *from = stack_of(t, true);
-	struct { /* in the arena: of what is there the verifier follows nothing */
-		uint64_t at, frames;
-	} *d = (void *)t->k.big;
+	uint64_t word = frame(stack_of(t, true), (uint32_t)n);
 
-	d->frames = 0;
-	for (d->at = 0; d->at < K_FRAMES && d->at < t->k.nustack; d->at++) {
-		uint64_t word = frame(from, (uint32_t)d->at);
+	if (!stack_is_mark(word))
+		return 1;
+	return word != STACK_CUT ? (word & STACK_TIMES) - 1 : 0;
+}
 
-		if (!stack_is_mark(word))
-			d->frames++;
-		else if (word != STACK_CUT)
-			d->frames += (word & STACK_TIMES) - 1;
-	}
-	return d->frames;
+INLINE_HERE uint64_t k_user_depth(struct en_thread *t)
+{
+	uint64_t frames = unknown_zero(), n = t->k.nustack;
+
+	for (uint64_t i = unknown_zero(); i < n; i++)
+		frames += k_frames_of(t, i);
+	return frames;
 }
 
 static inline uint64_t user_caller(struct en_thread *t)
@@ -57,10 +56,27 @@ uint64_t k_stack_var(struct en_thread *t, uint64_t bi)
 {
 	switch (bi) {
 	case BI_STACKDEPTH: return t->k.nstack;
-	case BI_USTACKDEPTH: return user_depth(t);
+	case BI_USTACKDEPTH: return k_user_depth(t);
 	case BI_UCALLER: return user_caller(t);
 	default: return t->k.nstack > 1 ? frame(stack_of(t, false), 1) : 0;
 	}
+}
+
+/*
+ * One word of a stack that was taken, as the clause has it; 1 where that is a frame. A function, so
+ * that the loop around it is short: a kernel without arenas limits the instructions of a loop.
+ */
+INLINE_HERE uint64_t k_copy_word(struct en_thread *t, uint64_t *to, uint64_t n, uint64_t how)
+{
+	bool user = (how & STACK_KIND) != STACK_KERNEL;
+	uint64_t word = frame(stack_of(t, user), (uint32_t)n);
+
+	if (user && stack_is_mark(word)) {
+		*to = how & STACK_AS_KEY ? stack_rounded(word) : word;
+		return 0;
+	}
+	*to = user ? word | k_tag() : word;
+	return 1;
 }
 
 RTFN(stack)
@@ -68,31 +84,22 @@ RTFN(stack)
 	struct en_thread *t = FIRE(ctx)->thread;
 	uint64_t *pcs = (uint64_t *)(uintptr_t)a;
 	bool user = (c & STACK_KIND) != STACK_KERNEL;
-	const char *from = stack_of(t, user);
-	uint64_t tag = user ? k_tag() : 0;
-	uint32_t max = (uint32_t)(b / 8), n = user ? t->k.nustack : t->k.nstack,
-		 i = (uint32_t)unknown_zero();
-	uint64_t most = c >> STACK_FRAMES, frames = unknown_zero();
+	uint64_t max = b / 8, most = c >> STACK_FRAMES, n = user ? t->k.nustack : t->k.nstack;
+	uint64_t i = unknown_zero(), frames = unknown_zero(), end = n < max ? n : max;
 
 	if (!work_bytes(FIRE(ctx), b))
 		return 0;
-	for (; i < K_FRAMES && i < n && i < max; i++) {
-		uint64_t word = frame(from, i);
-
-		frames += !(user && stack_is_mark(word));
+	for (; i < end; i++) {
+		frames += k_copy_word(t, &pcs[i], i, c);
 		if (frames > most)
 			break;
-		if (!user || !stack_is_mark(word))
-			pcs[i] = word | tag;
-		else
-			pcs[i] = c & STACK_AS_KEY ? stack_rounded(word) : word;
 	}
 	if ((c & STACK_SAYS_CUT) && i < n && max > 0) {
 		i = i < max ? i : max - 1;
 		pcs[i++] = STACK_CUT;
 	}
-	for (; i < max; i++)
-		pcs[i] = 0;
+	if (i < max)
+		memset(pcs + i, 0, 8 * (max - i));
 	return 0;
 }
 

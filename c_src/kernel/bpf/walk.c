@@ -26,6 +26,7 @@ struct walk {
 	uint64_t stands; /* at pc; else it has called from there, and pc is behind the call */
 	uint64_t regs;	 /* of the innermost frame; 0: it is another one */
 	uint64_t mappings, nmappings, mapping; /* all, and the one that pc is in */
+	uint64_t pid;
 	uint64_t n; /* frames there are */
 	uint64_t is_vm;
 	uint64_t returns; /* of functions whose returns are traced: the next to look at */
@@ -279,7 +280,25 @@ INLINE_HERE uint64_t k_begin_walk(struct en_thread *t)
 	w->nmappings = all->n;
 	w->mapping = w->returns = 0;
 	w->is_vm = p->is_vm;
-	return pid;
+	w->pid = pid;
+	return 1;
+}
+
+/* One more frame: false: it was the last, or there is none. A function: see k_copy_word(). */
+INLINE_HERE uint64_t k_add_frame(struct en_thread *t, uint64_t first, uint64_t how)
+{
+	struct walk *w = walk_of(t);
+	uint64_t rule;
+
+	if (!k_find_mapping(t)) {
+		missed((uint32_t)w->pid);
+		return 0;
+	}
+	rule = k_find_rule(t);
+	if (w->n == first && (rule & 0xff) == UNWIND_NONE && (how & K_UNWIND_BY_TABLE))
+		return 0;
+	*frame_at(t, w->n++) = w->pc;
+	return k_find_caller(t, rule);
 }
 
 /*
@@ -289,21 +308,11 @@ INLINE_HERE uint64_t k_begin_walk(struct en_thread *t)
 uint64_t k_unwind(struct en_thread *t, uint64_t n, uint64_t how)
 {
 	struct walk *w = walk_of(t);
-	uint64_t pid = k_begin_walk(t), rule;
 
-	if (pid == 0)
+	if (!k_begin_walk(t))
 		return 0;
-	for (w->n = n; w->n < K_FRAMES;) {
-		if (!k_find_mapping(t)) {
-			missed((uint32_t)pid);
+	for (w->n = n; w->n < K_FRAMES;)
+		if (k_add_frame(t, n, how) == 0)
 			break;
-		}
-		rule = k_find_rule(t);
-		if (w->n == n && (rule & 0xff) == UNWIND_NONE && (how & K_UNWIND_BY_TABLE))
-			return 0;
-		*frame_at(t, w->n++) = w->pc;
-		if (k_find_caller(t, rule) == 0)
-			break;
-	}
 	return w->n > n ? w->n : 0;
 }
