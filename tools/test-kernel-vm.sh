@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=${BUILD:-build}
 keep=${KERNEL_VM:-/var/tmp/erltrace-vm}
 root=$keep/root
-all=(kernel_test sched rawtp io fsinfo net sysinfo fbt pid usdt libs files classics kernel_errors kernel_hostile older golden)
+all=(kernel_test sched rawtp io fsinfo net sysinfo fbt pid usdt libs files unwind classics kernel_errors kernel_hostile older golden)
 packages=bash,procps,erlang-base,erlang-dev,gcc,libc6-dev,make,iproute2,python3-minimal,binutils,systemtap-sdt-dev
 packages+=,strace,util-linux,libwebsockets17,libjansson4,libssl3
 
