@@ -218,8 +218,8 @@ static void read_function(struct reader *r, const struct cfi_common *c, struct c
 		return;
 	if (c->sized)
 		cfi_block(&b, cfi_uleb(&b));
-	more = grown(r, r->functions, r->nfunctions, sizeof(*more));
-	if (more == NULL || b.bad)
+	more = b.bad ? NULL : grown(r, r->functions, r->nfunctions, sizeof(*more));
+	if (more == NULL)
 		return;
 	r->functions = more;
 	from -= r->from;
