@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "array.h"
@@ -123,15 +124,26 @@ static uint64_t base_of(const struct k_unwind_file *f, uint64_t offset)
 	return UINT64_MAX / 2; /* in no table */
 }
 
-/* A file by its name or, if that is another one now, by the mapping, which takes root. */
-static int open_mapped(int pid, const char *path, const char *range)
+/*
+ * A file by its name, below the root of the process or (a chroot) below ours; or, if that is another
+ * one now, by the mapping, which takes root.
+ */
+static int open_mapped(int pid, const char *path, const char *range, uint64_t inode)
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = strlen(path), cut = sizeof(deleted) - 1;
+	bool is_deleted = len >= cut && strcmp(path + len - cut, deleted) == 0;
+	int fd = is_deleted ? -1 : fi_open_in(pid, path);
 	char name[128];
+	struct stat st;
 
-	if (len < cut || strcmp(path + len - cut, deleted) != 0)
-		return fi_open_in(pid, path);
+	if (fd >= 0)
+		return fd;
+	if (!is_deleted && (fd = fi_open(path)) >= 0) {
+		if (fstat(fd, &st) == 0 && st.st_ino == inode)
+			return fd;
+		close(fd);
+	}
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%s", pid, range);
 	return fi_open(name);
 }
@@ -146,7 +158,7 @@ static const struct k_unwind_file *file_of(struct k_unwinder *u, int pid, const 
 		return k_unwind_vdso(&u->tables, size);
 	if (inode == 0 || path[0] != '/')
 		return NULL;
-	fd = open_mapped(pid, path, range);
+	fd = open_mapped(pid, path, range, inode);
 	if (fd >= 0) {
 		f = k_unwind_file(&u->tables, fd);
 		close(fd);
