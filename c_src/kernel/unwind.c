@@ -48,7 +48,7 @@ struct k_unwinder {
 	struct spare *free[SIZES];
 	/* given back since the last look: a walk may still use them */
 	struct spare *given[SIZES];
-	uint64_t reused_at;
+	uint64_t reused_at, forgot_at;
 	struct {
 		uint64_t at, wait; /* not before; if there is nothing new, so long after */
 	} next[K_UNWIND_SLOTS];	   /* look, of the process in the slot */
@@ -243,12 +243,22 @@ static void forget(struct k_unwinder *u, struct k_walked *p)
 	give_back(u, list);
 }
 
+static bool is_gone(int pid)
+{
+	return kill(pid, 0) < 0 && errno == ESRCH;
+}
+
 static void forget_ended(struct k_unwinder *u)
 {
+	uint64_t now = en_now();
+
+	if (now - u->forgot_at < SELDOM)
+		return;
+	u->forgot_at = now;
 	for (unsigned i = 0; i < K_UNWIND_SLOTS; i++) {
 		struct k_walked *p = &u->shared->process[i];
 
-		if (p->pid != 0 && p->pid != GONE && kill((int)p->pid, 0) < 0 && errno == ESRCH)
+		if (p->pid != 0 && p->pid != GONE && is_gone((int)p->pid))
 			forget(u, p);
 	}
 }
@@ -266,7 +276,7 @@ static bool is_known(const struct k_walked *p, uint32_t pid, const struct found 
 	const struct k_mappings *m = (const struct k_mappings *)(uintptr_t)p->mappings;
 
 	return p->pid == pid && m != NULL && m->n == f->n &&
-	       memcmp(m->of, f->all, f->n * sizeof(*f->all)) == 0;
+	       (f->n == 0 || memcmp(m->of, f->all, f->n * sizeof(*f->all)) == 0);
 }
 
 static void look_later(struct k_unwinder *u, const struct k_walked *p, bool news)
@@ -301,7 +311,8 @@ static void set_mappings(struct en *en, uint32_t pid, const struct found *f)
 	if (list == NULL)
 		return;
 	list->n = f->n;
-	memcpy(list->of, f->all, f->n * sizeof(*f->all));
+	if (f->n > 0)
+		memcpy(list->of, f->all, f->n * sizeof(*f->all));
 	old = p->mappings;
 	p->is_vm = is_vm(en->kernel->root, pid);
 	p->mm = 0;
@@ -318,7 +329,7 @@ static void look_at(struct en *en, int pid)
 	if (pid <= 0)
 		return;
 	read_mappings(en->kernel->unwinder, &found, pid);
-	if (found.n > 0)
+	if (found.n > 0 || !is_gone(pid)) /* none: it is not ours to see, now */
 		set_mappings(en, (uint32_t)pid, &found);
 	free(found.all);
 }

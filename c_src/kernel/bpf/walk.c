@@ -260,11 +260,12 @@ INLINE_HERE uint64_t k_begin_walk(struct en_thread *t)
 	const struct k_mappings *all;
 	char *buf = k_buffer(t);
 
+	if (pid == 0 || (mm == 0 && k_root.off.mm != UINT32_MAX))
+		return 0; /* a process of the kernel */
 	if (p != NULL && p->mm == 0)
 		p->mm = mm;
 	if (p == NULL || p->mm != mm) { /* another program by now */
-		if (pid != 0)
-			missed(pid);
+		missed(pid);
 		return 0;
 	}
 	w->regs = bpf_task_pt_regs(bpf_get_current_task_btf());
