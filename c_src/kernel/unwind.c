@@ -4,8 +4,8 @@
  * and the tables of that (unwind_tables.c). When tracing begins we look at the processes that the
  * script names or, if it names none, at all that there are. Meanwhile the kernel's half notes a
  * process that it does not know, or that has code it does not know, and we look at it: at once, and
- * more and more seldom if there is nothing new, up to once a second. Where there is no table, stacks
- * go by frame pointers.
+ * more and more seldom if there is nothing new, up to once a second. Where there is no table,
+ * stacks go by frame pointers.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,9 +32,9 @@
 
 extern const struct provider unwind_provider;
 
-#define LONGEST	 500000000ULL /* ns that we look at processes which nobody has named */
-#define SOONEST	 5000000ULL   /* ns between two looks at a process */
-#define SELDOM	 1000000000ULL
+#define LONGEST 500000000ULL /* ns that we look at processes which nobody has named */
+#define SOONEST 5000000ULL   /* ns between two looks at a process */
+#define SELDOM	1000000000ULL
 enum { MOST_MAPPINGS = 4096, SIZES = 13 }; /* of a process; powers of two up to that */
 enum { PAGE = 4096 };
 #define GONE UINT32_MAX /* instead of a pid: there was one here */
@@ -57,38 +57,38 @@ struct k_unwinder {
 
 /* ---- lists of mappings ------------------------------------------------------------------ */
 
-static unsigned class_of(uint64_t n)
+static unsigned power_of(uint64_t n)
 {
-	unsigned class = 0;
+	unsigned power = 0;
 
-	while (1ULL << class < n)
-		class++;
-	return class;
+	while (1ULL << power < n)
+		power++;
+	return power;
 }
 
 static struct k_mappings *new_list(struct k_unwinder *u, uint64_t n)
 {
-	unsigned class = class_of(n);
-	struct spare *s = u->free[class];
+	unsigned power = power_of(n);
+	struct spare *s = u->free[power];
 
 	if (s != NULL) {
-		u->free[class] = s->next;
+		u->free[power] = s->next;
 		return (struct k_mappings *)(void *)s;
 	}
-	return k_pool_alloc(&u->tables,
-		sizeof(struct k_mappings) + (sizeof(struct k_mapping) << class));
+	return k_pool_alloc(
+		&u->tables, sizeof(struct k_mappings) + (sizeof(struct k_mapping) << power));
 }
 
 static void give_back(struct k_unwinder *u, uint64_t list)
 {
 	struct spare *s = (struct spare *)(uintptr_t)list;
-	unsigned class;
+	unsigned power;
 
 	if (s == NULL)
 		return;
-	class = class_of(((struct k_mappings *)(void *)s)->n);
-	s->next = u->given[class];
-	u->given[class] = s;
+	power = power_of(((struct k_mappings *)(void *)s)->n);
+	s->next = u->given[power];
+	u->given[power] = s;
 }
 
 /* Nobody walks by them any more: a walk takes far less than a second. */
@@ -125,8 +125,8 @@ static uint64_t base_of(const struct k_unwind_file *f, uint64_t offset)
 }
 
 /*
- * A file by its name, below the root of the process or (a chroot) below ours; or, if that is another
- * one now, by the mapping, which takes root.
+ * A file by its name, below the root of the process or (a chroot) below ours; or, if that is
+ * another one now, by the mapping, which takes root.
  */
 static int open_mapped(int pid, const char *path, const char *range, uint64_t inode)
 {
@@ -353,7 +353,8 @@ static bool look_at_named(struct en *en)
 
 	look_at(en, (int)en->opts->target);
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
-		for (const struct d_pdesc *d = en->prog->clauses[i]->descs; d != NULL; d = d->next) {
+		for (const struct d_pdesc *d = en->prog->clauses[i]->descs; d != NULL;
+			d = d->next) {
 			int pid = k_pid_of(d->prov, &len);
 
 			look_at(en, pid);
@@ -422,8 +423,8 @@ static void attend(struct en *en, void *data)
 		uint32_t pid = atomic_load(missed);
 		const struct k_walked *p = pid != 0 ? slot_of(u, pid) : NULL;
 
-		if (pid == 0 || (p != NULL && p->pid == pid &&
-					now < u->next[p - u->shared->process].at))
+		if (pid == 0 ||
+			(p != NULL && p->pid == pid && now < u->next[p - u->shared->process].at))
 			continue;
 		atomic_store(missed, 0);
 		look_at(en, (int)pid);

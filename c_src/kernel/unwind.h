@@ -11,8 +11,8 @@
 
 /*
  * What .eh_frame of a file says (symbols/eh_frame.h), for blocks of code: for each row where in its
- * block it begins, and the number of its rule. index: for each block, and for the end, how many rows
- * begin before it.
+ * block it begins, and the number of its rule. index: for each block, and for the end, how many
+ * rows begin before it.
  */
 enum { K_BLOCK_SHIFT = 8, K_BLOCK = 1 << K_BLOCK_SHIFT };
 struct k_table {
@@ -37,13 +37,13 @@ struct k_walked {
 	uint32_t pid;	   /* 0: none has been here */
 	uint32_t is_vm;	   /* an Erlang VM: where its JIT's code begins, its own stack does */
 	uint64_t mappings; /* struct k_mappings */
-	uint64_t mm; /* its memory as the kernel has it, which another program is not; 0: not seen */
+	uint64_t mm;	   /* its memory as the kernel has it: another program's is another; or 0 */
 };
 
 #define K_MISSED 64 /* a power of two */
 struct k_unwind {
 	struct k_walked process[K_UNWIND_SLOTS];
-	uint64_t rules; /* struct unwind_rule each; of all tables */
+	uint64_t rules;		   /* struct unwind_rule each; of all tables */
 	uint32_t missed[K_MISSED]; /* processes that are to be looked at, by what is not known */
 };
 

@@ -137,9 +137,9 @@ static struct k_unwind_file *find(const struct k_unwind_tables *t, const struct 
 {
 	struct k_unwind_file *f = t->files;
 
-	while (f != NULL && (f->dev != st->st_dev || f->inode != st->st_ino ||
-				    f->size != (uint64_t)st->st_size ||
-				    f->changed != (uint64_t)st->st_mtime))
+	while (f != NULL &&
+		(f->dev != st->st_dev || f->inode != st->st_ino ||
+			f->size != (uint64_t)st->st_size || f->changed != (uint64_t)st->st_mtime))
 		f = f->next;
 	return f;
 }

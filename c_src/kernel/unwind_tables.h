@@ -17,9 +17,9 @@ struct unwind_rule;
 struct k_unwind_file {
 	struct k_unwind_file *next;
 	uint64_t dev, inode, size, changed; /* what it is known by */
-	struct elf elf; /* its segments */
-	uint64_t base;	/* the address where its table begins */
-	const struct k_table *table; /* NULL: none */
+	struct elf elf;			    /* its segments */
+	uint64_t base;			    /* the address where its table begins */
+	const struct k_table *table;	    /* NULL: none */
 };
 struct k_unwind_tables {
 	char *pool; /* memory that the kernel's half reads */

@@ -49,7 +49,7 @@ static void set_cfa_register(struct cfi_state *s, uint64_t reg)
 	set_cfa(s, reg, s->off);
 }
 
-/* breg7 8; breg16 0; lit15; and; lit<n>; ge; lit3; shl; plus: n bytes into an entry there is a push. */
+/* breg7 8; breg16 0; lit15; and; lit<n>; ge; lit3; shl; plus: an entry pushes after n bytes. */
 static bool is_plt(struct cfi_bytes e, int64_t *push)
 {
 	static const uint8_t begin[] = {OP_BREG0 + CFI_SP, 8, OP_BREG0 + CFI_RA, 0, OP_LIT15, 0x1a},

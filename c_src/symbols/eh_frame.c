@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The section .eh_frame of a program or library: an entry for each function, of which rows are made
- * (eh_frame.h). What functions have in common is in entries of its own, which are read when a function
- * names them. The bytes are somebody else's: each number is checked, and the work is limited.
+ * (eh_frame.h). What functions have in common is in entries of its own, which are read when a
+ * function names them. The bytes are somebody else's: each number is checked, and the work is
+ * limited.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 #define MAX_SECTION (256u << 20)
 #define MAX_ROWS    (1u << 22) /* of a file */
 enum {
-	COMMONS = 64, /* that are kept: one is used by many functions in a row */
-	WORK = 16,    /* bytes that are read for each byte of the section, at most */
-	PADDING = 15, /* bytes between two functions that nobody runs */
+	COMMONS = 64,	    /* that are kept: one is used by many functions in a row */
+	WORK = 16,	    /* bytes that are read for each byte of the section, at most */
+	PADDING = 15,	    /* bytes between two functions that nobody runs */
 	PC_RELATIVE = 0x10, /* DW_EH_PE_pcrel */
 };
 
@@ -67,7 +68,7 @@ static bool read_pointer(struct reader *r, struct cfi_bytes *b, unsigned encodin
 	return !b->bad;
 }
 
-/* What follows a length: an entry of the section at *at, which moves on. false: that was the last. */
+/* What follows a length: an entry of the section at *at, which moves on. false: there is none. */
 static bool next_entry(const struct reader *r, size_t *at, struct cfi_bytes *entry)
 {
 	struct cfi_bytes b = {r->bytes + *at, r->bytes + r->n, false};

@@ -28,8 +28,8 @@ enum unwind_cfa {
 };
 
 /*
- * The return address is right below the CFA. bp, bx: where the caller's rbp and rbx are: so many words
- * below the CFA; 0: in the registers; from UNWIND_BY_BP on, words below what rbp points to.
+ * The return address is right below the CFA. bp, bx: where the caller's rbp and rbx are: so many
+ * words below the CFA; 0: in the registers; from UNWIND_BY_BP on, words below what rbp points to.
  */
 struct unwind_rule {
 	uint8_t cfa;
@@ -38,7 +38,7 @@ struct unwind_rule {
 	int32_t off;
 };
 enum { UNWIND_BY_BP = 128, UNWIND_LOST = 255 }; /* LOST: nobody knows */
-enum { UNWIND_PLT_ENTRY = 16 }; /* bytes */
+enum { UNWIND_PLT_ENTRY = 16 };			/* bytes */
 
 static inline uint64_t unwind_word(const struct unwind_rule *r)
 {
@@ -52,7 +52,7 @@ struct unwind_row {
 };
 struct unwind_rows {
 	uint64_t base; /* an address as the file has it */
-	struct unwind_row *row; /* by address, no two rules in a row equal; the last is UNWIND_NONE */
+	struct unwind_row *row; /* by address; each has another rule, the last UNWIND_NONE */
 	size_t n;
 	bool cut; /* there are more than we read */
 };

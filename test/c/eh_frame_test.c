@@ -126,7 +126,8 @@ static void test_file(const char *path)
 	}
 	close(fd);
 	CHECK(!rows.cut, "%s: all of them", path);
-	snprintf(command, sizeof(command), "readelf --wide --debug-dump=frames-interp %s 2>/dev/null", path);
+	snprintf(command, sizeof(command),
+		"readelf --wide --debug-dump=frames-interp %s 2>/dev/null", path);
 	f = popen(command, "r");
 	if (f != NULL)
 		compare(f, &rows, &seen, &wrong);
@@ -210,8 +211,8 @@ static bool is(const struct unwind_rows *rows, uint64_t at, unsigned cfa, int of
 static void test_made(void)
 {
 	/* push %rbp at 1; mov at 4; pop at 20: as compilers say it */
-	static const uint8_t frame[] = {0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x50, 0x0a, 0x0c, 7, 8,
-		0x41, 0x0b};
+	static const uint8_t frame[] = {
+		0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x50, 0x0a, 0x0c, 7, 8, 0x41, 0x0b};
 	static const uint8_t wrong[] = {0x41, 0x0e, 16, 0x44, 0x3b, 0x44};
 	static const uint8_t last[] = {0x07, 16};
 	struct section s = {.n = 0};
@@ -257,7 +258,8 @@ static void test_work(void)
 	uint32_t size = HALF - 4, one = 12;
 
 	for (size_t at = HALF; at < SIZE; at += 16) {
-		uint32_t back = (uint32_t)(at + 4 - (at / 16 % 2 ? 0 : 256)); /* both look the same */
+		uint32_t back =
+			(uint32_t)(at + 4 - (at / 16 % 2 ? 0 : 256)); /* both look the same */
 
 		memcpy(bytes + at, &one, 4);
 		memcpy(bytes + at + 4, &back, 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: bytes as a section .eh_frame. Whatever the bytes are: no crash, bounded work, and
- * rows that are in order and within the code.
+ * libFuzzer target: bytes as a section .eh_frame. Whatever the bytes are: no crash, bounded work,
+ * and rows that are in order and within the code.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -15,9 +15,9 @@
 enum { REG_BP = 4, REG_BX = 5, REG_SP = 19 };
 /* Where the kernel has registers for a signal's handler, from the one of the stack pointer on. */
 enum { SIGNAL_FIRST = -40, SIGNAL_WORDS = 7, SIGNAL_BP = 0, SIGNAL_BX, SIGNAL_SP = 5, SIGNAL_IP };
-enum { WORDS = 8, READ = 32 };	/* below the CFA, which are read at once; the most at once */
+enum { WORDS = 8, READ = 32 }; /* below the CFA, which are read at once; the most at once */
 enum { MOST_HALVES = 24, MOST_RETURNS = 64 };
-enum { MOST_FRAME = 1 << 20 };	/* bytes of one that goes by the frame pointer */
+enum { MOST_FRAME = 1 << 20 };	       /* bytes of one that goes by the frame pointer */
 #define UPROBES_PAGE 0x7fffffffe000ULL /* the last one of a process: the kernel's */
 
 /* A walk. It is in the arena: of what is there the verifier follows nothing. */
