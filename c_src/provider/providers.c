@@ -15,8 +15,6 @@ extern const struct provider begin_end_provider; /* test/hooks/begin_end.c */
 extern const struct provider sched_provider;  /* kernel/events/sched_proc.c */
 extern const struct provider rawtp_provider;  /* kernel/rawtp.c */
 extern const struct provider fbt_provider;    /* kernel/fbt/fbt.c */
-extern const struct provider net_provider;    /* kernel/net.c */
-extern const struct provider io_provider;     /* kernel/disk_io.c */
 extern const struct provider net_provider;    /* kernel/events/net.c */
 extern const struct provider io_provider;     /* kernel/events/disk_io.c */
 extern const struct provider cpc_provider;    /* kernel/events/cpc.c */
