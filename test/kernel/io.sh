@@ -50,6 +50,17 @@ ${CC:-cc} -O1 -o disk disk.c || exit 1
 # t SCRIPT COMMAND: what the script prints, in one line, and sorted
 t() { timeout 300 erltrace -qn "$1" -c "$2" 2>&1 | sort | words; }
 
+# exact NAME WANTED SCRIPT COMMAND. While other disks are busy, Linux 6.18 now and then ends a request
+# without its tracepoints: no program at them sees it, ours or others. Then the next try does.
+exact() {
+	local got
+	for _ in 1 2 3 4 5 6; do
+		got=$(t "$3" "$4")
+		[ "$got" = "$2" ] && break
+	done
+	is "$1" "$2" "$got"
+}
+
 # ---- a disk that others use, too: the requests that the program makes
 
 for real in $(cd /sys/block && ls -d [svx]d[a-z] nvme* mmcblk? 2>/dev/null); do
@@ -62,7 +73,7 @@ io:::start /pid == $target && part == 1/ { mine[args[0]->b_addr] = 1; @["start",
 io:::done /mine[args[0]->b_addr]/ { mine[args[0]->b_addr] = 0; @["done", args[0]->b_bcount] = count(); }
 END { printa("%s %d: %@d\n", @); }'
 if [ -n "${real:-}" ]; then
-	is "10,000 requests to $real" 'done 4096: 10000 start 4096: 10000' "$(t "$own" "./disk /dev/$real r 10000")"
+	exact "10,000 requests to $real" 'done 4096: 10000 start 4096: 10000' "$own" "./disk /dev/$real r 10000"
 else
 	echo 'skipped: no disk here that can be read'
 fi
@@ -86,18 +97,10 @@ io:::start, io:::done /args[1]->dev_statname == "'$name'"/
 	@b[probename] = sum(args[0]->b_bcount);
 }
 END { printa("%s %d bytes %d left %d error %d: %@d\n", @n); printa("%s %@d\n", @b); }'
-# While other disks are busy, this kernel now and then completes one without its tracepoints: no program
-# at them sees it. Then the next try does.
-want="done 409600000 done 96 bytes 4096 left 0 error 0: 100000$(
-	) start 409600000 start 96 bytes 4096 left 4096 error 0: 100000"
-for _ in 1 2 3 4; do
-	got=$(t "$counts" "./disk $disk r 100000")
-	[ "$got" = "$want" ] && break
-done
-is '100,000 requests that read, and their bytes' "$want" "$got"
-is '10,000 requests that write, and their bytes' "done 288 bytes 4096 left 0 error 0: 10000 done 40960000$(
-	) start 288 bytes 4096 left 4096 error 0: 10000 start 40960000" \
-	"$(t "$counts" "./disk $disk w 10000")"
+exact '100,000 requests that read, and their bytes' "done 409600000 done 96 bytes 4096 left 0 error 0: 100000$(
+	) start 409600000 start 96 bytes 4096 left 4096 error 0: 100000" "$counts" "./disk $disk r 100000"
+exact '10,000 requests that write, and their bytes' "done 288 bytes 4096 left 0 error 0: 10000 done 40960000$(
+	) start 288 bytes 4096 left 4096 error 0: 10000 start 40960000" "$counts" "./disk $disk w 10000"
 
 numbers='
 io:::start /args[1]->dev_statname == "'$name'"/
@@ -119,7 +122,7 @@ io:::done /args[1]->dev_statname == "'$name'" && at[args[0]->b_addr]/
 	at[args[0]->b_addr] = 0;
 }
 END { printa("%s %@d\n", @); }'
-is 'b_addr is the same at start and done' 'took time 1000' "$(t "$pairs" "./disk $disk r 1000")"
+exact 'b_addr is the same at start and done' 'took time 1000' "$pairs" "./disk $disk r 1000"
 
 waits='
 self int waits;
