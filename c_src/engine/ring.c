@@ -74,7 +74,7 @@ static inline uint64_t left_at(const struct ring *r, uint64_t pos)
 }
 
 /* Policy ring: drop the oldest record; dropping a commit discards its speculation. */
-PROBE_PATH static void forget(struct en_thread *t)
+PROBE_PATH static INLINE_ALWAYS void forget(struct en_thread *t)
 {
 	struct ring *r = &t->ring;
 	const struct rec_head *rec =

@@ -64,6 +64,19 @@ static int make_window(uint64_t size)
 	return k_bpf(BPF_MAP_CREATE, &attr);
 }
 
+/* Its arguments are missing, which a kernel that knows the helper minds in another way. */
+static bool has_bpf_loop(void)
+{
+	const struct ebpf_insn insns[] = {
+		{.code = EBPF_CALL, .imm = BPF_FUNC_loop}, {.code = EBPF_EXIT}};
+	union bpf_attr attr = {.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+		.license = (uint64_t)(uintptr_t) "GPL",
+		.insns = (uint64_t)(uintptr_t)insns,
+		.insn_cnt = sizeof(insns) / sizeof(*insns)};
+
+	return k_bpf(BPF_PROG_LOAD, &attr) < 0 && errno == EACCES;
+}
+
 int k_window(struct en *en, struct et_error *e)
 {
 	struct kernel *k = en->kernel;
@@ -82,6 +95,7 @@ int k_window(struct en *en, struct et_error *e)
 	if (en_share_late(en, k->memory_fd, EBPF_GUARD, size, e) < 0)
 		return -1;
 	k->window = k->root->arena_size = size;
+	k->loops = has_bpf_loop();
 	return 0;
 }
 

@@ -85,6 +85,7 @@ struct k_kfuncs;
 struct kernel {
 	int memory_fd, buf_fd;
 	uint64_t window; /* its bytes, where the kernel has no arenas; else 0 */
+	bool loops;	 /* and then: has it bpf_loop()? */
 	unsigned nbufs;
 	struct k_root *root;
 	struct ebpf_object object;

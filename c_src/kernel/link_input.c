@@ -39,6 +39,9 @@ static const struct ebpf_direct direct[] = {
 	OF_PROBE(BI_PROBENAME, name),
 };
 
+/* They go through long texts or stacks, by functions. */
+static const char *const deep[] = {"json_find", "k_erlang_frames", NULL};
+
 int k_object_load(struct ebpf_object *o, struct et_error *e)
 {
 	return ebpf_object_load(o, k_files, k_files_end, e);
@@ -59,6 +62,8 @@ struct ebpf_link_input k_link_input(
 		.sleeps = (k_programs[entry].flags & K_SLEEPS) && !k->never_sleeps,
 		.memory_fd = k->memory_fd,
 		.window = k->window,
+		.loops = k->loops,
+		.deep = deep,
 		.zero = root + offsetof(struct k_root, zero),
 		.cut = root + offsetof(struct k_root, cut),
 		.runs = k->most_clauses,

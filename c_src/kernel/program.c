@@ -19,7 +19,7 @@
 #define LOG_ERRORS 4 /* and statistics, but not what was right */
 
 /* Instructions for the loops of a function (bpf/link/bound.c), at first and in the end. */
-enum { MOST_BUDGET = 16000, LEAST_BUDGET = 1000, MOST_FOLLOWED = 400000 };
+enum { MOST_BUDGET = 16000, LOOPS_BUDGET = 4000, LEAST_BUDGET = 1000, MOST_FOLLOWED = 400000 };
 
 const struct k_program k_programs[] = {
 #define ENTRY(name, type, attach, context, flags, probes, ...)                                     \
@@ -207,7 +207,7 @@ static int link_and_load(struct k_load *how, struct et_error *e)
 	struct ebpf_image image;
 	int fd = TOO_LARGE;
 
-	for (in->budget = MOST_BUDGET; fd == TOO_LARGE; in->budget /= 2) {
+	for (in->budget = in->loops ? LOOPS_BUDGET : MOST_BUDGET; fd == TOO_LARGE; in->budget /= 2) {
 		how->last = in->window == 0 || in->budget <= LEAST_BUDGET;
 		fd = -1;
 		if (ebpf_link(in, &image, e) == 0)

@@ -75,13 +75,26 @@ is 'a deep stack as a key' '81 1' "$(old -qc ./deep -n 'pid$target:a.out:main:en
 like 'samples' '^[1-9]' "$(old -qn 'profile-499 { @[pid] = count(); } tick-300ms { printa("%@d\n", @); exit(0); }' 2>&1)"
 like 'switches' '^[1-9]' "$(old -qn 'sched:::on-cpu { @ = count(); } tick-300ms { printa("%@d\n", @); exit(0); }' 2>&1)"
 
+long='BEGIN { s = "x"; } syscall::getppid:entry /pid == $target/ {
+	s = strjoin(s, "0123456789abcdef0123456789abcdef"); s = strjoin(s, s); s = strjoin(s, s);
+	s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s);
+	s = strjoin(s, s); printf("%d\n", strlen(s)); }'
+is 'strings of some thousand bytes' 8448 "$(old -qx strsize=16k -c './calls 1' -n "$long" 2>&1 | head -1)"
+is 'json() of a long text' last "$(old -qx strsize=8k -c './calls 1' -n 'BEGIN { s = "{\"a\": [0, {\"b\": \"x\"}]"; }
+	syscall::getppid:entry /pid == $target/ { t = ", \"name of a member\": \"its text, some words\"";
+	t = strjoin(t, t); t = strjoin(t, t); t = strjoin(t, t); t = strjoin(t, t); t = strjoin(t, t);
+	t = strjoin(t, t); s = strjoin(s, strjoin(t, ", \"z\": \"last\"}")); printf("%s\n", json(s, "z")); }' 2>&1 | head -1)"
+{
+	for ((i = 0; i < 400; i++)); do
+		echo "syscall::getppid:entry /pid == \$target/ { @[$i, execname] = count(); }"
+	done
+} >many.d
+is 'hundreds of clauses at one probe' 400 "$(old -qs many.d -n 'END { printa("%@d\n", @); }' -c './calls 1' 2>&1 | grep -c '^1$')"
+
 # ---- what they say where something is not there ------------------------------------------------
 
-out=$(old -qx strsize=16k -c './calls 1' -n 'BEGIN { s = "x"; }
-	syscall::getppid:entry /pid == $target/ { s = strjoin(s, "0123456789abcdef0123456789abcdef");
-	s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s);
-	s = strjoin(s, s); s = strjoin(s, s); s = strjoin(s, s); printf("%d\n", strlen(s)); }
-	ERROR { printf("%d\n", arg4 == DTRACEFLT_LOOP); }' 2>&1)
+out=$(NO_BPF_LOOP=1 old -qx strsize=16k -c './calls 1' -n "$long
+	"'ERROR { printf("%d\n", arg4 == DTRACEFLT_LOOP); }' 2>&1)
 like 'a loop that is too long is a fault' 'a loop takes more turns than this kernel lets it take' "$out"
 like 'the ERROR probe knows it' '^1' "$(grep -x 1 <<<"$out")"
 like 'memory that is too much is an error' 'bufsize.* smaller' \

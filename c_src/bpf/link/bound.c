@@ -17,6 +17,7 @@
  * each instruction that others jump to (link.c), which the kernel takes out again.
  */
 #include <stdlib.h>
+#include <stdio.h>
 
 #include "piece.h"
 
@@ -28,7 +29,7 @@ enum {
 
 static bool turns_back(const struct body *b, unsigned at)
 {
-	return flow_is_jump(&b->p->insns[at]) && flow_target(&b->p->insns[at], at) <= at;
+	return b->turns[at] && loop_at(b, at) == NULL;
 }
 
 /* The last jump back to an instruction; 0: no loop begins there. */
@@ -88,13 +89,21 @@ static struct nest nest_of(const struct body *b, unsigned id)
 /* About so many instructions does the verifier follow for one: an access is several. */
 enum { INSNS_OF_ONE = 3 };
 
+/* Are they counted only because the stack is short (depth.c)? These are few, and may be long. */
+enum { OF_FEW = 4 };
+static bool is_for_depth(const struct body *b)
+{
+	return b->l->in->loops && b->p->func != NULL &&
+	       b->l->counted[b->p->func - b->l->in->object->funcs];
+}
+
 /* The count of a nest, where it begins: how many turns it may take. */
 static void set_turns(struct body *b, unsigned id)
 {
 	struct link *l = b->l;
 	struct nest all = nest_of(b, id);
 	unsigned turn = INSNS_OF_ONE * all.insns * (all.turns > 1 ? 2 : 1),
-		 turns = l->in->budget / turn;
+		 turns = l->in->budget * (is_for_depth(b) ? OF_FEW : 1) / turn;
 
 	if (turns > MOST_BRANCHES / (all.branches + 1))
 		turns = MOST_BRANCHES / (all.branches + 1);
@@ -102,13 +111,14 @@ static void set_turns(struct body *b, unsigned id)
 		turns = MOST_TURNS;
 	if (turns < LEAST_TURNS)
 		turns = LEAST_TURNS;
-	if (all.runs && turns < LEAST_TURNS + l->in->runs)
-		turns = LEAST_TURNS + l->in->runs;
+	if (all.runs && (l->in->loops || turns < LEAST_TURNS + l->in->runs))
+		turns = (l->in->loops ? 2 : LEAST_TURNS) + l->in->runs;
+	if (getenv("DBG")) dprintf(222, "DBG %s id %u insns %u branches %u turns %u: %u turns of %u\n", b->p->func?b->p->func->name:"clause", id, all.insns, all.branches, all.turns, turns, turn);
 	if (id > b->nests) { /* not seen before */
 		l->follows += (uint64_t)turns * turn;
 		b->nests = id;
 	}
-	link_emit(l, EBPF_STDW, R10, 0, -b->frame, (int32_t)turns);
+	link_emit(l, EBPF_STDW, R10, 0, -b->count, (int32_t)turns);
 }
 
 void bound_open(struct body *b)
@@ -118,7 +128,7 @@ void bound_open(struct body *b)
 	find_nests(b);
 	for (unsigned i = 0; i < b->p->n; i++)
 		if (b->nest[i] != 0) { /* a word for the count, below the function's own */
-			b->frame += 8;
+			b->count = b->frame += 8;
 			break;
 		}
 }
@@ -126,9 +136,16 @@ void bound_open(struct body *b)
 /* From the instruction before; a nest's first instruction has been entered from outside. */
 void bound_fall(struct body *b, unsigned at)
 {
-	if (b->nest[at] != 0 &&
-		(at == 0 || (b->nest[at - 1] != b->nest[at] && flow_goes_on(&b->p->insns[at - 1]))))
+	if (b->nest[at] != 0 && b->callback == NULL &&
+		(at == 0 || (b->nest[at - 1] != b->nest[at] && loop_lays_out(b, at - 1) &&
+				    flow_goes_on(&b->p->insns[at - 1]))))
 		set_turns(b, b->nest[at]);
+}
+
+void bound_enter(struct body *b, unsigned from, unsigned to)
+{
+	if (b->nest[to] != 0 && b->nest[to] != b->nest[from])
+		set_turns(b, b->nest[to]);
 }
 
 bool bound_enters(const struct body *b, unsigned at)
@@ -141,11 +158,12 @@ bool bound_enters(const struct body *b, unsigned at)
 /* Jumps into a nest go by here: to an instruction, which aim() is told of. */
 void bound_ways_in(struct body *b)
 {
-	for (unsigned i = 0; i < b->p->n && b->l->in->window != 0; i++) {
+	for (unsigned i = 0; i < b->p->n && b->l->in->window != 0 && b->callback == NULL; i++) {
 		const struct ebpf_insn *in = &b->p->insns[i];
 		unsigned to = flow_is_jump(in) ? flow_target(in, i) : 0;
 
-		if (flow_is_jump(in) && bound_enters(b, i) && b->way_in[to] == 0) {
+		if (flow_is_jump(in) && loop_lays_out(b, i) && !loop_takes(b, i) &&
+			bound_enters(b, i) && b->way_in[to] == 0) {
 			b->way_in[to] = b->l->n;
 			set_turns(b, b->nest[to]);
 			link_emit(b->l, EBPF_JA, 0, 0, 0, 0);
@@ -283,9 +301,9 @@ void bound_head(struct body *b, unsigned at)
 	words = changed_words(b->p, at, end) & sure_words(b->p, at) & ~flow_pointer_words(pointers);
 	forget(b, at, b->heads[at] & ~(unsigned)pointers, words);
 	reg = take(b, at, R10, LOCAL_LENT, &lent);
-	link_emit(l, EBPF_LDXDW, reg, R10, -b->frame, 0);
+	link_emit(l, EBPF_LDXDW, reg, R10, -b->count, 0);
 	link_emit(l, EBPF_SUB64_IMM, reg, 0, 0, 1);
-	link_emit(l, EBPF_STXDW, R10, reg, -b->frame, 0);
+	link_emit(l, EBPF_STXDW, R10, reg, -b->count, 0);
 	b->bound[at] = l->n;
 	link_emit(l, EBPF_JEQ_IMM, reg, 0, 0, 0);
 	if (lent)

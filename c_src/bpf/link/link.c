@@ -54,6 +54,16 @@ static void emit_call(struct link *l, unsigned piece)
 	link_emit(l, EBPF_CALL, 0, PSEUDO_CALL, 0, 0);
 }
 
+void link_function(struct link *l, int dst, unsigned piece)
+{
+	if (!l->failed && !ARRAY_ROOM(l->calls, l->ncalls))
+		link_no_memory(l);
+	if (l->failed)
+		return;
+	l->calls[l->ncalls++] = (struct call){l->n, piece};
+	link_constant(l, dst, PSEUDO_FUNC, 0);
+}
+
 static int add_piece(struct link *l, struct piece p)
 {
 	if (!l->failed && !ARRAY_ROOM(l->pieces, l->npieces))
@@ -72,9 +82,19 @@ static int piece_of(struct link *l, int func, bool is_entry)
 	if (l->of_func[func] == 0) {
 		f = &l->in->object->funcs[func];
 		l->of_func[func] = 1 + add_piece(l, (struct piece){f->insns, f->n, f, is_entry,
-							    false, 0, flow_args_of(l, func)});
+							    false, 0, flow_args_of(l, func), 0});
 	}
 	return l->of_func[func] - 1;
+}
+
+unsigned link_add_callback(struct link *l, const struct piece *p, unsigned loop)
+{
+	return (unsigned)add_piece(l, (struct piece){.insns = p->insns,
+					      .n = p->n,
+					      .func = p->func,
+					      .is_entry = p->is_entry,
+					      .nargs = 2,
+					      .loop = loop + 1});
 }
 
 const struct ebpf_symbol *link_symbol(const struct link *l, const struct ebpf_reloc *r)
@@ -358,8 +378,10 @@ static void one(struct body *b, unsigned i)
 		access_load(b, i);
 	else if ((class == CLASS_ST || class == CLASS_STX) && !(b->kinds[i] >> in->dst & 1))
 		access_store(b, i);
-	else if (l->in->window != 0 && older_insn(b, i))
+	else if (loop_of_frame(b, i) || (l->in->window != 0 && older_insn(b, i)))
 		;
+	else if (b->callback != NULL && in->code == EBPF_EXIT)
+		; /* loop_fall() */
 	else if (in->code == EBPF_LDDW)
 		load_constant(l, b->p, i);
 	else if (in->code == EBPF_CALL && b->p->func == NULL)
@@ -374,7 +396,7 @@ static void one(struct body *b, unsigned i)
 	access_forget(b, flow_writes(in));
 }
 
-static void too_long(struct link *l, const struct piece *p)
+void link_too_long(struct link *l, const struct piece *p)
 {
 	l->failed = true;
 	et_err(l->e, ET_KERNEL, "%s%s too long for the kernel%s",
@@ -387,7 +409,7 @@ static void too_long(struct link *l, const struct piece *p)
 static void far_jump(struct link *l, const struct piece *p, const struct ebpf_insn *in)
 {
 	if (l->in->window != 0) { /* a kernel without arenas need not have it */
-		too_long(l, p);
+		link_too_long(l, p);
 		return;
 	}
 	if (flow_goes_on(in)) {
@@ -423,17 +445,19 @@ static bool aim(struct body *b, unsigned end)
 
 	for (unsigned i = 0; i < b->p->n && !l->failed; i++) {
 		if (b->bound[i] != 0 && !set_jump(l, b->bound[i], end)) {
-			too_long(l, b->p);
+			link_too_long(l, b->p);
 			return true;
 		}
 		if (insns[i].code == EBPF_LDDW) {
 			i++;
 			continue;
 		}
-		if (!flow_is_jump(&insns[i]))
+		if (!flow_is_jump(&insns[i]) || !loop_lays_out(b, i))
 			continue;
 		to = flow_target(&insns[i], i);
-		if (b->way_in[to] != 0 && bound_enters(b, i)) {
+		if (loop_takes(b, i)) {
+			to = b->stub[to];
+		} else if (b->way_in[to] != 0 && bound_enters(b, i)) {
 			all &= set_jump(l, b->way_in[to] + 1, b->start[to]);
 			to = b->way_in[to];
 		} else {
@@ -444,6 +468,7 @@ static bool aim(struct body *b, unsigned end)
 			all = false;
 		}
 	}
+	loop_aim(b, end);
 	return all;
 }
 
@@ -459,11 +484,16 @@ static bool body_open(struct body *b, struct link *l, const struct piece *p, boo
 	b->bound = calloc(p->n + 1, sizeof(*b->bound));
 	b->nest = calloc(p->n + 1, sizeof(*b->nest));
 	b->way_in = calloc(p->n + 1, sizeof(*b->way_in));
+	b->reached = calloc(p->n + 1, sizeof(*b->reached));
+	b->turns = calloc(p->n + 1, sizeof(*b->turns));
+	b->loop_of = calloc(p->n + 1, sizeof(*b->loop_of));
+	b->stub = calloc(p->n + 1, sizeof(*b->stub));
 	for (unsigned i = 0; i < p->n; i++)
 		b->uses |= flow_writes(&p->insns[i]);
 	return b->kinds != NULL && b->live != NULL && b->joins != NULL && b->heads != NULL &&
 	       b->start != NULL && b->jump != NULL && b->bound != NULL && b->nest != NULL &&
-	       b->way_in != NULL;
+	       b->way_in != NULL && b->reached != NULL && b->turns != NULL &&
+	       b->loop_of != NULL && b->stub != NULL;
 }
 
 static void body_close(struct body *b)
@@ -477,6 +507,11 @@ static void body_close(struct body *b)
 	free(b->bound);
 	free(b->nest);
 	free(b->way_in);
+	free(b->reached);
+	free(b->turns);
+	free(b->loop_of);
+	free(b->stub);
+	loop_close(b);
 }
 
 /* All instructions of a function; where they end, before what is added. */
@@ -488,8 +523,11 @@ static unsigned put_insns(struct body *b)
 	unsigned end;
 
 	for (unsigned i = 0; i < p->n && !l->failed; i++) {
+		if (!loop_lays_out(b, i))
+			continue;
 		bound_fall(b, i);
-		if (l->in->window != 0 && b->joins[i] && i > 0 && flow_goes_on(&p->insns[i - 1]))
+		if (l->in->window != 0 && b->joins[i] && i > 0 && loop_lays_out(b, i - 1) &&
+			flow_goes_on(&p->insns[i - 1]))
 			link_emit(l, EBPF_JA, 0, 0, 0, 0); /* bound.c */
 		b->start[i] = l->n;
 		if (b->joins[i])
@@ -497,7 +535,7 @@ static unsigned put_insns(struct body *b)
 		bound_head(b, i);
 		if (flow_is_jump(&p->insns[i]) && flow_target(&p->insns[i], i) <= i) {
 			bound_turn(b, i);
-			loops = true;
+			loops |= l->in->window == 0 || b->turns[i];
 		}
 		if (gives_nothing && p->insns[i].code == EBPF_EXIT)
 			link_emit(l, EBPF_MOV64_IMM, R0, 0, 0, 0); /* the verifier wants a number */
@@ -506,13 +544,15 @@ static unsigned put_insns(struct body *b)
 		else
 			one(b, i);
 		b->jump[i] = l->n - 1; /* if it is one */
+		loop_fall(b, i);
 		if (p->insns[i].code == EBPF_LDDW)
 			i++;
 	}
 	end = l->n;
-	if (loops)
+	if ((loops || b->nloops > 0) && b->callback == NULL)
 		bound_end(b);
 	bound_ways_in(b);
+	loop_end(b);
 	return end;
 }
 
@@ -525,8 +565,12 @@ static bool try_piece(struct link *l, const struct piece *p, bool *far)
 	if (!body_open(&b, l, p, far)) {
 		link_no_memory(l);
 	} else {
-		pointer_open(&b);
+		loop_open(&b);
 		bound_open(&b);
+		loop_frame(&b);
+		pointer_open(&b);
+		if (b.callback != NULL)
+			loop_begin(&b);
 		all = aim(&b, put_insns(&b));
 	}
 	body_close(&b);
@@ -562,7 +606,10 @@ static int give(struct link *l, struct ebpf_image *im)
 		const struct piece *p = &l->pieces[i];
 
 		im->parts[i] = (struct ebpf_part){
-			.name = p->func ? p->func->name : NULL, .at = p->at, .nargs = p->nargs};
+			.name = p->func ? p->func->name : NULL,
+			.at = p->at,
+			.nargs = p->nargs,
+			.callback = p->loop > 0};
 	}
 	im->nparts = l->npieces;
 	im->follows = l->follows;
@@ -572,12 +619,25 @@ static int give(struct link *l, struct ebpf_image *im)
 	return 0;
 }
 
+static void forget_pieces(struct link *l)
+{
+	for (unsigned i = 0; i < l->npieces; i++)
+		if (l->pieces[i].own)
+			free((void *)(uintptr_t)l->pieces[i].insns);
+	l->npieces = l->ncalls = l->n = 0;
+	l->follows = 0;
+	memset(l->of_func, 0, l->in->object->n * sizeof(*l->of_func));
+}
+
 static void link_all(struct link *l, int entry)
 {
-	piece_of(l, entry, true);
-	add_programs(l);
-	for (unsigned i = 0; i < l->npieces && !l->failed; i++)
-		put_piece(l, i);
+	do {
+		forget_pieces(l);
+		piece_of(l, entry, true);
+		add_programs(l);
+		for (unsigned i = 0; i < l->npieces && !l->failed; i++)
+			put_piece(l, i);
+	} while (!l->failed && l->in->loops && depth_exceeds(l));
 	for (unsigned i = 0; i < l->ncalls && !l->failed; i++)
 		l->out[l->calls[i].at].imm =
 			(int32_t)(l->pieces[l->calls[i].piece].at - l->calls[i].at - 1);
@@ -596,16 +656,17 @@ int ebpf_link(const struct ebpf_link_input *in, struct ebpf_image *im, struct et
 		l.left_out[i] = ebpf_object_find(in->object, in->left_out[i]);
 	l.of_func = calloc(in->object->n + 1, sizeof(*l.of_func));
 	l.nargs = calloc(in->object->n + 1, sizeof(*l.nargs));
-	if (l.of_func == NULL || l.nargs == NULL)
+	l.counted = calloc(in->object->n + 1, sizeof(*l.counted));
+	if (l.of_func == NULL || l.nargs == NULL || l.counted == NULL)
 		link_no_memory(&l);
 	else
 		link_all(&l, entry);
 	rc = l.failed ? -1 : give(&l, im);
+	if (l.of_func != NULL)
+		forget_pieces(&l);
 	free(l.of_func);
 	free(l.nargs);
-	for (unsigned i = 0; i < l.npieces; i++)
-		if (l.pieces[i].own)
-			free((void *)(uintptr_t)l.pieces[i].insns);
+	free(l.counted);
 	free(l.pieces);
 	free(l.calls);
 	free(l.out);

@@ -7,7 +7,9 @@
  *   link.c          the linker itself: which functions, calls, constants, jumps
  *   flow.c          data flow of a function (piece.h)
  *   access.c        its loads and stores; pointer.c: pointers to memory, which they go by
- *   bound.c         its loops, so that the verifier sees that they end
+ *   bound.c         its loops, so that the verifier sees that they end; loop.c: those that the
+ *                   kernel runs
+ *   depth.c         how deep calls go
  *   older.c         instructions that older kernels do not have
  *   func_types.c    BTF types for the functions of an image
  *   helpers.def     helpers of the kernel that the functions may call
@@ -59,6 +61,8 @@ struct ebpf_link_input {
 	uint64_t window; /* its bytes; 0: memory is an arena */
 	uint64_t zero;	 /* the address of a 0 in memory: to the verifier it can be any number */
 	/* of a window: */
+	bool loops;	  /* the kernel has bpf_loop() */
+	const char *const *deep; /* functions whose loops may call functions; NULL behind them */
 	uint64_t cut;	 /* the address of EBPF_CUTS counts: functions that a bound has ended */
 	unsigned budget; /* instructions that the verifier may follow for the loops of a function */
 	unsigned runs;	 /* programs that a function runs in a loop at most */
@@ -77,6 +81,7 @@ struct ebpf_part {	  /* a function of an image */
 	const char *name; /* NULL: programs */
 	unsigned at;	  /* its first instruction */
 	unsigned nargs;	  /* numbers all; it gives one too */
+	bool callback;
 	unsigned type;	  /* of ebpf_image_types() */
 };
 struct ebpf_image {

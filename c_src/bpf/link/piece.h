@@ -2,7 +2,8 @@
 /*
  * A function on its way through the linker: link.c puts functions together, flow.c knows what their
  * registers hold and who reads them, access.c makes loads and stores those of memory (by pointers,
- * pointer.c), bound.c bounds loops.
+ * pointer.c), bound.c bounds loops, loop.c has the kernel run them, as
+ * far as the stack is enough for that (depth.c).
  */
 #ifndef EBPF_PIECE_H
 #define EBPF_PIECE_H
@@ -16,6 +17,7 @@ enum {
 	OP_MAY_GOTO = 0xe5,
 	PSEUDO_MAP_FD = 1,    /* src of lddw */
 	PSEUDO_MAP_VALUE = 2,
+	PSEUDO_FUNC = 4,
 	PSEUDO_CALL = 1,      /* src of call */
 	CLASS_LDX = 1, CLASS_ST = 2, CLASS_STX = 3, CLASS_ALU = 4, CLASS_JMP = 5, CLASS_JMP32 = 6,
 	CLASS_ALU64 = 7,
@@ -35,6 +37,7 @@ struct piece {
 	bool is_entry, own; /* own: its instructions are freed with it */
 	unsigned at;	/* where it begins in the image */
 	unsigned nargs;
+	unsigned loop;	/* a callback (loop.c): of the loop with this number, + 1 */
 };
 
 struct link {
@@ -43,6 +46,7 @@ struct link {
 	unsigned npieces;
 	int *of_func;	 /* by function of the object: its piece + 1, or 0 */
 	unsigned *nargs; /* the same: arguments + 1 */
+	bool *counted;	 /* the same: the turns of its loops are counted */
 	int left_out[EBPF_MAX_LEFT_OUT]; /* functions, or -1 */
 	int first_program;
 	unsigned per_group; /* programs of one piece */
@@ -63,6 +67,9 @@ struct link {
 void link_emit(struct link *l, uint8_t code, int dst, int src, int off, int32_t imm);
 void link_constant(struct link *l, int dst, int kind, uint64_t v); /* lddw */
 void link_no_memory(struct link *l);
+void link_too_long(struct link *l, const struct piece *p);
+unsigned link_add_callback(struct link *l, const struct piece *p, unsigned loop);
+void link_function(struct link *l, int dst, unsigned piece); /* lddw of its address */
 /* What the input says of a name that is not in the object; NULL: nothing. */
 const struct ebpf_symbol *link_symbol(const struct link *l, const struct ebpf_reloc *r);
 
@@ -96,6 +103,16 @@ int flow_helper_args(int32_t number); /* of a helper of the kernel; -1: not in h
 
 /* ---- one function --------------------------------------------------------------------- */
 
+struct loop { /* that a callback is made of: loop.c */
+	unsigned *heads, nheads, *exits, nexits;
+	unsigned writes, saved; /* registers: that it writes to; that are kept in the frame */
+	uint64_t words;	 /* of the function's frame that it writes to directly */
+};
+
+struct fix { /* a jump of the output, and the instruction that it leads to */
+	unsigned at, insn;
+};
+
 struct body {
 	struct link *l;
 	const struct piece *p;
@@ -107,6 +124,19 @@ struct body {
 	/* by instruction, of a window: its nest of loops; where jumps into that go first */
 	unsigned *nest, *way_in;
 	unsigned nests; /* so many are in follows */
+	int count;	/* where in the frame the turns are counted */
+	/* of a window: loops, that of which this is the callback (else NULL), where they jump to */
+	struct loop *loops;
+	unsigned nloops;
+	const struct loop *callback;
+	struct fix *fixes;
+	unsigned nfixes;
+	unsigned *loop_of;     /* by instruction: the loop that it is in, + 1; or 0 */
+	bool *turns, *reached; /* by instruction: does it turn a loop? is it in the function itself? */
+	unsigned *stub;	      /* by instruction: where a jump that a loop takes leads */
+	unsigned saved;	      /* registers that loops keep in the frame */
+	int state;	      /* where in the frame that is: bytes from its top */
+	int parent;	      /* of a callback: the register that holds the function's frame; -1 */
 	bool *far;		/* jumps that 16 bits are too few for */
 	int frame;		/* bytes of stack; below are the linker's own: LOCAL_* */
 	unsigned uses;		/* registers */
@@ -134,10 +164,32 @@ void pointer_return(struct body *b, int reg, int local);
 void bound_open(struct body *b);	       /* where the function begins */
 void bound_fall(struct body *b, unsigned at); /* before the instruction that a nest begins with */
 bool bound_enters(const struct body *b, unsigned at); /* does a jump enter a nest? */
+/* Where a loop is left for an instruction of a nest that the loop is not in. */
+void bound_enter(struct body *b, unsigned from, unsigned to);
 void bound_ways_in(struct body *b);
 void bound_head(struct body *b, unsigned at); /* where a loop may begin */
 void bound_turn(struct body *b, unsigned at); /* before a jump back */
 void bound_end(struct body *b);	       /* where a function ends that has turned too often */
+
+/* ---- loop.c --------------------------------------------------------------------------- */
+
+bool loop_may_call(const struct link *l, const struct ebpf_func *func); /* functions, in its loops */
+void loop_open(struct body *b);	 /* which there are */
+void loop_frame(struct body *b); /* their part of the frame */
+void loop_close(struct body *b);
+const struct loop *loop_at(const struct body *b, unsigned at); /* that it is in, or NULL */
+bool loop_lays_out(const struct body *b, unsigned at); /* is it in this function at all? */
+bool loop_takes(const struct body *b, unsigned at);    /* does a jump lead to a stub? */
+void loop_begin(struct body *b);		       /* a callback */
+bool loop_of_frame(struct body *b, unsigned at);
+void loop_fall(struct body *b, unsigned at);
+void loop_end(struct body *b);
+void loop_aim(struct body *b, unsigned end);
+
+/* ---- depth.c -------------------------------------------------------------------------- */
+
+/* Do calls go too deep? Then there are more loops to be counted. */
+bool depth_exceeds(struct link *l);
 
 /* ---- older.c -------------------------------------------------------------------------- */
 

@@ -53,26 +53,36 @@ static bool accesses_memory(const struct body *b)
 	return false;
 }
 
+/* A register that the function does not use, and which keeps what it holds from here on; or -1. */
+static int spare(struct body *b, int last)
+{
+	for (int r = R9; r >= last; r--) {
+		if ((b->uses | b->live[0]) >> r & 1)
+			continue;
+		b->uses |= 1u << r;
+		for (unsigned i = 0; i <= b->p->n; i++)
+			b->live[i] |= 1u << r;
+		return r;
+	}
+	return -1;
+}
+
 /* The window's address in a register that stays as it is: calls keep the last four. */
 void pointer_open(struct body *b)
 {
-	int last = calls(b->p) ? R6 : R0;
+	int last = calls(b->p) || b->nloops > 0 ? R6 : R0;
 
-	b->window = -1;
 	if (b->l->in->window == 0) {
 		if (b->p->is_entry) /* so that the kernel knows which arena */
 			link_constant(b->l, R0, PSEUDO_MAP_FD, (uint32_t)b->l->in->memory_fd);
 		return;
 	}
-	for (int r = R9; r >= last && b->window < 0 && accesses_memory(b); r--)
-		if (!((b->uses | b->live[0]) >> r & 1))
-			b->window = r;
-	if (b->window < 0)
-		return;
-	b->uses |= 1u << b->window;
-	for (unsigned i = 0; i <= b->p->n; i++)
-		b->live[i] |= 1u << b->window;
-	window_into(b->l, b->window);
+	if (accesses_memory(b))
+		b->window = spare(b, last);
+	if (b->callback != NULL)
+		b->parent = spare(b, R6);
+	if (b->window >= 0)
+		window_into(b->l, b->window);
 }
 
 int pointer_free(const struct body *b, unsigned at, int reg)

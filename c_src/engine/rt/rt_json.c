@@ -80,7 +80,7 @@ PROBE_PATH static bool skip_string(struct text *t, struct text *body)
 }
 
 /* Skip an object or an array. */
-PROBE_PATH static INLINE_HERE bool skip_nested(struct text *t)
+PROBE_PATH static INLINE_ALWAYS bool skip_nested(struct text *t)
 {
 	unsigned braces = 0, brackets = 0;
 	struct text ignored;
@@ -170,39 +170,43 @@ PROBE_PATH static bool is_same(const struct text *a, const struct text *b)
 	       memcmp(a->at, b->at, (size_t)(a->end - a->at)) == 0;
 }
 
-/* Find the member of an object that the part names; its value comes next. */
-PROBE_PATH static INLINE_HERE bool member(struct work *w)
+/* The number that the part is; -1: none. */
+PROBE_PATH static INLINE_HERE int64_t number_of(const struct text *part)
 {
-	struct text *t = &w->t;
+	int64_t n = 0;
 
-	for (;;) {
-		skip_space(t);
-		if (!skip_string(t, &w->name) || !eat(t, ':'))
-			return false;
-		if (is_same(&w->name, &w->part))
-			return true;
-		if (!skip_value(t, &w->value) || !eat(t, ','))
-			return false;
+	for (const char *p = part->at; p < part->end; p++) {
+		if (!is_digit(*p))
+			return -1;
+		n = n < 1 << 30 ? n * 10 + (*p - '0') : n;
 	}
+	return part->at < part->end ? n : -1;
 }
 
-/* The same for the element of an array. */
-PROBE_PATH static INLINE_HERE bool element(struct work *w)
+/*
+ * Find the member of an object that the part names, or the element of an array with its number; its
+ * value comes next. In BPF its turns are calls (kernel/link_input.c), so it is one loop for both.
+ */
+PROBE_PATH static INLINE_HERE bool json_find(struct work *w, bool member)
 {
 	struct text *t = &w->t;
-	uint64_t n = 0;
+	int64_t left = member ? 0 : number_of(&w->part);
 
-	if (w->part.at == w->part.end)
+	if (left < 0)
 		return false;
-	for (const char *p = w->part.at; p < w->part.end; p++) {
-		if (!is_digit(*p))
-			return false;
-		n = n < 1u << 30 ? n * 10 + (uint64_t)(*p - '0') : n;
-	}
-	for (; n > 0; n--)
+	for (;; left--) {
+		if (member) {
+			skip_space(t);
+			if (!skip_string(t, &w->name) || !eat(t, ':'))
+				return false;
+			if (is_same(&w->name, &w->part))
+				return true;
+		} else if (left == 0) {
+			return true;
+		}
 		if (!skip_value(t, &w->value) || !eat(t, ','))
 			return false;
-	return true;
+	}
 }
 
 /* The next part of a path: up to a dot or bracket. "a.0" and "a[0]" are the same. */
@@ -220,10 +224,11 @@ PROBE_PATH static void next_part(struct work *w)
 
 PROBE_PATH static INLINE_HERE bool step(struct work *w)
 {
+	bool member;
+
 	next_part(w);
-	if (eat(&w->t, '{'))
-		return member(w);
-	return eat(&w->t, '[') && element(w);
+	member = eat(&w->t, '{');
+	return (member || eat(&w->t, '[')) && json_find(w, member);
 }
 
 RTFN(json)
@@ -239,14 +244,14 @@ RTFN(json)
 	w->path = (struct text){p, p + m};
 	if (next(&w->path) == '[')
 		w->path.at++;
-	if (!step(w))
-		return 0;
-	while (w->path.at < w->path.end) {
+	for (;;) {
+		if (!step(w))
+			return 0;
+		if (w->path.at >= w->path.end)
+			break;
 		if (*w->path.at != '.' && *w->path.at != '[')
 			return 0;
 		w->path.at++;
-		if (!step(w))
-			return 0;
 	}
 	if (!skip_value(&w->t, &w->value))
 		return 0;

@@ -20,6 +20,9 @@ enum { OLD_PARTS = 4 };				  /* these of the oldest, if there are more */
 enum { MOVED = 4 * PART };
 enum { LEAVING = 64, SAVED = 256 };		  /* bytes of code, of a thread's stack */
 enum { OWN_BIT = 32, RAW = 2 };			  /* words */
+/* What k_erlang_word() consists of: a call more, and its stack, would be too much without arenas. */
+#define INLINE_WORD inline __attribute__((always_inline))
+
 enum { MFA_SIZE = 24 };			  /* bytes, right before a function's code */
 enum { RANGE = 16, MOST_HALVES = 20 };		  /* bytes of a range of code; to find one */
 enum { MOST_NATIVE = 64 << 20 };		  /* of a thread's stack */
@@ -101,7 +104,7 @@ static inline bool is_atom(uint64_t term)
 }
 
 /* A module, a function, an arity: what is before the code of a function. */
-static inline bool is_mfa(uint64_t at)
+static INLINE_WORD bool is_mfa(uint64_t at)
 {
 	return is_atom(user_word(at)) && is_atom(user_word(at + 8)) && user_word(at + 16) < 256;
 }
@@ -113,7 +116,7 @@ static inline bool is_near_code(const struct walk *w, uint64_t address)
 }
 
 /* One frame more; a run of equal ones is one frame and a mark. */
-static inline void push(struct en_thread *t, struct walk *w, uint64_t word)
+static INLINE_WORD void push(struct en_thread *t, struct walk *w, uint64_t word)
 {
 	if (word != w->last) {
 		*frame_at(t, w->n++) = word;
@@ -126,14 +129,14 @@ static inline void push(struct en_thread *t, struct walk *w, uint64_t word)
 	*frame_at(t, w->n - 1) = STACK_MARK | w->times;
 }
 
-static inline void push_cut(struct en_thread *t, struct walk *w)
+static INLINE_WORD void push_cut(struct en_thread *t, struct walk *w)
 {
 	*frame_at(t, w->n < K_FRAMES ? w->n++ : K_FRAMES - 1) = STACK_CUT;
 	w->last = 0;
 }
 
 /* For what may be any address. */
-INLINE_HERE uint64_t k_is_code(const struct walk *w, uint64_t address)
+static INLINE_WORD uint64_t k_is_code(const struct walk *w, uint64_t address)
 {
 	uint64_t low = 0, high = w->nranges;
 

@@ -16,7 +16,6 @@ struct user_regs;
 
 /* Not memory, but constants that the linker puts in (kernel/link_input.c). */
 extern struct k_root k_root;	/* its address in the arena */
-extern char k_buf_mask[];	/* buffers there are, less one */
 /*
  * Of a program that is one probe's alone (kernel/program.h): the probe; the words of its context
  * that it reads, a bit for each, as a number.
@@ -56,10 +55,16 @@ uint64_t k_frames_above(struct en_thread *t, uint64_t n, uint64_t func); /* fram
 enum { K_UNWIND_BY_TABLE = 1 }; /* or not at all: a table is to know the first frame */
 uint64_t k_unwind(struct en_thread *t, uint64_t n, uint64_t how); /* walk.c */
 
-/* The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. */
+/*
+ * The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. The mask
+ * is loaded here and now: in loops the verifier may not know what was loaded before (loop.c).
+ */
 static inline char *k_buffer(const struct en_thread *t)
 {
-	return k_buf + (t->k.number & (uint64_t)k_buf_mask) * K_SLOT_BUF;
+	uint64_t mask;
+
+	__asm__ volatile("%0 = k_buf_mask ll" : "=r"(mask));
+	return k_buf + (t->k.number & mask) * K_SLOT_BUF;
 }
 
 #endif

@@ -85,7 +85,6 @@ static inline uint32_t k_put_narrow(void *p, unsigned size, uint32_t v, int add)
 void *k_memcpy(void *to, const void *from, size_t n);
 void *k_memmove(void *to, const void *from, size_t n);
 void *k_memset(void *to, int c, size_t n);
-int k_memcmp(const void *a, const void *b, size_t n);
 size_t k_strnlen(const char *s, size_t most);
 void *k_memchr(const void *s, int c, size_t n);
 void *k_memmem(const void *in, size_t n, const void *what, size_t len);
@@ -111,6 +110,20 @@ static inline __attribute__((always_inline)) void *k_copy_const(
 	if (n & 1)
 		((char *)to)[i] = ((const char *)from)[i];
 	return to;
+}
+
+/* Inline: loops that compare are without calls then, which the linker makes most of (loop.c). */
+static inline int k_memcmp(const void *a, const void *b, size_t n)
+{
+	const unsigned char *x = a, *y = b;
+
+	for (; n >= 8; n -= 8, x += 8, y += 8)
+		if (*(const uint64_t *)(const void *)x != *(const uint64_t *)(const void *)y)
+			break;
+	for (; n > 0; n--, x++, y++)
+		if (*x != *y)
+			return *x < *y ? -1 : 1;
+	return 0;
 }
 #define memcpy(d, s, n)                                                                            \
 	(__builtin_constant_p(n) && (n) <= 64 ? k_copy_const(d, s, n) : k_memcpy(d, s, n))

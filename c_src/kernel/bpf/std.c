@@ -44,19 +44,6 @@ void *k_memset(void *to, int c, size_t n)
 	return to;
 }
 
-int k_memcmp(const void *a, const void *b, size_t n)
-{
-	const unsigned char *x = a, *y = b;
-
-	for (; n >= 8; n -= 8, x += 8, y += 8)
-		if (*(const uint64_t *)(const void *)x != *(const uint64_t *)(const void *)y)
-			break;
-	for (; n > 0; n--, x++, y++)
-		if (*x != *y)
-			return *x < *y ? -1 : 1;
-	return 0;
-}
-
 size_t k_strnlen(const char *s, size_t most)
 {
 	size_t n = 0;
