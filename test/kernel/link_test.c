@@ -210,6 +210,46 @@ static void window(void)
 	ebpf_image_free(&im);
 }
 
+/*
+ * Where the kernel has bpf_loop(): the loop is a function of its own; that which has it calls that
+ * with its frame, where the counter is kept, and goes on where the state says.
+ */
+static void loop(void)
+{
+	enum { HEAD = 1, BEHIND = 3, COUNTER = -8, STATE = -32, BPF_LOOP = 181 };
+	struct ebpf_link_input in = input(NULL, 0);
+	struct et_error e = {.tag = ""};
+	struct ebpf_image im;
+	size_t size;
+
+	in.window = 0x10000;
+	in.loops = true;
+	im = linked(&in);
+	CHECK(im.nparts == 3 && im.parts[2].callback && !im.parts[1].callback);
+	CHECK(strcmp(im.parts[2].name, "other") == 0 && im.parts[2].nargs == 2);
+	/* the counter, which is hidden from the verifier, and where the loop goes on */
+	CHECK(HAS(im, INSN(LDXDW, R0, R0, 0, 0), INSN(ADD64_REG, R1, R0, 0, 0),
+		INSN(STXDW, R10, R1, COUNTER, 0)));
+	CHECK(HAS(im, INSN(MOV64_IMM, R0, 0, 0, HEAD), INSN(STXDW, R10, R0, STATE, 0)));
+	/* to behind the loop; or it has turned too often */
+	CHECK(HAS(im, INSN(MOV64_REG, R3, R10, 0, 0), INSN(MOV64_IMM, R4, 0, 0, 0),
+		INSN(CALL, 0, 0, 0, BPF_LOOP), INSN(LDXDW, R0, R10, STATE, 0),
+		INSN(JNE_IMM, R0, 0, 4, BEHIND), INSN(LDXDW, R1, R10, COUNTER, 0)));
+	/* in the callback, by the frame that it is given */
+	CHECK(HAS(im, INSN(MOV64_REG, R9, R2, 0, 0), INSN(LDXDW, R0, R2, STATE, 0),
+		INSN(JNE_IMM, R0, 0, 12, HEAD), INSN(LDXDW, R1, R2, COUNTER, 0)));
+	CHECK(HAS(im, INSN(STXDW, R9, R1, COUNTER, 0), INSN(MOV64_IMM, R0, 0, 0, HEAD),
+		INSN(STXDW, R9, R0, STATE, 0), RETURN(0)));
+	/* a turn, or the last one */
+	CHECK(HAS(im, INSN(SUB64_IMM, R1, 0, 0, 1)) && HAS(im, RETURN(0)) && HAS(im, RETURN(1)));
+	/* no jump back is left */
+	for (unsigned i = 0; i < im.ninsns; i++)
+		CHECK(im.insns[i].code != EBPF_JNE_IMM || im.insns[i].off >= 0);
+	free(ebpf_image_types(&im, "program", &size, &e));
+	CHECK(im.parts[2].type == 7);
+	ebpf_image_free(&im);
+}
+
 /* What older kernels do not have is made of what they have. */
 static void older(void)
 {
@@ -337,6 +377,7 @@ int main(void)
 {
 	functions();
 	window();
+	loop();
 	older();
 	calls();
 	many();

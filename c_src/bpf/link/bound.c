@@ -8,6 +8,8 @@
  * set where the nest is entered. The turns are so many that the instructions in them stay within a
  * budget. A function that takes more of them ends, and is counted in memory (link.h: cut). One that
  * runs programs may run as many as there are: if the verifier does not follow so many, it says so.
+ * Where the kernel has bpf_loop(), most loops are its (loop.c); these are those that call functions,
+ * and those that the stack is too short for (depth.c).
  *
  * All ways that lead to the same count are one way to the verifier only if it knows the same of
  * registers there. So where a loop begins it forgets what it knows of numbers that the loop
@@ -17,7 +19,6 @@
  * each instruction that others jump to (link.c), which the kernel takes out again.
  */
 #include <stdlib.h>
-#include <stdio.h>
 
 #include "piece.h"
 
@@ -113,7 +114,6 @@ static void set_turns(struct body *b, unsigned id)
 		turns = LEAST_TURNS;
 	if (all.runs && (l->in->loops || turns < LEAST_TURNS + l->in->runs))
 		turns = (l->in->loops ? 2 : LEAST_TURNS) + l->in->runs;
-	if (getenv("DBG")) dprintf(222, "DBG %s id %u insns %u branches %u turns %u: %u turns of %u\n", b->p->func?b->p->func->name:"clause", id, all.insns, all.branches, all.turns, turns, turn);
 	if (id > b->nests) { /* not seen before */
 		l->follows += (uint64_t)turns * turn;
 		b->nests = id;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How deep calls go. The kernel lets functions that call each other have 512 bytes of stack in all,
- * of which each takes a multiple of 32 (before Linux 6.8), and go eight deep. Loops that are callbacks
- * (loop.c) are a call more, and take stack for registers. Where that is too much, the first function
- * on the way there that has such loops has its turns counted instead (bound.c): what goes through
- * texts is at the end of the way.
+ * of which each takes a multiple of 32 (before Linux 6.8), and go eight deep. Loops that are
+ * callbacks (loop.c) are a call more, and take stack for registers. Where that is too much, the
+ * first function on the way there that has such loops has its turns counted instead (bound.c): what
+ * goes through texts is at the end of the way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 enum { MOST_STACK = 512, SHARE = 32, MOST_CALLS = 8 };
 
 struct depth {
-	unsigned own;	       /* bytes of the function itself */
-	unsigned stack, calls; /* with what it calls, at most */
+	unsigned own;		    /* bytes of the function itself */
+	unsigned stack, calls;	    /* with what it calls, at most */
 	int most_stack, most_calls; /* the piece by which that is so, or -1 */
 };
 
@@ -28,8 +28,8 @@ static unsigned own_stack(const struct link *l, unsigned piece)
 {
 	unsigned at = l->pieces[piece].at, frame;
 
-	frame = (unsigned)flow_frame(&(struct piece){
-		.insns = l->out + at, .n = end_of(l, piece) - at, .func = NULL});
+	frame = (unsigned)flow_frame(
+		&(struct piece){.insns = l->out + at, .n = end_of(l, piece) - at, .func = NULL});
 	return (frame + SHARE - 1 + (frame == 0)) / SHARE * SHARE;
 }
 

@@ -42,8 +42,8 @@ static void put_func(struct out *o, struct ebpf_image *im, unsigned i, size_t na
 		put(o, NAME_ARG);
 		put(o, NUMBER);
 	}
-	put_type(o, (uint32_t)name, BTF_KIND_FUNC, i == 0 || p->callback ? BTF_FUNC_STATIC : BTF_FUNC_GLOBAL,
-		proto);
+	put_type(o, (uint32_t)name, BTF_KIND_FUNC,
+		i == 0 || p->callback ? BTF_FUNC_STATIC : BTF_FUNC_GLOBAL, proto);
 	p->type = proto + 1;
 }
 

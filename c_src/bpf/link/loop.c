@@ -3,11 +3,11 @@
  * Loops that the kernel's helper bpf_loop() runs, where there is no arena: of any number of turns,
  * and the verifier need not follow them.
  *
- * A loop that calls no function but helpers, with those inside it, becomes a function of its own, a
- * callback. The function that has it goes through its instructions once, up to a jump back. There
- * it stores the registers that are live into its frame, and where the loop goes on (its state), and
- * has the callback called: this takes them from there, goes on up to the next jump back, stores
- * them and returns; or up to an instruction outside of the loop, where its function goes on.
+ * A loop that calls no functions but helpers, with those inside it, becomes a function of its own, a
+ * callback. The function that has it goes through its instructions once, up to a jump back. There it
+ * stores the registers that are live into its frame, and where the loop goes on (its state), and has
+ * the callback called. That takes them from there, goes on up to the next jump back, stores them and
+ * returns; or up to an instruction outside of the loop, where its function goes on.
  *
  *	function                                  callback(n, frame)
  *	    ... as far as a jump back                 registers from the frame
@@ -15,12 +15,15 @@
  *	    bpf_loop(MOST_TURNS, callback, frame)     registers, state to the frame
  *	    to where the state says                   return 0: once more, 1: done
  *
- * So there are no jumps back. The state is the number of an instruction: one that loops begin with,
+ * So there are no jumps back. The state is the number of an instruction: one that jumps back lead to,
  * a head, or one that is outside.
  *
- * Before Linux 6.7 the verifier looks at one turn only, and removes what it takes for dead. So the
- * turn that it sees has to be any: on a way that is never gone the callback finds numbers there that
- * the verifier does not know. And for each head it sees one that begins with it.
+ * Before Linux 6.7 the verifier looks at one turn only, and removes what it takes for dead: what it
+ * knows there has to hold for every turn. So it must know nothing of what turns change. To numbers
+ * that are stored a 0 of memory is added; words of the frame become any numbers on a way that the
+ * verifier goes first and that is never gone (forget_words()), and so does the state, so that it sees
+ * every head. Loops that change pointers are not for us (changes_pointers()). Later verifiers look at
+ * turns until there is nothing new, which by the same means is soon.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -216,13 +219,12 @@ static uint64_t words_of(const struct body *b, const struct loop *o)
 static bool is_wanted(const struct body *b)
 {
 	return b->l->in->loops && b->p->func != NULL && !b->p->is_entry &&
-	       !b->l->counted[b->p->func - b->l->in->object->funcs] &&
-	       b->frame <= 8 * KNOWN_WORDS;
+	       !b->l->counted[b->p->func - b->l->in->object->funcs] && b->frame <= 8 * KNOWN_WORDS;
 }
 
 /*
- * A loop is all that is on cycles with the instruction that it begins with. If it calls functions it
- * is not for us; those inside it may be, which are on cycles without that instruction.
+ * A loop is all that is on cycles with the instruction that it begins with. If it calls functions
+ * it is not for us; those inside it may be, which are on cycles without that instruction.
  */
 static void find(struct body *b)
 {
@@ -267,7 +269,8 @@ static void walk(struct body *b)
 				continue;
 			b->reached[next_of(p, i) - 1] = true; /* both halves of a constant */
 			for (unsigned n = ways_from(p, i, to); n-- > 0;)
-				if (!b->reached[to[n]] && (o == NULL || !loop_takes(b, i) || to[n] > i))
+				if (!b->reached[to[n]] &&
+					(o == NULL || !loop_takes(b, i) || to[n] > i))
 					changed = b->reached[to[n]] = true;
 			for (unsigned e = 0; o != NULL && e < o->nexits; e++)
 				if (!b->reached[o->exits[e]])
@@ -385,13 +388,14 @@ static int free_of(const struct body *b, unsigned regs)
 
 /*
  * Registers that are live there to the frame at base, and where that is. What the verifier knows of
- * numbers is not to count: that 0 is added to them. Those that are not live become 0. So all ways to
- * the same instruction, by whatever turns, are one way to it.
+ * numbers is not to count: that 0 is added to them. Those that are not live become 0. So all ways
+ * to the same instruction, by whatever turns, are one way to it.
  */
 static void save(struct body *b, const struct loop *o, int base, unsigned target)
 {
 	struct link *l = b->l;
-	unsigned live = live_at(b, target), numbers = live, from = b->callback ? o->writes : ~0u;
+	unsigned live = live_at(b, target), numbers = live, from = b->callback ? o->writes : ~0u,
+		 dead;
 	int zero = free_of(b, live | 1u << base), reg;
 
 	if (target < b->p->n)
@@ -416,9 +420,11 @@ static void save(struct body *b, const struct loop *o, int base, unsigned target
 		link_emit(l, EBPF_ADD64_REG, reg, zero, 0, 0);
 		link_emit(l, EBPF_STXDW, base, reg, place_of(b, r), 0);
 	}
-	link_emit(l, EBPF_MOV64_IMM, reg, 0, 0, 0);
+	dead = o->saved & o->writes & ~live;
+	if (dead != 0)
+		link_emit(l, EBPF_MOV64_IMM, reg, 0, 0, 0);
 	for (int r = R0; r < R10; r++)
-		if (o->saved & o->writes & ~live & 1u << r)
+		if (dead >> r & 1)
 			link_emit(l, EBPF_STXDW, base, reg, place_of(b, r), 0);
 	link_emit(l, EBPF_MOV64_IMM, reg, 0, 0, (int32_t)target);
 	link_emit(l, EBPF_STXDW, base, reg, -b->state, 0);
@@ -526,9 +532,9 @@ static void run_loop(struct body *b, unsigned number)
 /* ---- the callback's part -------------------------------------------------------------------- */
 
 /*
- * Words of the frame that the loop changes, and the state, which stays in r0: what the verifier knows
- * of them is not to count. So first it goes another way, which is never gone, where they become any
- * numbers, each read anew where r1 points to.
+ * Words of the frame that the loop changes, and the state, which stays in r0: what the verifier
+ * knows of them is not to count. So first it goes another way, which is never gone, where they
+ * become any numbers, each read anew where r1 points to.
  */
 static void forget_words(struct body *b)
 {
@@ -685,7 +691,7 @@ void loop_aim(struct body *b, unsigned end)
 		unsigned to = b->fixes[i].insn, at = b->fixes[i].at;
 		bool outside = b->callback != NULL && loop_at(b, to) != b->callback;
 		int distance = (int)((to == b->p->n && !outside ? end
-				      : outside			? b->stub[to]
+					     : outside		? b->stub[to]
 								: b->start[to]) -
 				     at - 1);
 

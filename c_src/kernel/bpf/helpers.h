@@ -56,8 +56,8 @@ enum { K_UNWIND_BY_TABLE = 1 }; /* or not at all: a table is to know the first f
 uint64_t k_unwind(struct en_thread *t, uint64_t n, uint64_t how); /* walk.c */
 
 /*
- * The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. The mask
- * is loaded here and now: in loops the verifier may not know what was loaded before (loop.c).
+ * The buffer of a slot: K_BUF bytes; behind it K_STACKS, the kernel's stack and the user's. The
+ * mask is loaded here and now: in loops the verifier may not know what was loaded before (loop.c).
  */
 static inline char *k_buffer(const struct en_thread *t)
 {
