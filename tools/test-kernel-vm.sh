@@ -48,8 +48,9 @@ needs()
 
 make_root()
 {
+	local suite
 	# shellcheck source=/dev/null
-	local suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
+	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
 
 	[[ -f $root/.made ]] && return
 	rm -rf --one-file-system "$root"

@@ -8,8 +8,8 @@
  * set where the nest is entered. The turns are so many that the instructions in them stay within a
  * budget. A function that takes more of them ends, and is counted in memory (link.h: cut). One that
  * runs programs may run as many as there are: if the verifier does not follow so many, it says so.
- * Where the kernel has bpf_loop(), most loops are its (loop.c); these are those that call functions,
- * and those that the stack is too short for (depth.c).
+ * Where the kernel has bpf_loop(), most loops are its (loop.c); these are those that call
+ * functions, and those that the stack is too short for (depth.c).
  *
  * All ways that lead to the same count are one way to the verifier only if it knows the same of
  * registers there. So where a loop begins it forgets what it knows of numbers that the loop

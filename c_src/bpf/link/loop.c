@@ -3,11 +3,11 @@
  * Loops that the kernel's helper bpf_loop() runs, where there is no arena: of any number of turns,
  * and the verifier need not follow them.
  *
- * A loop that calls no functions but helpers, with those inside it, becomes a function of its own, a
- * callback. The function that has it goes through its instructions once, up to a jump back. There it
- * stores the registers that are live into its frame, and where the loop goes on (its state), and has
- * the callback called. That takes them from there, goes on up to the next jump back, stores them and
- * returns; or up to an instruction outside of the loop, where its function goes on.
+ * A loop that calls no functions but helpers, with those inside it, becomes a function of its own,
+ * a callback. The function that has it goes through its instructions once, up to a jump back. There
+ * it stores the registers that are live into its frame, and where the loop goes on (its state), and
+ * has the callback called. That takes them from there, goes on up to the next jump back, stores them
+ * and returns; or up to an instruction outside of the loop, where its function goes on.
  *
  *	function                                  callback(n, frame)
  *	    ... as far as a jump back                 registers from the frame
@@ -15,15 +15,15 @@
  *	    bpf_loop(MOST_TURNS, callback, frame)     registers, state to the frame
  *	    to where the state says                   return 0: once more, 1: done
  *
- * So there are no jumps back. The state is the number of an instruction: one that jumps back lead to,
- * a head, or one that is outside.
+ * So there are no jumps back. The state is the number of an instruction: one that jumps back lead
+ * to, a head, or one that is outside.
  *
  * Before Linux 6.7 the verifier looks at one turn only, and removes what it takes for dead: what it
  * knows there has to hold for every turn. So it must know nothing of what turns change. To numbers
  * that are stored a 0 of memory is added; words of the frame become any numbers on a way that the
- * verifier goes first and that is never gone (forget_words()), and so does the state, so that it sees
- * every head. Loops that change pointers are not for us (changes_pointers()). Later verifiers look at
- * turns until there is nothing new, which by the same means is soon.
+ * verifier goes first and that is never gone (forget_words()), and so does the state, so that it
+ * sees every head. Loops that change pointers are not for us (changes_pointers()). Later verifiers
+ * look at turns until there is nothing new, which by the same means is soon.
  */
 #include <stdlib.h>
 #include <string.h>
