@@ -160,14 +160,18 @@ is "$clauses clauses: one after the other" "order $want" "$(grep '^order' "$dir/
 	echo '} n += 1; } END { trace(n); }'
 } >"$dir/long.d"
 limited erltrace -qs "$dir/long.d" -o "$dir/long" -c "$calls 3" </dev/null >/dev/null 2>"$dir/err"
-is 'a jump that linking makes longer than 16 bits' 3 "$(cat "$dir/long")"
+older= # has it no arenas, and so no such jumps?
+grep -q 'too long for the kernel before Linux 6.9' "$dir/err" && older=yes
+[[ $older ]] || is 'a jump that linking makes longer than 16 bits' 3 "$(cat "$dir/long")"
 
 out=$(MORE_CPUS=64 preloaded more_cpus limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); printf("x"); } BEGIN { exit(0); }' 2>&1)
-like '64 CPUs: buffers are lowered' 'buffer size lowered to 1m.*aggregation size lowered to 1m' "${out//$'\n'/ }"
+lower=1m
+[[ $older ]] && lower=512k # doc/kernel.md, Older kernels
+like '64 CPUs: buffers are lowered' "buffer size lowered to $lower.*aggregation size lowered to $lower" "${out//$'\n'/ }"
 out=$(MORE_CPUS=64 preloaded more_cpus limited erltrace -x bufresize=manual -b 64m -n 'syscall::getppid:entry { printf("x"); } BEGIN { exit(0); }' 2>&1)
 like '64 CPUs: not when they are not to be' 'make bufsize, aggsize or specsize smaller' "$out"
 out=$(limited erltrace -n 'syscall::getppid:entry { @[pid] = count(); } BEGIN { exit(0); }' 2>&1)
-[[ $(getconf _NPROCESSORS_CONF) -le 16 ]] &&
+[[ $older || $(getconf _NPROCESSORS_CONF) -gt 16 ]] ||
 	is 'a few CPUs: as asked for' '' "$(grep lowered <<<"$out")"
 
 # ---- the wall clock ------------------------------------------------------------------------
