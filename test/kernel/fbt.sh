@@ -128,6 +128,15 @@ is 'arguments where one program is at many functions' 'zero 77 50' "$(t "
 	{ @[stringof(((struct file *)arg0)->f_path.dentry->d_name.name), arg2] = count(); }
 	END { printa(\"%s %d %@d\n\", @); }" "$me read 50")"
 
+# More arguments than a trampoline has room for, on some kernels: a kprobe, one.
+many=fbt::get_perf_callchain
+if erltrace -ln $many:entry >/dev/null 2>&1; then
+	is 'a function of many arguments fires once a call' 1 "$(t "
+		$many:entry { n++; } $many:return { m++; }
+		syscall::getppid:entry /pid == \$target/ { @[stack(1)] = count(); }
+		END { trunc(@); printf(\"%d\n\", n == m && n > 0 && n <= 2 * 100); }" "$me calls 100" | grep -o '[01]$')"
+fi
+
 # ---- stacks ------------------------------------------------------------------------------------
 begins='^ *vmlinux`vfs_read vmlinux`(ksys_read|__x64_sys_read)\+0x[0-9a-f]+ '
 like 'stack() at an entry: the function, its caller' "$begins" \
@@ -144,11 +153,11 @@ like 'caller' '^vmlinux`(ksys_read|__x64_sys_read)$' \
 like 'ustack()' 'read' "$(t "$read:entry $mine { @[ustack(1)] = count(); }" "$me read 5")"
 
 # ---- what the kernel leaves out ----------------------------------------------------------------
-# stack() calls the function that takes stacks, which the kernel cannot trace from there.
-if erltrace -ln fbt::get_perf_callchain:entry >/dev/null 2>&1; then
-	said=$(t "syscall::getppid:entry /pid == \$target/ { stack(1); }
-		fbt::get_perf_callchain:entry { n++; @[stack()] = count(); }
-		END { trunc(@); printf(\"fired %d\n\", n > 0); }" "$me calls 100")
+# Clauses that read memory of the kernel call the function that does, which cannot be traced from there.
+if erltrace -ln fbt::copy_from_kernel_nofault:entry >/dev/null 2>&1; then
+	said=$(t 'syscall::getppid:entry /pid == $target/ { @ = sum(curthread->tgid == 0); }
+		fbt::copy_from_kernel_nofault:entry { n++; @ = sum(curthread->tgid == 0); }
+		END { trunc(@); printf("fired %d\n", n > 0); }' "$me calls 100")
 	like 'a function that tracing itself calls fires' 'fired 1' "$said"
 	like 'what the kernel leaves out are drops' '[0-9]+ firings? left out by the kernel' "$said"
 fi

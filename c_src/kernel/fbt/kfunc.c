@@ -429,19 +429,15 @@ static int attach_multi(struct en *en, const struct site **s, unsigned n)
 	return fd;
 }
 
-/* A function that takes no trampoline gets a kprobe after all. 1: that is all with the others. */
-static int attach_otherwise(struct en *en, struct site *s, struct et_error *e)
+/* A function that takes no trampoline gets a kprobe after all. */
+static int load_otherwise(struct en *en, struct site *s, struct et_error *e)
 {
 	int why = errno;
 	bool multi = has_multi();
 
 	if (why == EPERM || why == EACCES || (!multi && event_type() == 0))
 		return not_attached(s, why, e);
-	if (load_kprobe(en, s, multi, e) < 0)
-		return -1;
-	if (multi || attach_event(en, s) >= 0)
-		return 0;
-	return not_attached(s, errno, e);
+	return load_kprobe(en, s, multi, e);
 }
 
 /* Of many, those are left out where kprobes must not be, which the kernel says only now. */
@@ -465,7 +461,7 @@ static int attach_each(struct en *en, bool returns, struct et_error *e)
 		if (s->returns != returns)
 			continue;
 		if (s->way == TRAMPOLINE && attach_trampoline(en, s) < 0 &&
-			attach_otherwise(en, s, e) < 0)
+			load_otherwise(en, s, e) < 0)
 			return -1;
 		if (s->way == EVENT && attach_event(en, s) < 0 && !is_left_out(ks, s, errno))
 			return not_attached(s, errno, e);
