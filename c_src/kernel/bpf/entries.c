@@ -151,9 +151,8 @@ static inline __attribute__((always_inline)) uint64_t own_frames(
 		return LEAST_OWN;
 	got = bpf_get_stack(ctx, k_buffer(t) + K_BUF, 8 * TOP_FRAMES, 0);
 	n = got > 0 ? (uint64_t)got / 8 : 0;
-	if (called == BY_TRACEPOINT)
-		return k_tracing_frames(t, n) & 0xff;
-	found = k_frames_above(t, n, func) & 0xff;
+	found = called == BY_TRACEPOINT ? k_tracing_frames(t, n) : k_frames_above(t, n, func);
+	found &= 0xff; /* the verifier is to see that it is no flag */
 	return found > 0 ? found : LEAST_OWN;
 }
 
