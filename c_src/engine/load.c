@@ -801,6 +801,7 @@ void en_unload(struct en *en)
 	en_dealloc(en, en->globals);
 	en_dealloc(en, en->cpus);
 	en->slots = NULL;
+	atomic_store(&en->nslots, 0);
 	en->code = NULL;
 	en->strs = NULL;
 	en->ecbs = NULL;

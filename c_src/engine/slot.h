@@ -80,6 +80,7 @@ struct slot_kernel {
 	uint64_t task; /* the firing task, if it is not the current one; else 0 */
 	/* while confined: the task that the event is about, the file asked for last; or 0 */
 	uint64_t other, file;
+	uint64_t file_task, file_n; /* of that file: whose it is, under which number */
 	uint64_t uregs; /* address of the saved user registers, or 0 */
 	uint32_t nstack, nustack; /* frames of the stacks that were walked */
 	uint32_t nsure; /* user frames that are right even without frame pointers */

@@ -109,6 +109,7 @@ struct kernel {
 	bool kprobes_one_by_one; /* there is no kprobe_multi here */
 	struct k_sample sample[K_PROFILES]; /* sampler.c */
 	unsigned nprofiles;
+	uint64_t rate; /* of profile-N, a second: sampler.c */
 	int profile_prog;
 };
 

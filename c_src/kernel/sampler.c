@@ -40,8 +40,28 @@ int k_sample_add(
 	return 0;
 }
 
+enum { CONFINED_RATE = 2000 }; /* samples a second on each CPU, of all profile-N together */
+
+/* Every process pays for samples, also those in which the clause may not run. */
+static int check_rate(struct en *en, uint64_t period, struct et_error *e)
+{
+	struct kernel *k = en->kernel;
+
+	if (!en->opts->confine.on || k == NULL)
+		return 0;
+	k->rate += 1000000000 / period;
+	if (k->rate <= CONFINED_RATE)
+		return 0;
+	return et_err(e, ET_PERMISSION,
+		"you may trace only your own processes, and take at most %u samples a second by all "
+		"profile-N of a script, since every process on the machine pays for them",
+		CONFINED_RATE);
+}
+
 static int enable(struct en *en, const struct en_probe *p, uint64_t period, struct et_error *e)
 {
+	if (check_rate(en, period, e) < 0)
+		return -1;
 	return k_sample_add(en, p,
 		&(struct k_sample){.type = PERF_TYPE_SOFTWARE,
 			.config = PERF_COUNT_SW_CPU_CLOCK,

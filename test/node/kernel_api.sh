@@ -42,7 +42,8 @@ main() ->
             show(erltrace:walk(H)),
             io:format("done.~n");
         Error ->
-            io:format("~0p.~n~ts~n", [Error, erltrace:format_error(Error)])
+            io:format("~0p.~n~ts~n", [Error, erltrace:format_error(Error)]),
+            io:format("after it: ~0p.~n", [erltrace:setopt(H, "aggrate", "1s")])
     end,
     erltrace:close(H).
 options() -> string:lexemes(os:getenv("OPTIONS", ""), " ").
@@ -213,6 +214,9 @@ node true 'syscall::write:entry { trace(&`vfs_read); }'
 has 'symbols of the kernel: refused' 'own processes'
 node true 'rawtp:::sched_switch { @ = count(); }'
 has 'tracepoints: refused' 'own processes'
+has 'the helper survives what it has refused' '^after it: ok'
+node true 'syscall::getpid:entry { } profile-997 { @ = count(); } profile-1999 { @a = count(); }'
+has 'more samples than others should pay for: refused' 'at most 2000 samples a second'
 node 'ls / >/dev/null' 'syscall::write:entry { trace(copyin(curthread, 8)); trace(copyinstr(curthread)); }'
 hasnt 'copyin() of the kernel: no value' '^\{probe,'
 node 'ls / >/dev/null' 'syscall::write:entry { tracemem(curthread, 64); } syscall::write:entry
@@ -225,6 +229,48 @@ node 'ls / >/dev/null' 'syscall::write:entry { @[thread_pid((kthread_t *)((uint6
 has 'threads and files that are made up: nothing' '^\{count,\[0,0,\[\],\[\],0,0\],'
 node 'ls / >/dev/null' 'syscall::write:entry { @[curpsinfo->pr_uid, curpsinfo->pr_pid == pid, fds[0].fi_fs != "", curpsinfo->pr_fname == execname] = count(); }'
 has 'those of the thread that fires: all' "^\{count,\[$uid,1,1,1\],"
+# A file that is closed while a clause reads it, and whose memory is that of another user's file at once.
+cat >reused.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static void *flip(void *arg)
+{
+	for (;;) {
+		int f = open("/dev/null", O_RDONLY);
+		if (f != 50)
+			dup2(f, 50), close(f);
+		usleep(20);
+		close(50);
+		usleep(30);
+	}
+	return arg;
+}
+int main(int argc, char **argv) /* reused SECONDS [FILE]: opens that */
+{
+	time_t end = time(NULL) + atoi(argv[1]);
+	pthread_t thread;
+	if (argc < 3)
+		pthread_create(&thread, NULL, flip, NULL);
+	while (time(NULL) < end)
+		if (argc < 3)
+			(void)!write(-1, "a", 1);
+		else
+			close(open(argv[2], O_RDWR | O_CREAT, 0600));
+}
+C
+mkdir hidden && chmod 700 hidden
+if ${CC:-cc} -o reused reused.c -lpthread 2>/dev/null; then
+	./reused 5 "$tmp/hidden/hunter2" &
+	children+=("$!")
+	node "$tmp/reused 4" 'syscall::write:entry /execname == "reused"/ { this->f = thread_file(curthread, 50);
+		this->s = strjoin(strjoin(strjoin(copyinstr(arg1), "x"), "y"), "z");
+		@[file_path(this->f)] = count(); @d[fds[50].fi_pathname] = count(); }'
+	has 'the files of the process itself: seen' '/dev/null'
+	hasnt "another user's file where one of its own was" hunter2
+fi
 together "$(writes 20000)" "$(writes 20000)" 'sched:::off-cpu { @[args[1]->pr_uid, args[1]->pr_fname] = count(); }'
 hasnt 'threads of others that events are about' "^\{count,\[([1-9][0-9]{0,3}|[0-46-9][0-9]+),|^\{count,\[0,\[[^]]"
 node "$(writes 200000)" 'profile-997 { @[arg0] = count(); @s[stack()] = count(); } sched:::off-cpu { @o[stackdepth, caller] = count(); }'

@@ -66,8 +66,10 @@ static inline struct fire *begin_in(
 	if (phase == PHASE_RUN && en->only_cpu != UINT64_MAX &&
 		bpf_get_smp_processor_id() != en->only_cpu)
 		return NULL;
-	if (is_confined() && !k_may_see(task != 0 ? task : bpf_get_current_task()))
+	if (is_confined() && !k_may_see(task != 0 ? task : bpf_get_current_task())) {
+		time_hidden(r, K_HIDDEN_NS);
 		return NULL;
+	}
 	t = take_slot(r);
 	if (t == NULL)
 		return NULL;
@@ -511,8 +513,11 @@ uint64_t k_profile(uint64_t *ctx)
 	if (n >= K_PROFILES || (k_root.only_vms && !is_of_vm()))
 		return 0;
 	f = begin(&k_root, k_root.profile[n]);
-	if (f == NULL)
+	if (f == NULL) {
+		time_hidden(&k_root, K_SAMPLE_NS);
 		return 0;
+	}
+	time_add(f->thread, K_SAMPLE_NS);
 	f->arg[0] = user || is_confined() ? 0 : ip;
 	f->arg[1] = user ? ip : 0;
 	if (k_root.profile_counts >> n & 1) {

@@ -80,6 +80,15 @@ uint64_t k_may_see(uint64_t task)
 	       is.egid == c->gid && is.sgid == c->gid && task_u64(cred, k_root.off.caps) == 0;
 }
 
+/*
+ * The file asked for last may have been closed by another thread since, and its memory be that of
+ * somebody else's file by now. So this is asked before and after something is read of it.
+ */
+static inline bool is_still_open(const struct en_thread *t)
+{
+	return task_file(t->k.file_task, t->k.file_n) == t->k.file;
+}
+
 /* A clause may hand us any number: may it ask this of what is there? Confined only. */
 static inline bool may_ask(const struct en_thread *t, uint64_t which, uint64_t of)
 {
@@ -88,7 +97,10 @@ static inline bool may_ask(const struct en_thread *t, uint64_t which, uint64_t o
 	case FN_FILE_OFFSET:
 	case FN_FILE_PATH:
 	case FN_FILE_FS:
-	case FN_FILE_MOUNT: return of == t->k.file;
+	case FN_FILE_MOUNT: return of == t->k.file && is_still_open(t);
+	case FN_INODE_PATH:
+	case FN_INODE_FS:
+	case FN_INODE_MOUNT: return false;
 	default: return of == task_of(t) || (of == t->k.other && k_may_see(of));
 	}
 }
@@ -96,7 +108,7 @@ static inline bool may_ask(const struct en_thread *t, uint64_t which, uint64_t o
 RTFN(threadnum)
 {
 	struct en_thread *t = FIRE(ctx)->thread;
-	uint64_t cred;
+	uint64_t cred, value;
 
 	if (b == 0 || (is_confined() && !may_ask(t, a, b)))
 		return 0;
@@ -115,9 +127,15 @@ RTFN(threadnum)
 	case FN_THREAD_STATE: return state_of(t, b);
 	case FN_THREAD_CPU: return task_u32(b, k_root.off.cpu);
 	case FN_THREAD_NLWP: return task_u32(task_u64(b, k_root.off.signal), k_root.off.nthreads);
-	case FN_THREAD_FILE: return t->k.file = task_file(b, c);
-	case FN_FILE_FLAGS: return task_u32(b, k_root.off.f_flags);
-	case FN_FILE_OFFSET: return task_u64(b, k_root.off.f_pos);
+	case FN_THREAD_FILE:
+		t->k.file_task = b;
+		t->k.file_n = c;
+		return t->k.file = task_file(b, c);
+	case FN_FILE_FLAGS:
+	case FN_FILE_OFFSET:
+		value = a == FN_FILE_FLAGS ? task_u32(b, k_root.off.f_flags)
+					   : task_u64(b, k_root.off.f_pos);
+		return is_confined() && !is_still_open(t) ? 0 : value;
 	default: return 0;
 	}
 }
@@ -399,7 +417,10 @@ RTFN(threadstr)
 	case FN_INODE_MOUNT: put_inode(f, to, b, c); break;
 	case FN_THREAD_CWD:
 	case FN_THREAD_ROOT: put_directory(f, to, c, b == FN_THREAD_ROOT); break;
-	default: put_file(f, to, b, c);
+	default:
+		put_file(f, to, b, c);
+		if (is_confined() && !is_still_open(f->thread))
+			memset(text(to), 0, room());
 	}
 	text(to)[room() - 1] = '\0';
 	return to;

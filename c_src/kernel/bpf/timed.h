@@ -15,10 +15,11 @@
 
 /*
  * ns that the kernel takes around a firing: to call the program, and to find its slot; for a
- * uprobe, which is a trap. They err on the low side: a script is not ended for what it does not
+ * uprobe, which is a trap; for a sample, which is an interrupt. They err on the low side: a script is not ended for what it does not
  * cost. (A system call took 60 more with a program that does nothing, a function 900.)
  */
-enum { K_AROUND_NS = 50, K_TRAP_NS = 700 };
+enum { K_AROUND_NS = 50, K_TRAP_NS = 700, K_SAMPLE_NS = 1000 };
+enum { K_HIDDEN_NS = 150 }; /* for the program to find that the clause may not see the process */
 /*
  * ns: above this each is timed; above this one was taken off its CPU, or waited, and stands for
  * itself. At least so many are not timed.
@@ -67,6 +68,20 @@ static inline void time_end(struct en_thread *t)
 	k->ns += (ns + K_AROUND_NS) * (ns > K_LONGEST ? 1 : k->batch + 1ULL);
 	k->left = k->batch = ns > K_COSTLY ? 0 : K_SKIP + (k->timed >> 4 & (K_SKIP - 1));
 	look_at_beat(t->en, now);
+}
+
+/*
+ * What a firing costs that a clause may not see: it takes no slot, but is added to the CPU's. (An
+ * interrupt that does the same at this moment may be lost.)
+ */
+static inline void time_hidden(struct k_root *r, uint64_t ns)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+
+	if (!r->timed || cpu >= r->cpu_slots)
+		return;
+	en_slot(r->en, cpu)->k.ns += ns;
+	look_at_beat(r->en, bpf_ktime_get_ns());
 }
 
 /* And what is not between these, of this firing. */
