@@ -15,7 +15,6 @@
 enum { REG_BP = 4, REG_SP = 19 };
 enum { PID_MASK = 15, PID_TAG = 3, NORMAL = 0 }; /* NORMAL: a scheduler that is not a dirty one */
 enum { PART = K_BUF / 2, MOST_PARTS = 16 };	  /* bytes that are read at once, and how often; */
-enum { EIGHT = 64 };				  /* bytes of so many words */
 enum { OLD_PARTS = 4 };				  /* these of the oldest, if there are more */
 enum { MOVED = 4 * PART };
 enum { LEAVING = 64, SAVED = 256 };		  /* bytes of code, of a thread's stack */
@@ -184,19 +183,6 @@ INLINE_HERE uint64_t k_erlang_word(
 	return 0;
 }
 
-/* Eight words of the buffer, which has size bytes. 0: the stack ends. See k_copy_word(). */
-INLINE_HERE uint64_t k_erlang_words(
-	struct en_thread *t, const struct k_vm_stacks *vm, uint64_t from, uint64_t size)
-{
-	struct walk *w = (struct walk *)(void *)t->k.big;
-	uint64_t end = size - from < EIGHT ? size : from + EIGHT;
-
-	for (uint64_t i = from + unknown_zero(); i + 8 <= end; i += 8)
-		if (!k_erlang_word(t, w, vm, buffer_word(k_buffer(t), i)))
-			return 0;
-	return 1;
-}
-
 /*
  * The return addresses from `at' on: those of Erlang functions are frames, from the n-th on. In the
  * JIT's own code (OWN) the first may be one that the VM itself does not know by its lowest bits.
@@ -226,8 +212,8 @@ INLINE_HERE uint64_t k_erlang_frames(struct en_thread *t, const struct k_vm_stac
 		if (bpf_probe_read_user(
 			    buf, (uint32_t)limited(part), (const void *)(uintptr_t)at) != 0)
 			break;
-		for (uint64_t i = unknown_zero(); i < part; i += EIGHT)
-			if (!k_erlang_words(t, vm, i, part))
+		for (uint64_t i = unknown_zero(); i + 8 <= part; i += 8)
+			if (!k_erlang_word(t, w, vm, buffer_word(buf, i)))
 				return w->n;
 		at += part;
 	}
