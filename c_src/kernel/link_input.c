@@ -40,7 +40,7 @@ static const struct ebpf_direct direct[] = {
 };
 
 /* They go through long texts or stacks, by functions. */
-static const char *const deep[] = {"json_find", "k_erlang_frames", NULL};
+static const char *const deep[] = {"json_find", "k_erlang_frames", "rt_stack", NULL};
 
 int k_object_load(struct ebpf_object *o, struct et_error *e)
 {
