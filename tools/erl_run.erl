@@ -8,14 +8,28 @@
 
 -spec main([atom()]) -> no_return().
 main([Module, Dir]) ->
-    {Passed, Failed} = try run(kind(atom_to_list(Module)), Module, atom_to_list(Dir)) of
-                           {0, 0} -> io:format("no tests in ~s~n", [Module]), {0, 1};
-                           Counts -> Counts
+    {Passed, Failed} = try why_not(Module) of
+                           none -> all(Module, Dir);
+                           Why -> io:format("skipped: ~ts~n", [Why]), {0, 0}
                        catch
                            C:R:St -> io:format("~p~n", [{C, R, St}]), {0, 1}
                        end,
     io:format("~b passed, ~b failed~n", [Passed, Failed]),
     halt(case Failed of 0 -> 0; _ -> 1 end).
+
+%% A module that cannot be run everywhere says so itself: none, or the reason.
+why_not(Module) ->
+    {module, Module} = code:ensure_loaded(Module),
+    case erlang:function_exported(Module, why_not, 0) of
+        true -> Module:why_not();
+        false -> none
+    end.
+
+all(Module, Dir) ->
+    case run(kind(atom_to_list(Module)), Module, atom_to_list(Dir)) of
+        {0, 0} -> io:format("no tests in ~s~n", [Module]), {0, 1};
+        Counts -> Counts
+    end.
 
 kind("prop_" ++ _) -> proper;
 kind(Name) ->

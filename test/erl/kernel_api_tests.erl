@@ -3,44 +3,38 @@
 %% calls, shapes and errors as of scripts inside the node. What other users may: kernel_api.sh.
 -module(kernel_api_tests).
 -include_lib("eunit/include/eunit.hrl").
--export([f/1]).
+-export([f/1, why_not/0]).
 
 -define(DD, "kapi_dd"). % a name that nobody else's program has
 
 kernel_test_() ->
-    case why_not() of
-        none ->
-            {setup, fun dd/0, fun(File) -> file:delete(File) end,
-             fun(Dd) ->
-                     [{timeout, 60, {atom_to_list(Name), fun() -> Test(Dd) end}} ||
-                         {Name, Test} <- [
-                             {readme, fun readme/1}, {heat_map, fun heat_map/1},
-                             {counts, fun counts/1},
-                             {buckets, fun buckets/1}, {records, fun records/1},
-                             {keeps_records, fun walk_leaves_records/1},
-                             {output, fun output/1}, {aggregations, fun aggregations/1},
-                             {subscription, fun subscription/1}, {exits, fun exits/1},
-                             {errors, fun errors/1}, {options, fun options/1},
-                             {shared, fun scripts_share_variables/1}, {mixed, fun mixed/1},
-                             {processes, fun processes/1}, {moves, fun moves/1},
-                             {only_inside, fun only_inside/1}, {disarmed, fun disarmed/1},
-                             {target, fun target/1}, {functions, fun functions/1},
-                             {samples, fun samples/1},
-                             {cpus, fun samples_of_cpus/1},
-                             {handle_killed, fun handle_killed/1}, {snapshot, fun snapshot/1},
-                             {recorder, fun recorder/1}, {costs, fun costs/1},
-                             {watchdog, fun watchdog/1}, {no_watchdog, fun no_watchdog/1},
-                             {silence, fun silence/1},
-                             {stopped, fun helper_stopped/1}, {owner, fun owner/1},
-                             {together, fun together/1}, {killed, fun helper_killed/1},
-                             {process_killed, fun process_killed/1},
-                             {forbidden, fun forbidden/1}, {system, fun system_actions/1}, {agent, fun agents_have_none/1},
-                             {probes, fun probes/1}]]
-             end};
-        Why ->
-            io:format(user, "skipped: no probes of the kernel here: ~ts~n", [Why]),
-            []
-    end.
+    {setup, fun dd/0, fun(File) -> file:delete(File) end,
+     fun(Dd) ->
+             [{timeout, 60, {atom_to_list(Name), fun() -> Test(Dd) end}} ||
+                 {Name, Test} <- [
+                     {readme, fun readme/1}, {heat_map, fun heat_map/1},
+                     {counts, fun counts/1},
+                     {buckets, fun buckets/1}, {records, fun records/1},
+                     {keeps_records, fun walk_leaves_records/1},
+                     {output, fun output/1}, {aggregations, fun aggregations/1},
+                     {subscription, fun subscription/1}, {exits, fun exits/1},
+                     {errors, fun errors/1}, {options, fun options/1},
+                     {shared, fun scripts_share_variables/1}, {mixed, fun mixed/1},
+                     {processes, fun processes/1}, {moves, fun moves/1},
+                     {only_inside, fun only_inside/1}, {disarmed, fun disarmed/1},
+                     {target, fun target/1}, {functions, fun functions/1},
+                     {samples, fun samples/1},
+                     {cpus, fun samples_of_cpus/1},
+                     {handle_killed, fun handle_killed/1}, {snapshot, fun snapshot/1},
+                     {recorder, fun recorder/1}, {costs, fun costs/1},
+                     {watchdog, fun watchdog/1}, {no_watchdog, fun no_watchdog/1},
+                     {silence, fun silence/1},
+                     {stopped, fun helper_stopped/1}, {owner, fun owner/1},
+                     {together, fun together/1}, {killed, fun helper_killed/1},
+                     {process_killed, fun process_killed/1},
+                     {forbidden, fun forbidden/1}, {system, fun system_actions/1}, {agent, fun agents_have_none/1},
+                     {probes, fun probes/1}]]
+     end}.
 
 why_not() ->
     {ok, H} = erltrace:open(),
