@@ -177,8 +177,10 @@ int main(int argc, char **argv)
 END
 ${CC:-cc} -O1 -o net net.c || exit 1
 
-# t SCRIPT WHAT HOST PORT N: what the script prints, in one line, and sorted
-t() { timeout 120 erltrace -qn "$1" -c "./net $2 $3 $4 $5" 2>&1 | sort | words; }
+# t SCRIPT WHAT HOST PORT N: what the script prints, in one line, and sorted. Ports are written as 1932x:
+# the first four digits are this run's, as another one may be under way on this machine.
+run=$((2000 + RANDOM % 1000))
+t() { timeout 120 erltrace -qn "${1//1932/$run}" -c "./net $2 $3 ${4/1932/$run} $5" 2>&1 | sort | words; }
 
 hosts=127.0.0.1
 ip6=$(./net udp ::1 19320 1 2>/dev/null)
