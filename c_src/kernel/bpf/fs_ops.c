@@ -32,14 +32,20 @@ static inline uint64_t fs_file(uint64_t fd)
 	return (int32_t)fd < 0 ? 0 : task_file(bpf_get_current_task(), (uint32_t)fd);
 }
 
+/* Which of its arguments, or its result, is the file's number. */
+static inline uint64_t fs_number(const struct k_fs_call *c, const struct regs *r, uint64_t result)
+{
+	return c->file == K_FS_RESULT ? result : fs_arg(r, c->file);
+}
+
 /* false: it is not about a file. */
 static inline bool fs_find(
 	struct k_fsop *op, const struct k_fs_call *c, const struct regs *r, uint64_t result)
 {
-	uint32_t file = c->file, dir = c->dir;
+	uint32_t dir = c->dir;
 	char first = 0;
 
-	op->file = file == 0 ? 0 : fs_file(file == K_FS_RESULT ? result : fs_arg(r, file));
+	op->file = c->file == 0 ? 0 : fs_file(fs_number(c, r, result));
 	op->path = fs_arg(r, c->path);
 	op->dir = dir == 0 ? 0 : fs_file(fs_arg(r, dir));
 	if (op->path != 0)
@@ -90,5 +96,8 @@ uint64_t k_put_fsop(struct en_thread *t, uint64_t regs, uint64_t result)
 	to->path = op.path;
 	to->dir = op.dir;
 	t->k.file = op.file != 0 ? op.file : op.dir;
+	t->k.file_task = bpf_get_current_task();
+	t->k.file_n = (uint32_t)(op.file != 0 && c.file != 0 ? fs_number(&c, &r, result)
+							     : fs_arg(&r, c.dir));
 	return 0;
 }
