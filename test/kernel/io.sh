@@ -67,10 +67,15 @@ for real in $(cd /sys/block && ls -d [svx]d[a-z] nvme* mmcblk? 2>/dev/null); do
 	[ "$(cat "/sys/block/$real/size")" -gt 65536 ] && ./disk "/dev/$real" r 1 && break
 	real=
 done
-# its reads: what is in memory of the disk and has changed is written before one of them
+# Its reads, past the page cache. Who sends them to the driver depends on the kernel.
 own='
 syscall::getppid:entry /pid == $target/ { part++; }
-io:::start /pid == $target && part == 1 && args[0]->b_flags & B_READ/ { mine[args[0]->b_addr] = 1; @["start", args[0]->b_bcount] = count(); }
+io:::start
+/part == 1 && args[0]->b_flags == (B_READ | B_PHYS) && args[1]->dev_name == "'${real:-}'"/
+{
+	mine[args[0]->b_addr] = 1;
+	@["start", args[0]->b_bcount] = count();
+}
 io:::done /mine[args[0]->b_addr]/ { mine[args[0]->b_addr] = 0; @["done", args[0]->b_bcount] = count(); }
 END { printa("%s %d: %@d\n", @); }'
 if [ -n "${real:-}" ]; then

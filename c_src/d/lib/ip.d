@@ -80,10 +80,10 @@ translator ipinfo_t < iphead_t *h > {
 	ip_plength = h->version >> 4 == 4
 			     ? ntohs(((ipha_t *)h)->ipha_length) - 4 * (h->version & 15)
 			     : ntohs(((ip6_t *)h)->ip6_plen);
-	ip_saddr = h->version >> 4 == 4 ? inet_ntop(AF_INET, (uintptr_t)h + 12)
-					: inet_ntop(AF_INET6, (uintptr_t)h + 8);
-	ip_daddr = h->version >> 4 == 4 ? inet_ntop(AF_INET, (uintptr_t)h + 16)
-					: inet_ntop(AF_INET6, (uintptr_t)h + 24);
+	ip_saddr = inet_ntop(h->version >> 4 == 4 ? AF_INET : AF_INET6,
+		(uintptr_t)h + (h->version >> 4 == 4 ? 12 : 8));
+	ip_daddr = inet_ntop(h->version >> 4 == 4 ? AF_INET : AF_INET6,
+		(uintptr_t)h + (h->version >> 4 == 4 ? 16 : 24));
 };
 
 typedef uint64_t netstackid_t;
