@@ -49,7 +49,7 @@ static struct ebpf_program *clauses_of(
 		return all;
 	if (en->error_probe != NULL && (l = atomic_load(&en->error_probe->ecbs)) != NULL)
 		for (unsigned i = 0; i < l->n; i++)
-			en->kernel->programs[l->ecb[i].index] = UINT32_MAX;
+			en->kernel->programs[l->ecb[i].index] = UINT64_MAX;
 	for (unsigned i = 0; i < en->prog->nclauses; i++)
 		if (own != NULL ? has_clause(own->probe, i) || has_clause(en->error_probe, i)
 				: en->kernel->programs[i] >> entry & 1)
