@@ -52,7 +52,7 @@ counted(Dd) ->
         ?assert(Events >= 1234),
         ?assert(Spent > 1000000) % a program was loaded into the kernel for it
     end),
-    [] = helpers().
+    no_helpers().
 
 called(X) -> X.
 
@@ -95,7 +95,7 @@ again(Dd) ->
         writes(Dd, 20),
         deploy_tests:shows(<<"erltrace_a_calls_total">>, 30)
     end),
-    [] = helpers().
+    no_helpers().
 
 no_such_probe(_) ->
     deploy_tests:with([{"a.d", "syscall::raed:entry { @ = count(); }"}], [], fun(_) ->
@@ -103,7 +103,7 @@ no_such_probe(_) ->
         #{why := Why} = about(<<"a">>),
         ?assertMatch({match, _}, re:run(Why, "D_PDESC_ZERO"))
     end),
-    [] = helpers().
+    no_helpers().
 
 %% What it costs in the kernel counts: one that would take more than it may is paused.
 budget(Dd) ->
@@ -129,6 +129,10 @@ ends(Dd) ->
         deploy_tests:shows(<<"erltrace_a_n_total">>, 1),
         deploy_tests:wait(fun() -> maps:get(errors, about(<<"a">>), 0) > 0 end)
     end).
+
+%% They end soon after the script has.
+no_helpers() ->
+    deploy_tests:wait(fun() -> helpers() =:= [] end).
 
 %% Of this node: their numbers.
 helpers() ->
